@@ -15,7 +15,7 @@ import { keepCurrent } from './made-files.ts'
 const STABLE =
   'Fields may be added in any version; none is removed or changes its meaning without a word in the change log.'
 
-const applyDocument = about(
+const applyDocument: Shape<ApplyDocument> = about(
   `What became of an apply: \`volctl apply -o json\`. ${STABLE}`,
   object({
     apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
@@ -32,19 +32,19 @@ const applyDocument = about(
     left: optional(about('What a new plan would still do; absent: nobody looked.', list(operation))),
     waiting: optional(waiting),
     problems: optional(problems),
-  }),
+  } satisfies Record<keyof ApplyDocument, unknown>),
 )
 
-const errorDocument = about(
+const errorDocument: Shape<ErrorDocument> = about(
   `Why a command failed or refused: one line on standard error with \`-o json\`, \`yaml\` and \`ndjson\`. ${STABLE}`,
-  object<ErrorDocument>({
+  object({
     apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
     kind: oneOf<'Error'>('Error'),
     code: about('From the catalogue in volctl-codes(7).', text),
     message: text,
     hint: optional(about('What to do next.', text)),
     rule: optional(about('Of a refusal: the safety rule.', text)),
-  }),
+  } satisfies Record<keyof ErrorDocument, unknown>),
 )
 
 /** @param words what it is, and what prints it */

@@ -45,13 +45,13 @@ export async function mayI(
   return review && review.status?.allowed === true
 }
 
-const identityReview = kept<{ readonly status?: { readonly userInfo?: { readonly username?: string } } }>({
+const identityReview = kept({
   status: kept({ userInfo: kept({ username: text }) }),
 })
 
-const accessReview = kept<{ readonly status?: { readonly allowed?: boolean } }>({ status: kept({ allowed: flag }) })
+const accessReview = kept({ status: kept({ allowed: flag }) })
 
-const versionAnswer = kept<{ readonly gitVersion: string }>({ gitVersion: needed(text) })
+const versionAnswer = kept({ gitVersion: needed(text) })
 
 /** The API server's version, e.g. "v1.36.2". @throws ApiError */
 export async function serverVersion(client: KubeClient, signal?: AbortSignal): Promise<string> {

@@ -25,7 +25,7 @@ export interface ServiceAccountToken {
   readonly expirationTimestamp: string
 }
 
-const tokenAnswer = kept<{ readonly status?: Partial<ServiceAccountToken> }>({
+const tokenAnswer = kept({
   status: kept({ token: text, expirationTimestamp: text }),
 })
 

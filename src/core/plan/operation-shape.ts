@@ -101,7 +101,7 @@ const op: Shape<StepOp> = withSchema(
   () => ({ enum: Object.keys(STEP_FIELDS) }),
 )
 
-const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & Partial<StepFields>>({
+const fieldsOfStep = object({
   op,
   target: about('The one absolute path or object acted on.', text),
   detail: optional(text),
@@ -111,7 +111,7 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
   mode: optional(about('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode'))),
   ownership: optional(about('fsGroup of a volume.', ownership)),
   label: optional(about('SELinux label of the files of a CSI volume.', text)),
-})
+} satisfies Record<'op' | 'target' | keyof StepFields, unknown>)
 
 /** Only those fields that a step of this op has. */
 export const step: Shape<Step> = named(

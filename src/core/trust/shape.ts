@@ -40,31 +40,47 @@ export class ShapeError extends Error {
 /** The type of what a shape lets through. */
 export type ShapeOf<S extends Shape<unknown>> = ReturnType<S>
 
-/** Fields of `object`. */
-type Fields = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>
+/** A field that is marked; what one without a mark is, `object` and `kept` say. */
+interface Marked<T, IsSure extends boolean> {
+  readonly shape: Shape<T>
+  /** It may not be missing. */
+  readonly isNeeded: boolean
+  /** The type has it without a question mark. */
+  readonly isSure: IsSure
+}
 
-/** The type of what `object` makes of these fields. */
-export type ObjectOf<F extends Fields> = {
-  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? Key : never]: F[Key] extends Shape<infer T> ? T : never
+type Fields = Readonly<Record<string, Shape<unknown> | Marked<unknown, boolean>>>
+
+type IsSure<Field, Unmarked> = Field extends Marked<unknown, infer Sure> ? Sure : Unmarked
+
+type ValueOf<Field> = Field extends Marked<infer T, boolean> ? T : Field extends Shape<infer T> ? T : never
+
+/** The type of what has these fields. */
+type TypeOf<F extends Fields, Unmarked> = {
+  readonly [Key in keyof F as IsSure<F[Key], Unmarked> extends true ? Key : never]: ValueOf<F[Key]>
 } & {
-  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? never : Key]?: F[Key] extends Optional<infer T>
-    ? T
-    : never
+  readonly [Key in keyof F as IsSure<F[Key], Unmarked> extends true ? never : Key]?: ValueOf<F[Key]>
 } extends infer Both
   ? { readonly [Key in keyof Both]: Both[Key] }
   : never
 
-/** An optional field must be marked as optional, and no other field may be. */
-type FieldsOf<T> = {
-  readonly [Key in keyof T]-?: undefined extends T[Key] ? Optional<Exclude<T[Key], undefined>> : Shape<T[Key]>
+/** The type of what `kept` lets through. */
+export type KeptOf<F extends Fields> = TypeOf<F, false>
+
+/** The type of what `object` makes of these fields. */
+export type ObjectOf<F extends Fields> = TypeOf<F, true>
+
+export function optional<T>(shape: Shape<T>): Marked<T, false> {
+  return { shape, isNeeded: false, isSure: false }
 }
 
-interface Optional<T> {
-  readonly optional: Shape<T>
+export function needed<T>(shape: Shape<T>): Marked<T, true> {
+  return { shape, isNeeded: true, isSure: true }
 }
 
-export function optional<T>(shape: Shape<T>): Optional<T> {
-  return { optional: shape }
+/** The type requires the field, but nothing relies on that: it may be missing. */
+export function unneeded<T>(shape: Shape<T>): Marked<T, true> {
+  return { shape, isNeeded: false, isSure: true }
 }
 
 /** @param words what is expected, for the message */
@@ -163,23 +179,21 @@ export function recordOf<Key extends string, T>(
   )
 }
 
-export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>>
-export function object<T>(fields: FieldsOf<T>): Shape<T>
-export function object(fields: Fields): Shape<unknown> {
-  const rules = Object.entries(fields).map(
-    ([key, shape]): Rule =>
-      typeof shape === 'function' ? { key, shape, isNeeded: true } : { key, shape: shape.optional, isNeeded: false },
+/** A field without a mark may not be missing. */
+export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
+  return withFields(fields, true)
+}
+
+/** A field without a mark may be missing. */
+export function kept<F extends Fields>(fields: F): Shape<KeptOf<F>> {
+  return withFields(fields, false)
+}
+
+/** @param isCopied what comes out has these fields and no others, and one without a mark may not be missing */
+function withFields<T>(fields: Fields, isCopied: boolean): Shape<T> {
+  const rules = Object.entries(fields).map(([key, field]) =>
+    typeof field === 'function' ? { key, shape: field, isNeeded: isCopied } : { key, ...field },
   )
-  return byRules(rules, true)
-}
-
-interface Rule {
-  readonly key: string
-  readonly shape: Shape<unknown>
-  readonly isNeeded: boolean
-}
-
-function byRules(rules: readonly Rule[], isCopied: boolean): Shape<unknown> {
   return withSchema(
     (value, at) => {
       const given = objectAt(value, at)
@@ -190,7 +204,7 @@ function byRules(rules: readonly Rule[], isCopied: boolean): Shape<unknown> {
         const read = shape(field, placeOf(at, key))
         if (made !== undefined) made[key] = read
       }
-      return made ?? value
+      return (made ?? value) as T
     },
     (defs) => {
       const required = rules.filter(({ isNeeded }) => isNeeded).map(({ key }) => key)
@@ -201,61 +215,6 @@ function byRules(rules: readonly Rule[], isCopied: boolean): Shape<unknown> {
       }
     },
   )
-}
-
-/** Fields of `kept`: those that are not marked may be missing. */
-type KeptFields = Readonly<Record<string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>>>
-
-/** The type of what has these fields. */
-export type KeptOf<F extends KeptFields> = {
-  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? never : Key]: F[Key] extends Needed<infer T>
-    ? T
-    : F[Key] extends Unneeded<infer T>
-      ? T
-      : never
-} & {
-  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? Key : never]?: F[Key] extends Shape<infer T> ? T : never
-} extends infer Both
-  ? { readonly [Key in keyof Both]: Both[Key] }
-  : never
-
-/**
- * Every field must be named. A field that is optional in T may be missing unless it is marked as needed; a field that T
- * requires must be marked if it may be missing.
- */
-type KeptFieldsOf<T> = {
-  readonly [Key in keyof T]-?: undefined extends T[Key]
-    ? Shape<Exclude<T[Key], undefined>> | Needed<Exclude<T[Key], undefined>>
-    : Needed<T[Key]> | Unneeded<T[Key]>
-}
-
-interface Needed<T> {
-  readonly needed: Shape<T>
-}
-
-interface Unneeded<T> {
-  readonly unneeded: Shape<T>
-}
-
-export function needed<T>(shape: Shape<T>): Needed<T> {
-  return { needed: shape }
-}
-
-/** The type requires the field, but nothing relies on that: it may be missing. */
-export function unneeded<T>(shape: Shape<T>): Unneeded<T> {
-  return { unneeded: shape }
-}
-
-export function kept<F extends KeptFields>(fields: F): Shape<KeptOf<F>>
-export function kept<T>(fields: KeptFieldsOf<NoInfer<T>>): Shape<T>
-export function kept(fields: KeptFields): Shape<unknown> {
-  const rules = Object.entries(fields).map(([key, rule]): Rule => {
-    if (typeof rule === 'function') return { key, shape: rule, isNeeded: false }
-    return 'needed' in rule
-      ? { key, shape: rule.needed, isNeeded: true }
-      : { key, shape: rule.unneeded, isNeeded: false }
-  })
-  return byRules(rules, false)
 }
 
 export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
