@@ -2,7 +2,7 @@
 import { closeSync, type Dir, type Dirent, fstatSync, opendirSync, readlinkSync } from 'node:fs'
 import { StepFailed } from '../base/operation-error.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
-import { markDirectory, markEntry } from '../trust/plain-files.ts'
+import { markDirectory } from '../trust/plain-files.ts'
 
 export interface OpenDirectory {
   readonly fd: number
@@ -49,22 +49,9 @@ export function openBelow(directory: OpenDirectory, name: Buffer | string): Open
   return checked(markDirectory(entryPath(directory, name)), directory.mountId, name.toString())
 }
 
-/**
- * A descriptor of an entry of any type (of a link itself, too), without opening what is behind it (O_PATH).
- *
- * @returns a descriptor that the caller closes
- */
-export function openEntry(directory: OpenDirectory, name: Buffer): number {
-  return markEntry(entryPath(directory, name))
-}
-
 /** Makes an open descriptor an OpenDirectory, if it is in the same mount as its parent. */
 export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | undefined {
-  return isInMount(fd, above.mountId) ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
-}
-
-export function isInMount(fd: number, mountId: number): boolean {
-  return mountIdOf(fd) === mountId
+  return mountIdOf(fd) === above.mountId ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
 }
 
 /** The directory above, which must be the one that the walk came from. */

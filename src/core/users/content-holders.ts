@@ -10,8 +10,8 @@ import { errnoOf, errorMessage } from '../base/errors.ts'
 import { StepInterrupted } from '../base/operation-error.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { Descent } from '../linux/descent.ts'
-import { entryPath, type OpenDirectory, openBelow } from '../linux/descriptors.ts'
+import { walkDown } from '../linux/descent.ts'
+import { openBelow } from '../linux/descriptors.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { placeOf } from '../linux/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
@@ -240,31 +240,27 @@ export async function visitContent(
   visit: (entry: Visited) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const descent = new Descent(path, mountId)
-  try {
-    if (descent.current !== undefined) {
-      const file = fstatSync(descent.current.fd)
+  await walkDown(path, mountId, {
+    begin: ({ fd }) => {
+      const file = fstatSync(fd)
       visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
-    }
-    const interrupted = (): StepInterrupted =>
-      new StepInterrupted(`${path}: interrupted while its users were searched for`)
-    const see = (directory: OpenDirectory, name: Buffer): void => {
-      const at = entryPath(directory, name)
-      const within = (): number => fstatSync(directory.fd).dev
+      return true
+    },
+    visit: ({ directory, name, at, where: describe }) => {
       try {
         const file = lstatSync(at)
-        visit({ file, name: name.toString(), at, describe: () => descent.describe(name), within })
-        if (file.isDirectory()) descent.enter(openBelow(directory, name), name)
+        visit({ file, name: name.toString(), at, describe, within: () => fstatSync(directory.fd).dev })
+        return file.isDirectory() ? openBelow(directory, name) : undefined
       } catch (error) {
         const code = errnoOf(error)
         // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
         if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
+        return undefined
       }
-    }
-    await descent.run({ visit: see, leave: () => {}, signal, interrupted })
-  } finally {
-    descent.close()
-  }
+    },
+    signal,
+    interrupted: () => new StepInterrupted(`${path}: interrupted while its users were searched for`),
+  })
 }
 
 function isReadOnly(directory: Buffer): boolean {
