@@ -1,7 +1,7 @@
 /** A mount table read through links in the kubelet's structure (S8): what the kernel shows elsewhere has the kubelet's paths. */
 import { describe, expect, it } from 'vitest'
-import { ownPathOf, placeOf } from '../../src/core/linux/linked-mounts.ts'
 import { containingMount, locate } from '../../src/core/linux/location.ts'
+import { ownPathOf, placeOf } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { goesWith } from '../../src/core/linux/propagation.ts'
 

@@ -52,7 +52,8 @@ export async function changeOwnership(
   const isRight = (entry: Stats): boolean => entry.gid === gid && modeFor(entry) === undefined
   /** The group first, since changing it may clear setuid and setgid. Through /proc the entry itself is changed, even a link. */
   const change = (fd: number, entry: Stats): void => {
-    onEntry?.(++entries)
+    entries += 1
+    onEntry?.(entries)
     if (isRight(entry)) return
     const itself = `/proc/self/fd/${fd}`
     const changed = [
@@ -67,14 +68,14 @@ export async function changeOwnership(
     try {
       fd = markEntry(at)
       const entry = fstatSync(fd)
-      if (!isRight(entry) || entry.isDirectory()) {
-        const inside = asDirectory(fd, directory)
-        if (inside === undefined) mounts.push(where())
-        else if (entry.isDirectory()) {
-          fd = undefined
-          return inside
-        } else change(fd, entry)
-      } else onEntry?.(++entries)
+      // What is right already need not be asked where it is.
+      const isAsked = entry.isDirectory() || !isRight(entry)
+      const inside = isAsked ? asDirectory(fd, directory) : undefined
+      if (isAsked && inside === undefined) mounts.push(where())
+      else if (entry.isDirectory()) {
+        fd = undefined
+        return inside
+      } else change(fd, entry)
     } catch (error) {
       if (error instanceof StepFailed) throw error
       if (errnoOf(error) !== 'ENOENT') throw diskFailure('WriteFailed', `${where()} could not be read`, error)

@@ -1,6 +1,6 @@
+import { PathIndex } from '../base/path-index.ts'
 import { undeletedRoot } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { MountsWithin } from './mounts-within.ts'
 import { goesWith, propagationKey } from './propagation.ts'
 
 /** Mounts of a file system, indexed by the directory that they show: thousands of volumes may share a file system. */
@@ -16,7 +16,7 @@ export class DeviceMounts {
   showing(mount: MountInfo): readonly MountInfo[] {
     const root = undeletedRoot(mount.root)
     const { all, byRoot } = this.#index(mount.dev)
-    return root === '/' ? all : byRoot.of(root)
+    return root === '/' ? all : byRoot.within(root).toSorted((a, b) => a.index - b.index)
   }
 
   /** Every other mount whose unmount would unmount this one as well. */
@@ -30,7 +30,7 @@ export class DeviceMounts {
     const known = this.#indexes.get(dev)
     if (known !== undefined) return known
     const all = this.#table.ofDevice(dev)
-    const byRoot = new MountsWithin(all, ({ root }) => undeletedRoot(root))
+    const byRoot = new PathIndex(all.map((each) => [undeletedRoot(each.root), each]))
     // A mount that is the only one has no leader.
     const byKey = all.length < 2 ? NONE : Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
     const index = { all, byRoot, byKey }
@@ -43,6 +43,6 @@ const NONE: Index['byKey'] = new Map()
 
 interface Index {
   readonly all: readonly MountInfo[]
-  readonly byRoot: MountsWithin
+  readonly byRoot: PathIndex<MountInfo>
   readonly byKey: ReadonlyMap<string, readonly MountInfo[]>
 }

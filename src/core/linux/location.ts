@@ -1,7 +1,6 @@
 /** The place of a path: its file system, and the path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
-import { ownPathOf } from './linked-mounts.ts'
-import type { MountInfo, MountTable } from './mount-table.ts'
+import { type MountInfo, type MountTable, ownPathOf } from './mount-table.ts'
 import { isWithin, plainPath } from './paths.ts'
 
 export interface Location {
@@ -17,25 +16,10 @@ export interface Location {
  * @param path the kubelet's, or the kernel's (with links resolved, S8)
  */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  const own = ownPathOf(table, path)
-  return table.top(own) ?? around(table, own)
-}
-
-/** The latest directory that was asked about: questions about neighbours come one after the other, and a table never changes. */
-const latest = new WeakMap<MountTable, { readonly directory: string; readonly mount: MountInfo | undefined }>()
-
-/** The visible mount on the nearest directory above a path. */
-function around(table: MountTable, path: string): MountInfo | undefined {
-  const directory = posix.dirname(path)
-  const known = latest.get(table)
-  if (known?.directory === directory) return known.mount
-  let mount: MountInfo | undefined
-  for (let at = path; mount === undefined && at !== '/' && at !== '.'; ) {
-    at = posix.dirname(at)
-    mount = table.top(at)
+  for (let at = ownPathOf(table, path); ; at = posix.dirname(at)) {
+    const mount = table.top(at)
+    if (mount !== undefined || at === '/' || at === '.') return mount
   }
-  latest.set(table, { directory, mount })
-  return mount
 }
 
 export function locate(table: MountTable, path: string): Location | undefined {

@@ -1,4 +1,11 @@
-/** The mount table as volctl uses it. `parseMountinfo` makes one. */
+/**
+ * The mount table as volctl uses it. `parseMountinfo` makes one.
+ *
+ * The kernel shows mount points with links resolved: if ROOT/pods is a link to /data/pods, a mount on ROOT/pods/UID/… is in the
+ * table as /data/pods/UID/…. In MountTable.withLinks it has the path again that the kubelet, its drivers and all steps use (S8). The
+ * directory behind a link is shown as if it were bind-mounted on the link's path.
+ */
+import { isWithin } from './paths.ts'
 
 /** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
 export interface MountInfo {
@@ -35,7 +42,7 @@ export interface MountTable {
   readonly size: number
   /** The table as the kernel shows it; only this table shows which mount is on which. */
   readonly raw: MountTable
-  /** Links in the kubelet's directories, behind which mounts have the kubelet's own paths (linked-mounts.ts). */
+  /** Links in the kubelet's directories, behind which mounts have the kubelet's own paths (withLinks). */
   readonly links: readonly PlaceLink[]
   /** The table with the mounts behind links at the links' own paths. @param links none leads into the target of another */
   withLinks(links: readonly PlaceLink[]): MountTable
@@ -61,4 +68,22 @@ export interface MountTable {
   ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[]
   /** The mount with this id, if the table has it. */
   byId(id: number): MountInfo | undefined
+}
+
+/** The kernel's path for one of the kubelet's. */
+export function placeOf({ links }: Pick<MountTable, 'links'>, path: string): string {
+  return moved(path, links, 'path', 'place')
+}
+
+/** The kubelet's path for one of the kernel's. */
+export function ownPathOf({ links }: Pick<MountTable, 'links'>, place: string): string {
+  return moved(place, links, 'place', 'path')
+}
+
+function moved(path: string, links: readonly PlaceLink[], from: keyof PlaceLink, to: keyof PlaceLink): string {
+  let nearest: PlaceLink | undefined
+  for (const link of links) {
+    if ((nearest?.[from].length ?? 0) < link[from].length && isWithin(path, link[from])) nearest = link
+  }
+  return nearest === undefined ? path : `${nearest[to]}${path.slice(nearest[from].length)}`
 }

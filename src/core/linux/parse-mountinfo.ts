@@ -15,9 +15,8 @@ import { lazy, memoize } from '../base/memoize.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { Covers } from './covers.ts'
 import { undeletedPath } from './deleted.ts'
-import { ownPathOf } from './linked-mounts.ts'
 import { containingMount, locationIn } from './location.ts'
-import type { MountInfo, MountTable, PlaceLink } from './mount-table.ts'
+import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from './mount-table.ts'
 import { isWithin } from './paths.ts'
 
 /**

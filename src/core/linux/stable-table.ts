@@ -6,7 +6,7 @@ import { TooLarge } from '../trust/plain-files.ts'
 import type { MountTable } from './mount-table.ts'
 import { parseMountinfo, parsePieces } from './parse-mountinfo.ts'
 
-const FIRST_RELIABLE_KERNEL = [5, 8] as const
+const FIRST_RELIABLE = { major: 5, minor: 8 }
 const TRIES = 10
 
 /** Of any namespace, however many mounts somebody made there: the kernel's limit of 100,000, with rather long paths. */
@@ -57,8 +57,6 @@ function within(most: number): (bytes: number) => void {
 
 /** A version that cannot be read counts as an old one. */
 function isReliable(kernel: string): boolean {
-  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(kernel) ?? []
-  if (major === undefined || minor === undefined) return false
-  const [wantedMajor, wantedMinor] = FIRST_RELIABLE_KERNEL
-  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
+  const [major = 0, minor = 0] = (/^(\d+)\.(\d+)\./.exec(kernel) ?? []).slice(1).map(Number)
+  return major > FIRST_RELIABLE.major || (major === FIRST_RELIABLE.major && minor >= FIRST_RELIABLE.minor)
 }

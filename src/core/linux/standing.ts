@@ -1,5 +1,6 @@
 /** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
 
+import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RefusalCode } from '../messages/codes.ts'
 import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
@@ -90,14 +91,8 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   ].flatMap((obstacle) => (obstacle ? { code: 'WrongNamespace', ...obstacle } : []))
 }
 
-/** True if this process runs in a user namespace, with user ids other than the host's. */
-export function isInUserNamespace(): boolean {
-  inUserNamespace ??= !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
-  return inUserNamespace
-}
-
-/** A process stays in its user namespace, whose ids are mapped once. */
-let inUserNamespace: boolean | undefined
+/** True if this process runs in a user namespace, with user ids other than the host's. It stays there, and ids are mapped once. */
+export const isInUserNamespace = lazy(() => !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? ''))
 
 /** True in the machine's initial PID namespace, whose /proc can show every process. */
 export function isInInitialPidNamespace(): boolean {

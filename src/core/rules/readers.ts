@@ -2,9 +2,8 @@
 
 import { posix } from 'node:path'
 import { isOfServer } from '../linux/file-systems.ts'
-import { ownPathOf } from '../linux/linked-mounts.ts'
 import { ofTheNode } from '../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'

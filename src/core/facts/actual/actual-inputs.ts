@@ -1,10 +1,9 @@
-import { lazy, once } from '../../base/memoize.ts'
+import { lazy } from '../../base/memoize.ts'
+import { PathIndex } from '../../base/path-index.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import { DeviceMounts } from '../../linux/device-mounts.ts'
-import { ownPathOf } from '../../linux/linked-mounts.ts'
 import { locate } from '../../linux/location.ts'
-import type { MountInfo, MountTable, PlaceLink } from '../../linux/mount-table.ts'
-import { MountsWithin } from '../../linux/mounts-within.ts'
+import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
 import type { NodeSnapshot, NodeState } from './snapshot.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from './structure.ts'
@@ -30,7 +29,6 @@ export class ActualInputs {
   readonly #below: string
   readonly #pods: ReturnType<MountTable['below']>
   readonly #dead: ReadonlyMap<string, string>
-  readonly #within = new Map<string, MountsWithin>()
 
   constructor(state: NodeState) {
     // Mounts and steps are compared by the text of their paths.
@@ -74,14 +72,14 @@ export class ActualInputs {
 
   /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
-    const [top = '', uid = ''] = relative.split('/', 2)
-    const key = top === 'pods' ? `pods/${uid}` : top
-    const within = once(this.#within, key, () => {
-      const mounts = top === 'pods' ? this.podMounts(uid) : this.pluginMounts()
-      return new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
-    })
-    return within.of(relative)
+    return this.#byPath()
+      .within(this.absolute(relative))
+      .sort((a, b) => a.index - b.index)
   }
+
+  readonly #byPath = lazy(
+    () => new PathIndex(this.mounts.under(this.rootDir).map((mount) => [this.plain(mount.mountPoint), mount])),
+  )
 
   /** Of the mounts at or below a directory those on one path, oldest first, and the others; both relative to the root directory. */
   stackedOn(target: string, directory: string): { readonly layers: MountInfo[]; readonly foreign: MountInfo[] } {
