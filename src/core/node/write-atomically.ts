@@ -15,6 +15,7 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  type Stats,
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
@@ -54,7 +55,7 @@ export async function writeAtomically(path: string, content: AtomicContent): Pro
   let directory: OpenDirectory | undefined
   try {
     directory = openDirectory(path, content.mountId)
-    await new AtomicWriter(path, directory, content, undos).run()
+    await write(path, directory, content, undos)
     return undos
   } catch (error) {
     throw await takeBackAll(undos, asStepFailed(path, error))
@@ -63,156 +64,101 @@ export async function writeAtomically(path: string, content: AtomicContent): Pro
   }
 }
 
-class AtomicWriter {
-  readonly #path: string
-  readonly #directory: OpenDirectory
-  readonly #content: AtomicContent
-  readonly #undos: Undo[]
-  #isFinal = false
-
-  constructor(path: string, directory: OpenDirectory, content: AtomicContent, undos: Undo[]) {
-    this.#path = path
-    this.#directory = directory
-    this.#content = content
-    this.#undos = undos
-  }
-
-  async run(): Promise<void> {
-    const { files, nested } = this.#content
-    const published = this.#linkTarget(DATA)
-    for (const each of nested) this.#makeNested(each)
-    const isCurrent = published !== undefined && isGeneration(published) && holds(this.#directory, published, files)
-    const generation = isCurrent ? published : this.#write()
-    await this.#giveToGroup()
-    this.#removeLink(NEW_DATA)
-    if (!isCurrent) this.#publish(generation)
-    // From here on there is no way back to the previous content.
-    if (published !== undefined) this.#makeFinal()
-    this.#linkFiles()
-    this.#removeStaleLinks()
-    await this.#removeOtherGenerations(generation)
-  }
-
-  #makeFinal(): void {
-    this.#undos.length = 0
-    this.#isFinal = true
-  }
-
-  #onFailure(undo: Undo): void {
-    if (!this.#isFinal) this.#undos.push(undo)
-  }
-
-  /** @returns the name of the new generation */
-  #write(): string {
-    const name = generationName(new Date())
-    const { mountId, files } = this.#content
-    mkdirSync(entryPath(this.#directory, name), { mode: 0o700 })
-    const generation = `${this.#path}/${name}`
-    this.#onFailure({ what: `directory ${generation}`, back: () => removeTree(generation, mountId) })
-    within(this.#directory, [name], openBelow, (made) => writeGeneration(made, files))
-    return name
-  }
-
-  /**
-   * Before anything is published: no process then finds files that it may not read (P31). The pod's policy does not matter
-   * (P32).
-   */
-  async #giveToGroup(): Promise<void> {
-    const { fsGroup, mountId, say } = this.#content
-    if (fsGroup === undefined) return
-    const ownership = { gid: fsGroup, policy: 'Always', readOnly: true, ignoreErrors: false } as const
-    const { failed } = await changeOwnership(this.#path, { mountId, ownership })
-    if (failed > 0) say(`${this.#path}: the file system did not give ${failed} files to group ${fsGroup}`)
-  }
-
-  #publish(generation: string): void {
-    symlinkSync(generation, entryPath(this.#directory, NEW_DATA))
-    this.#onFailure(this.#undoOfLink(NEW_DATA))
-    renameSync(entryPath(this.#directory, NEW_DATA), entryPath(this.#directory, DATA))
-    this.#onFailure(this.#undoOfLink(DATA))
-  }
-
-  /** An existing name, such as the directory of a nested mount, is kept (P29). */
-  #linkFiles(): void {
-    for (const [path, { owner }] of this.#content.files) {
-      const name = topOf(path)
-      if (this.#entry(name) !== undefined) continue
-      symlinkSync(`${DATA}/${name}`, entryPath(this.#directory, name))
-      this.#onFailure(this.#undoOfLink(name))
-      if (owner !== undefined) lchownSync(entryPath(this.#directory, name), owner, -1)
-    }
-  }
-
-  #removeStaleLinks(): void {
-    const wanted = new Set([...this.#content.files.keys()].map(topOf))
-    for (const name of this.#names()) {
-      const isOurs = !wanted.has(name) && this.#entry(name)?.isSymbolicLink()
-      if (isOurs && this.#linkTarget(name) === `${DATA}/${name}`) this.#removeLink(name)
-    }
-  }
-
-  async #removeOtherGenerations(current: string): Promise<void> {
-    for (const name of this.#names()) {
-      if (name === current || !isGeneration(name) || !this.#entry(name)?.isDirectory()) continue
-      await removeTree(`${this.#path}/${name}`, this.#content.mountId)
-    }
-  }
-
-  #makeNested(path: string): void {
-    const names = path.split('/')
-    names.forEach((_, index) => {
-      const above = names.slice(0, index)
-      const name = names[index] ?? ''
-      within(this.#directory, above, openBelow, (parent) => {
-        const isNew = lstatSync(entryPath(parent, name), { throwIfNoEntry: false }) === undefined
-        closeSync(makeBelow(parent, name).fd)
-        if (isNew) this.#onFailure(this.#undo(above, name, 'directory ', rmdirSync))
-      })
-    })
-  }
-
-  /** By descriptors, from the path, since this one is closed by then: a container may have put a link on the way. */
-  #undo(above: readonly string[], name: string, what: string, remove: (entry: Buffer) => void): Undo {
-    const { mountId } = this.#content
-    return {
-      what: `${what}${[this.#path, ...above, name].join('/')}`,
-      back: () => {
-        const directory = openDirectory(this.#path, mountId)
-        try {
-          within(directory, above, openBelow, (parent) => remove(entryPath(parent, name)))
-        } finally {
-          closeSync(directory.fd)
-        }
-      },
-    }
-  }
-
-  #names(): string[] {
-    return readNames(this.#directory).map((name) => name.toString())
-  }
-
-  #entry(name: string) {
-    return lstatSync(entryPath(this.#directory, name), { throwIfNoEntry: false })
-  }
-
-  /** @returns undefined: nothing is there */
-  #linkTarget(name: string): string | undefined {
-    const entry = this.#entry(name)
+async function write(
+  path: string,
+  directory: OpenDirectory,
+  { mountId, files, nested, fsGroup, say }: AtomicContent,
+  undos: Undo[],
+): Promise<void> {
+  const at = (name: string): Buffer => entryPath(directory, name)
+  const names = (): string[] => readNames(directory).map((name) => name.toString())
+  /** Of a link; undefined: nothing is there. */
+  const targetOf = (name: string): string | undefined => {
+    const entry = entryAt(at(name))
     if (entry === undefined) return undefined
-    if (!entry.isSymbolicLink()) throw notALink(`${this.#path}/${name}`)
-    return readlinkSync(entryPath(this.#directory, name))
+    if (entry.isSymbolicLink()) return readlinkSync(at(name))
+    throw new StepFailed('UnexpectedFile', `${path}/${name} is not the symbolic link that the kubelet makes`)
   }
-
-  #removeLink(name: string): void {
-    if (this.#linkTarget(name) !== undefined) unlinkSync(entryPath(this.#directory, name))
+  const removeLink = (name: string): void => {
+    if (targetOf(name) !== undefined) unlinkSync(at(name))
   }
-
+  let isFinal = false
+  const onFailure = (undo: Undo): void => {
+    if (!isFinal) undos.push(undo)
+  }
+  /** By descriptors, from the path, since this one is closed by then: a container may have put a link on the way. */
+  const undoOf = (above: readonly string[], name: string, what: string, remove: (entry: Buffer) => void): Undo => ({
+    what: `${what}${[path, ...above, name].join('/')}`,
+    back: () => {
+      const again = openDirectory(path, mountId)
+      try {
+        within(again, above, openBelow, (parent) => remove(entryPath(parent, name)))
+      } finally {
+        closeSync(again.fd)
+      }
+    },
+  })
   /** Removed only if it is still a link. */
-  #undoOfLink(name: string): Undo {
-    return this.#undo([], name, '', (entry) => {
-      if (lstatSync(entry, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(entry)
+  const undoOfLink = (name: string): Undo =>
+    undoOf([], name, '', (entry) => {
+      if (entryAt(entry)?.isSymbolicLink()) unlinkSync(entry)
     })
+
+  const published = targetOf(DATA)
+  for (const each of nested) {
+    for (const [index, name] of each.split('/').entries()) {
+      const above = each.split('/').slice(0, index)
+      within(directory, above, openBelow, (parent) => {
+        const isNew = entryAt(entryPath(parent, name)) === undefined
+        closeSync(makeBelow(parent, name).fd)
+        if (isNew) onFailure(undoOf(above, name, 'directory ', rmdirSync))
+      })
+    }
   }
+  const isCurrent = published !== undefined && isGeneration(published) && holds(directory, published, files)
+  const generation = isCurrent ? published : generationName(new Date())
+  if (!isCurrent) {
+    mkdirSync(at(generation), { mode: 0o700 })
+    const tree = `${path}/${generation}`
+    onFailure({ what: `directory ${tree}`, back: () => removeTree(tree, mountId) })
+    within(directory, [generation], openBelow, (made) => writeGeneration(made, files))
+  }
+  if (fsGroup !== undefined) {
+    // Before anything is published: no process then finds files that it may not read (P31). The pod's policy does not matter (P32).
+    const ownership = { gid: fsGroup, policy: 'Always', readOnly: true, ignoreErrors: false } as const
+    const { failed } = await changeOwnership(path, { mountId, ownership })
+    if (failed > 0) say(`${path}: the file system did not give ${failed} files to group ${fsGroup}`)
+  }
+  removeLink(NEW_DATA)
+  if (!isCurrent) {
+    symlinkSync(generation, at(NEW_DATA))
+    onFailure(undoOfLink(NEW_DATA))
+    renameSync(at(NEW_DATA), at(DATA))
+    onFailure(undoOfLink(DATA))
+  }
+  // From here on there is no way back to the previous content.
+  isFinal = published !== undefined
+  if (isFinal) undos.length = 0
+  for (const [file, { owner }] of files) {
+    const name = topOf(file)
+    // An existing name, such as the directory of a nested mount, is kept (P29).
+    if (entryAt(at(name)) !== undefined) continue
+    symlinkSync(`${DATA}/${name}`, at(name))
+    onFailure(undoOfLink(name))
+    if (owner !== undefined) lchownSync(at(name), owner, -1)
+  }
+  const wanted = new Set([...files.keys()].map(topOf))
+  for (const name of names()) {
+    const isStale = !wanted.has(name) && entryAt(at(name))?.isSymbolicLink()
+    if (isStale && targetOf(name) === `${DATA}/${name}`) removeLink(name)
+  }
+  for (const name of names())
+    if (name !== generation && isGeneration(name) && entryAt(at(name))?.isDirectory())
+      await removeTree(`${path}/${name}`, mountId)
+}
+
+function entryAt(path: Buffer): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
 }
 
 function topOf(path: string): string {
@@ -226,10 +172,6 @@ async function removeTree(path: string, mountId: number): Promise<void> {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
   }
-}
-
-function notALink(path: string): StepFailed {
-  return new StepFailed('UnexpectedFile', `${path} is not the symbolic link that the kubelet makes`)
 }
 
 function asStepFailed(path: string, error: unknown): unknown {

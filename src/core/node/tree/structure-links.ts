@@ -25,91 +25,36 @@ export interface StructureLinks {
 
 /** Searched again with each reading of a mount table, since a link may change at any time. @param rootDir without links */
 export function structureLinks(rootDir: string, table: MountTable): StructureLinks {
-  const search = new Search(rootDir, table)
-  for (const path of STRUCTURE) search.look(path)
-  for (const name of search.linksIn(DRIVER_DIRECTORIES)) search.look(`${DRIVER_DIRECTORIES}/${name}`)
-  return search
-}
-
-class Search implements StructureLinks {
-  links: PlaceLink[] = []
-  readonly unknown = new Map<string, string>()
-  readonly #rootDir: string
-  readonly #table: MountTable
+  let links: PlaceLink[] = []
+  const unknown = new Map<string, string>()
   /** The resolved place of each directory, by relative path; absent: no such directory, or unknown. */
-  readonly #places = new Map<string, string>()
-  readonly #identities = new Map<string, string>()
-
-  constructor(rootDir: string, table: MountTable) {
-    this.#rootDir = rootDir
-    this.#table = table
-    this.#places.set('.', rootDir)
-  }
-
-  look(path: string): void {
-    const above = this.#places.get(posix.dirname(path))
-    if (above === undefined) return
-    const place = `${above}/${posix.basename(path)}`
-    // A mount point is not a link; whether it may be entered is decided by its file system.
-    if (this.#table.top(place) !== undefined) {
-      if (this.#isLocal(place)) this.#places.set(path, place)
-      return
-    }
-    if (!this.#isLocal(above)) return
-    const stats = lookedAt(place)
-    if (stats?.isDirectory()) this.#places.set(path, place)
-    else if (stats?.isSymbolicLink()) this.#follow(path, place)
-  }
-
-  linksIn(path: string): string[] {
-    const place = this.#places.get(path)
-    if (place === undefined) return []
-    try {
-      return readdirSync(place, { withFileTypes: true }).flatMap((entry) =>
-        entry.isSymbolicLink() ? [entry.name] : [],
-      )
-    } catch {
-      // The tree walk reports the error.
-      return []
-    }
-  }
-
-  #follow(path: string, link: string): void {
-    try {
-      const { place, identity } = this.#resolve(link)
-      this.#requireOwn(place, identity)
-      this.links.push({ path: `${this.#rootDir}/${path}`, place })
-      this.#identities.set(identity, `${this.#rootDir}/${path}`)
-      this.#places.set(path, place)
-    } catch (error) {
-      this.unknown.set(path, errnoOf(error) === undefined ? errorMessage(error) : textOf(error))
-    }
-  }
+  const places = new Map([['.', rootDir]])
+  const identities = new Map<string, string>()
+  const typeAt = (place: string): string | undefined => containingMount(table, place)?.fsType
+  const isLocal = (place: string): boolean => cannotHang(typeAt(place) ?? '')
 
   /** If two of the kubelet's paths lead to the same place, neither link is followed. */
-  #requireOwn(place: string, identity: string): void {
-    if (isWithin(this.#rootDir, place)) throw new Error(`the link leads to ${place}, which contains the root directory`)
-    const [top = ''] = place.slice(this.#rootDir.length + 1).split('/')
-    if (isWithin(place, this.#rootDir) && STRUCTURE.includes(top))
+  const requireOwn = (place: string, identity: string): void => {
+    if (isWithin(rootDir, place)) throw new Error(`the link leads to ${place}, which contains the root directory`)
+    const [top = ''] = place.slice(rootDir.length + 1).split('/')
+    if (isWithin(place, rootDir) && STRUCTURE.includes(top))
       throw new Error(`the link leads to ${place}, another directory of the kubelet`)
-    const other = this.links.find((link) => isWithin(place, link.place) || isWithin(link.place, place))
-    const same = other?.path ?? this.#identities.get(identity)
+    const other = links.find((link) => isWithin(place, link.place) || isWithin(link.place, place))
+    const same = other?.path ?? identities.get(identity)
     if (same === undefined) return
-    this.#takeBack(same, `the link leads to ${place}, as that of another directory of the kubelet does`)
+    const relative = same.slice(rootDir.length + 1)
+    links = links.filter(({ path }) => !isWithin(path, same))
+    for (const known of places.keys()) if (isWithin(known, relative)) places.delete(known)
+    unknown.set(relative, `the link leads to ${place}, as that of another directory of the kubelet does`)
     throw new Error(`the link leads to ${place}, as ${same} does`)
   }
-
-  /** @param path absolute */
-  #takeBack(path: string, why: string): void {
-    const relative = path.slice(this.#rootDir.length + 1)
-    this.links = this.links.filter((link) => !isWithin(link.path, path))
-    for (const known of this.#places.keys()) if (isWithin(known, relative)) this.#places.delete(known)
-    this.unknown.set(relative, why)
-  }
-
   /** Only through file systems that cannot hang, and with a descriptor of each part, which shows who could have changed the way. */
-  #resolve(link: string): { place: string; identity: string } {
-    const { fd, stats, doubt } = walkTo(link, { before: (path) => this.#requireLocal(path) })
+  const resolve = (link: string): { readonly place: string; readonly identity: string } => {
+    const before = (place: string): void => {
+      if (!isLocal(place))
+        throw new Error(`the link leads through ${typeAt(place) ?? 'an unknown mount'} at ${place}, which may hang`)
+    }
+    const { fd, stats, doubt } = walkTo(link, { before })
     try {
       const place = readlinkSync(`/proc/self/fd/${fd}`)
       if (doubt !== undefined) throw new Error(doubt)
@@ -119,16 +64,43 @@ class Search implements StructureLinks {
       closeSync(fd)
     }
   }
-
-  #requireLocal(place: string): void {
-    if (!this.#isLocal(place))
-      throw new Error(
-        `the link leads through ${containingMount(this.#table, place)?.fsType ?? 'an unknown mount'} at ${place}, which may hang`,
-      )
+  const look = (path: string): void => {
+    const above = places.get(posix.dirname(path))
+    if (above === undefined) return
+    const place = `${above}/${posix.basename(path)}`
+    // A mount point is not a link; whether it may be entered is decided by its file system.
+    if (table.top(place) !== undefined) {
+      if (isLocal(place)) places.set(path, place)
+      return
+    }
+    if (!isLocal(above)) return
+    const stats = lookedAt(place)
+    if (stats?.isDirectory()) places.set(path, place)
+    if (!stats?.isSymbolicLink()) return
+    try {
+      const found = resolve(place)
+      requireOwn(found.place, found.identity)
+      const own = `${rootDir}/${path}`
+      links.push({ path: own, place: found.place })
+      identities.set(found.identity, own)
+      places.set(path, found.place)
+    } catch (error) {
+      unknown.set(path, errnoOf(error) === undefined ? errorMessage(error) : textOf(error))
+    }
   }
+  for (const path of STRUCTURE) look(path)
+  const drivers = places.get(DRIVER_DIRECTORIES)
+  for (const name of drivers === undefined ? [] : linksIn(drivers)) look(`${DRIVER_DIRECTORIES}/${name}`)
+  return { links, unknown }
+}
 
-  #isLocal(place: string): boolean {
-    return cannotHang(containingMount(this.#table, place)?.fsType ?? '')
+function linksIn(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
+  } catch {
+    // The tree walk reports the error.
+    return []
   }
 }
 
