@@ -1,7 +1,7 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
 import { basename, dirname } from 'node:path'
 import { type DeviceUse, deviceNumberFrom } from '../../src/core/linux/block/device-use.ts'
-import { type BlockTree, type HiddenFileSystem, SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
+import { type BlockTree, type HiddenFileSystem, sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/linux/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/linux/delete-content.ts'
 import type { OtherNamespace, Unseen } from '../../src/core/linux/mount-namespaces.ts'
@@ -46,7 +46,7 @@ export class FakeHost implements Host {
   namespaces: OtherNamespace[] = []
   holders: Holder[] = []
   unseen: string[] = []
-  blockTree: BlockTree = new SysfsBlockTree('/nonexistent', '/nonexistent')
+  blockTree: BlockTree = sysfsBlockTree('/nonexistent', '/nonexistent')
   openers: (Omit<Opener, 'how'> & Partial<Opener>)[] = []
   unseenOpeners: string[] = []
   /** What programs do and answer; by default they succeed and do nothing. */

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
+import { sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { FakeHost } from './fake-host.ts'
@@ -28,7 +28,7 @@ export class FakeStorage {
   #nextHost = 20
 
   constructor(host: FakeHost) {
-    host.blockTree = new SysfsBlockTree(this.sys, this.dev)
+    host.blockTree = sysfsBlockTree(this.sys, this.dev)
     const { deviceNumber } = host
     host.deviceNumber = (path) =>
       deviceNumber(path) ?? host.blockTree.node(host.blockTree.nameOfFile(path) ?? basename(this.root))?.dev
@@ -205,7 +205,7 @@ export class FakeStorage {
   #logOut(args: readonly string[]): number {
     const after = (flag: string): string | undefined => args[args.indexOf(flag) + 1]
     const iface = args.includes('-I') ? after('-I') : undefined
-    const mine = new SysfsBlockTree(this.sys, this.dev)
+    const mine = sysfsBlockTree(this.sys, this.dev)
       .iscsiSessions()
       .filter(
         (session) =>

@@ -1,7 +1,7 @@
 /** Block devices as Linux shows them in sysfs and /dev, made as files and links below a directory. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
+import { type BlockTree, sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 
 export interface RecordedDevice {
   readonly name: string
@@ -21,7 +21,7 @@ export function recordDisks(
   sys: string,
   devices: readonly RecordedDevice[],
   byId: Readonly<Record<string, string>> = {},
-): SysfsBlockTree {
+): BlockTree {
   const at = ({ name, disk }: RecordedDevice): string =>
     `${sys}/devices/${disk === undefined ? name : `${disk}/${name}`}`
   const link = (to: string, path: string): void => {
@@ -55,5 +55,5 @@ export function recordDisks(
     writeFileSync(`${files}/${name}`, '')
   }
   for (const [id, name] of Object.entries(byId)) link(`../../${name}`, `${files}/disk/by-id/${id}`)
-  return new SysfsBlockTree(sys, files)
+  return sysfsBlockTree(sys, files)
 }

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { readDeviceNumber } from '../../src/core/linux/block/device-use.ts'
-import { SysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
+import { sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import { readOtherNamespaces } from '../../src/core/linux/mount-namespaces.ts'
 import { type Host, linuxHost } from '../../src/core/node/host.ts'
 import { askProcesses } from '../../src/core/users/ask-processes.ts'
@@ -76,7 +76,7 @@ function hostOf(directory: string): Host {
   const where = (name: string) => (STAND_INS.has(name) ? `${directory}/bin/${name}` : name)
   return {
     ...linuxHost,
-    blockTree: new SysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
+    blockTree: sysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
     requireCommand: (name) => linuxHost.requireCommand(where(name)),
     run: (name, args, deadlineMs, input) => linuxHost.run(where(name), args, deadlineMs, input),
   }

@@ -45,7 +45,7 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
     texts.push(text)
     before += lines.length - 1
   }
-  return new Table(mounts, texts)
+  return tableOf(mounts, () => texts.join(''))
 }
 
 /** Ids, device, root and mount point. */
@@ -129,134 +129,107 @@ function damaged(line: number, what: string): VolctlError {
 
 const NO_MOUNTS: readonly MountInfo[] = []
 
-/** Indexes are built when they are first used. */
-class Table implements MountTable {
-  readonly raw: MountTable
-  readonly links: readonly PlaceLink[]
-  readonly size: number
-  readonly #mounts: readonly Mount[]
-  readonly #texts: readonly string[]
-  /** The directory behind each link, as a bind mount of it would look: the mount that contains it, with the link's target as root. */
-  readonly #behind = new Map<string, readonly MountInfo[]>()
-
-  constructor(mounts: readonly Mount[], texts: readonly string[], links: readonly PlaceLink[] = [], raw?: MountTable) {
-    this.#mounts = mounts
-    this.#texts = texts
-    this.size = mounts.length
-    this.links = links
-    this.raw = raw ?? this
-    for (const { path, place } of links) {
-      const around = containingMount(this.raw, place)
-      if (around instanceof Mount) this.#behind.set(path, [around.movedTo(path, locationIn(around, place).path)])
-    }
-  }
-
-  get text(): string {
-    return this.#texts.join('')
-  }
-
-  withLinks(links: readonly PlaceLink[]): MountTable {
-    if (links.length === 0 || this.links.length > 0) return this
-    // What is mounted on the target itself is represented by the entry for the link.
-    const isBehind = (path: string): boolean => links.some(({ place }) => path !== place && isWithin(path, place))
-    const own = this.#mounts.map((mount) =>
-      isBehind(undeletedPath(mount.mountPoint)) ? mount.movedTo(ownPathOf({ links }, mount.mountPoint)) : mount,
-    )
-    return new Table(own, this.#texts, links, this)
-  }
-
-  under(prefix: string): readonly MountInfo[] {
-    const base = prefix.replace(/\/+$/, '')
-    const below = `${base}/`
-    return this.#mounts.filter(
-      ({ mountPoint }) => mountPoint.startsWith(below) || mountPoint === base || undeletedPath(mountPoint) === base,
-    )
-  }
-
-  notBelow(directory: string): readonly MountInfo[] {
-    const prefix = directory === '/' ? directory : `${directory}/`
-    return this.#mounts.filter(({ mountPoint }) => !mountPoint.startsWith(prefix))
-  }
-
-  below(directory: string): ReadonlyMap<string, readonly MountInfo[]> {
-    const prefix = directory === '/' ? directory : `${directory}/`
-    const byName = new Map<string, MountInfo[]>()
-    for (const mount of this.#mounts) {
-      const path = undeletedPath(mount.mountPoint)
-      if (!path.startsWith(prefix) || path === prefix) continue
-      const end = path.indexOf('/', prefix.length)
-      append(byName, path.slice(prefix.length, end === -1 ? undefined : end), mount)
-    }
-    return byName
-  }
-
-  at(path: string): readonly MountInfo[] {
-    return this.#behind.get(path) ?? this.#byPath().get(path) ?? NO_MOUNTS
-  }
-
-  reached(path: string): readonly MountInfo[] {
-    const all = this.at(path)
-    if (all.length === 0 || this.#behind.has(path)) return all
-    return all.length === 1 ? this.#covers().reached(all) : this.#reachedOfStack(all)
-  }
-
-  coverOf(mount: MountInfo): MountInfo | undefined {
-    return this.#covers().of(mount)
-  }
-
-  top(path: string): MountInfo | undefined {
-    return this.reached(path).at(-1)
-  }
-
-  isAbove(directory: string): boolean {
-    return this.#directories().has(directory === '/' ? '' : directory)
-  }
-
-  ofDevice(dev: string): readonly MountInfo[] {
-    return this.#byDevice().get(dev) ?? NO_MOUNTS
-  }
-
-  ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[] {
-    const types = new Set(this.#mounts.map(({ fsType }) => fsType))
-    const meant = new Set([...types].filter(isMeant))
-    return this.#mounts.filter(({ fsType }) => meant.has(fsType))
-  }
-
-  byId(id: number): MountInfo | undefined {
-    return this.#byId().get(id)
-  }
-
+/**
+ * Indexes are built when they are first used.
+ *
+ * @param behind the directory behind each link, as a bind mount of it would look: the mount that contains it, with the link's target as
+ * root
+ */
+function tableOf(
+  mounts: readonly Mount[],
+  text: () => string,
+  links: readonly PlaceLink[] = [],
+  raw?: MountTable,
+  behind: ReadonlyMap<string, readonly MountInfo[]> = new Map(),
+): MountTable {
   /**
    * A mount point that ends in " (deleted)" is also found by the path without that ending (P115): the directory may have been
    * removed, or its name may really end like that.
    */
-  readonly #byPath = lazy(() => {
-    const byPath = new Map<string, MountInfo[]>()
-    for (const mount of this.#mounts) {
+  const byPath = lazy(() => {
+    const found = new Map<string, MountInfo[]>()
+    for (const mount of mounts) {
       const plain = undeletedPath(mount.mountPoint)
-      append(byPath, mount.mountPoint, mount)
-      if (plain !== mount.mountPoint) append(byPath, plain, mount)
+      append(found, mount.mountPoint, mount)
+      if (plain !== mount.mountPoint) append(found, plain, mount)
     }
-    return byPath
+    return found
   })
-
-  readonly #byDevice = lazy(() => Map.groupBy(this.#mounts, ({ dev }) => dev))
-
+  const byDevice = lazy(() => Map.groupBy(mounts, ({ dev }) => dev))
   /** If a damaged table contains an id twice, the newer mount counts. */
-  readonly #byId = lazy(() => new Map(this.#mounts.map((mount) => [mount.id, mount])))
-
+  const byId = lazy(() => new Map(mounts.map((mount) => [mount.id, mount])))
   /** Directories below which something is mounted, "" for the root directory. */
-  readonly #directories = lazy(() => {
+  const directories = lazy(() => {
     const all = new Set<string>()
-    for (const { mountPoint } of this.#mounts)
-      for (let at = above(mountPoint); !all.has(at); at = above(at)) all.add(at)
+    for (const { mountPoint } of mounts) for (let at = above(mountPoint); !all.has(at); at = above(at)) all.add(at)
     return all
   })
-
-  readonly #covers = lazy(() => new Covers(this))
-
+  const covers = lazy(() => new Covers(table))
   /** Worked out once: a stack may be high. */
-  readonly #reachedOfStack = memoize((mounts: readonly MountInfo[]) => this.#covers().reached(mounts))
+  const reachedOfStack = memoize((stack: readonly MountInfo[]) => covers().reached(stack))
+  const table: MountTable = {
+    get text() {
+      return text()
+    },
+    size: mounts.length,
+    links,
+    get raw() {
+      return raw ?? table
+    },
+    withLinks(wanted) {
+      if (wanted.length === 0 || links.length > 0) return table
+      // What is mounted on the target itself is represented by the entry for the link.
+      const isBehind = (path: string): boolean => wanted.some(({ place }) => path !== place && isWithin(path, place))
+      const own = mounts.map((mount) =>
+        isBehind(undeletedPath(mount.mountPoint))
+          ? mount.movedTo(ownPathOf({ links: wanted }, mount.mountPoint))
+          : mount,
+      )
+      const targets = wanted.flatMap(({ path, place }) => {
+        const around = containingMount(table, place)
+        return around instanceof Mount ? [[path, [around.movedTo(path, locationIn(around, place).path)]] as const] : []
+      })
+      return tableOf(own, text, wanted, table, new Map(targets))
+    },
+    under(prefix) {
+      const base = prefix.replace(/\/+$/, '')
+      const below = `${base}/`
+      return mounts.filter(
+        ({ mountPoint }) => mountPoint.startsWith(below) || mountPoint === base || undeletedPath(mountPoint) === base,
+      )
+    },
+    notBelow(directory) {
+      const prefix = directory === '/' ? directory : `${directory}/`
+      return mounts.filter(({ mountPoint }) => !mountPoint.startsWith(prefix))
+    },
+    below(directory) {
+      const prefix = directory === '/' ? directory : `${directory}/`
+      const byName = new Map<string, MountInfo[]>()
+      for (const mount of mounts) {
+        const path = undeletedPath(mount.mountPoint)
+        if (!path.startsWith(prefix) || path === prefix) continue
+        const end = path.indexOf('/', prefix.length)
+        append(byName, path.slice(prefix.length, end === -1 ? undefined : end), mount)
+      }
+      return byName
+    },
+    at: (path) => behind.get(path) ?? byPath().get(path) ?? NO_MOUNTS,
+    reached(path) {
+      const all = table.at(path)
+      if (all.length === 0 || behind.has(path)) return all
+      return all.length === 1 ? covers().reached(all) : reachedOfStack(all)
+    },
+    coverOf: (mount) => covers().of(mount),
+    top: (path) => table.reached(path).at(-1),
+    isAbove: (directory) => directories().has(directory === '/' ? '' : directory),
+    ofDevice: (dev) => byDevice().get(dev) ?? NO_MOUNTS,
+    ofTypes(isMeant) {
+      const meant = new Set([...new Set(mounts.map(({ fsType }) => fsType))].filter(isMeant))
+      return mounts.filter(({ fsType }) => meant.has(fsType))
+    },
+    byId: (id) => byId().get(id),
+  }
+  return table
 }
 
 function above(path: string): string {

@@ -25,7 +25,7 @@ import {
   readDiskSequence,
   readLoops,
 } from '../linux/block/device-use.ts'
-import { type BlockTree, hiddenFileSystems, SysfsBlockTree } from '../linux/block/sysfs-block-tree.ts'
+import { hiddenFileSystems, sysfsBlockTree } from '../linux/block/sysfs-block-tree.ts'
 import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import { inDirectory } from '../linux/descriptors.ts'
@@ -136,7 +136,7 @@ export const linuxHost = {
   contentHolders,
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse: (dev: string) => readDeviceUse(dev),
-  blockTree: new SysfsBlockTree() as BlockTree,
+  blockTree: sysfsBlockTree(),
   /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them unasked. */
   isPathChecker: (pid: number) => isRootsProgram(pid, 'multipathd'),
   /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */

@@ -63,36 +63,31 @@ export interface IscsiSession {
 const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
 const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
 
-export class SysfsBlockTree {
-  readonly #sys: string
-  readonly #dev: string
-
-  constructor(sys = '/sys', dev = '/dev') {
-    this.#sys = sys
-    this.#dev = dev
+/** @param sys @param dev of this host, or of a test */
+export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
+  const scsiAddressOf = (name: string): string | undefined => {
+    try {
+      const found = posix.basename(realpathSync(`${sys}/block/${name}/device`))
+      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
   }
-
-  iscsiSessions(): readonly IscsiSession[] {
-    const hosts = `${this.#sys}/class/iscsi_host`
-    return namesIn(hosts).flatMap((host) =>
-      namesIn(`${hosts}/${host}/device`)
-        .filter((name) => /^session\d+$/.test(name))
-        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
-    )
-  }
-
+  /** The file that takes a SCSI disk away when "1" is written to it. */
+  const deletePath = (name: string): string => `${sys}/block/${name}/device/delete`
   /** Undefined: no such device (any more). */
-  node(name: string): BlockNode | undefined {
-    const at = this.#block(name)
-    const dev = textIn(`${at}/dev`)
-    if (dev === undefined) return undefined
-    const address = this.#scsiAddress(name)
+  const node = (name: string): BlockNode | undefined => {
+    const own = `${sys}/block/${name}`
+    // Partitions have no directory directly below /sys/block.
+    const at = isThere(own) ? own : `${sys}/class/block/${name}`
+    const number = textIn(`${at}/dev`)
+    if (number === undefined) return undefined
+    const scsiAddress = scsiAddressOf(name)
     const dmUuid = textIn(`${at}/dm/uuid`)
     const server = Number(textIn(`${at}/pid`) ?? 0)
     const disk = isThere(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
-      name,
-      dev,
+      ...{ name, dev: number },
       ...omitUndefined({ disk }),
       // Their names begin with the disk's.
       partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),
@@ -100,108 +95,75 @@ export class SysfsBlockTree {
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,
       ...omitUndefined({ dmUuid }),
-      isScsi: isThere(this.deletePath(name)),
+      isScsi: isThere(deletePath(name)),
       ...(Number.isInteger(server) && server > 0 && { servedBy: server }),
-      ...omitUndefined({ scsiAddress: address }),
+      ...omitUndefined({ scsiAddress }),
       characters: charactersOf(`${at}/device`),
-      isRecovering: this.#isRecovering(disk ?? name),
+      isRecovering: isRecovering(disk ?? name),
     }
   }
-
-  /** Kernel names of all block devices and partitions. */
-  names(): readonly string[] {
-    return namesIn(`${this.#sys}/class/block`)
-  }
-
-  /** The kernel's name of a device number. */
-  nameOf(dev: string): string | undefined {
-    const target = linkAt(`${this.#sys}/dev/block/${dev}`)
-    return target === undefined ? undefined : posix.basename(target)
-  }
-
-  /** The kernel's name of a device file, links followed. */
-  nameOfFile(path: string): string | undefined {
-    if (!path.startsWith('/dev/')) return undefined
-    try {
-      return posix.basename(realpathSync(`${this.#dev}${path.slice('/dev'.length)}`))
-    } catch (error) {
-      return ifAbsent(error, undefined)
-    }
-  }
-
-  /** The other devices of a file system that spans several (btrfs, bcachefs). */
-  devicesBeside(name: string): readonly string[] {
-    const together = [
-      ...namesIn(`${this.#sys}/fs/btrfs`).map((id) => namesIn(`${this.#sys}/fs/btrfs/${id}/devices`)),
-      ...namesIn(`${this.#sys}/fs/bcachefs`).map((id) => this.#bcachefsDevices(`${this.#sys}/fs/bcachefs/${id}`)),
-    ]
-    return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
-  }
-
-  #bcachefsDevices(at: string): string[] {
-    return namesIn(at).flatMap((name) => {
-      const target = name.startsWith('dev-') ? linkAt(`${at}/${name}/block`) : undefined
-      return target === undefined ? [] : posix.basename(target)
-    })
-  }
-
-  /** udev's links and the kernel's names of what they lead to. */
-  links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[] {
-    const at = `${this.#dev}/disk/${directory}`
-    return namesIn(at).flatMap((link) => {
-      const target = linkAt(`${at}/${link}`)
-      return target === undefined ? [] : [{ link, name: posix.basename(target) }]
-    })
-  }
-
-  /** Kernel names of all SCSI disks. */
-  scsiDisks(): readonly string[] {
-    return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
-  }
-
-  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: the kernel shows none. */
-  wwid(name: string): string | undefined {
-    return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
-  }
-
-  /** The WWN of the Fibre Channel port that a SCSI address belongs to; undefined: it belongs to none. */
-  fcPort(scsiAddress: string): string | undefined {
-    const target = scsiAddress.split(':').slice(0, 3).join(':')
-    return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
-  }
-
-  /** The file that takes a SCSI disk away when "1" is written to it. */
-  deletePath(name: string): string {
-    return `${this.#sys}/block/${name}/device/delete`
-  }
-
-  #scsiAddress(name: string): string | undefined {
-    try {
-      const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
-      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
-    } catch (error) {
-      return ifAbsent(error, undefined)
-    }
-  }
-
   /** True for a map if one of its paths is recovering. */
-  #isRecovering(name: string): boolean {
-    const host = this.#scsiAddress(name)?.split(':')[0]
-    if (host !== undefined && textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
-    return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
-      this.#isRecovering(this.node(slave)?.disk ?? slave),
-    )
+  const isRecovering = (name: string): boolean => {
+    const host = scsiAddressOf(name)?.split(':')[0]
+    if (host !== undefined && textIn(`${sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    return namesIn(`${sys}/block/${name}/slaves`).some((slave) => isRecovering(node(slave)?.disk ?? slave))
   }
-
-  /** Partitions have no directory directly below /sys/block. */
-  #block(name: string): string {
-    const own = `${this.#sys}/block/${name}`
-    return isThere(own) ? own : `${this.#sys}/class/block/${name}`
+  const bcachefsDevices = (at: string): string[] =>
+    namesIn(at).flatMap((name) => (name.startsWith('dev-') ? (nameBehind(`${at}/${name}/block`) ?? []) : []))
+  return {
+    node,
+    deletePath,
+    iscsiSessions: (): readonly IscsiSession[] => {
+      const hosts = `${sys}/class/iscsi_host`
+      return namesIn(hosts).flatMap((host) =>
+        namesIn(`${hosts}/${host}/device`)
+          .filter((name) => /^session\d+$/.test(name))
+          .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
+      )
+    },
+    /** Kernel names of all block devices and partitions. */
+    names: (): readonly string[] => namesIn(`${sys}/class/block`),
+    /** The kernel's name of a device number. */
+    nameOf: (number: string): string | undefined => nameBehind(`${sys}/dev/block/${number}`),
+    /** The kernel's name of a device file, links followed. */
+    nameOfFile: (path: string): string | undefined => {
+      if (!path.startsWith('/dev/')) return undefined
+      try {
+        return posix.basename(realpathSync(`${dev}${path.slice('/dev'.length)}`))
+      } catch (error) {
+        return ifAbsent(error, undefined)
+      }
+    },
+    /** The other devices of a file system that spans several (btrfs, bcachefs). */
+    devicesBeside: (name: string): readonly string[] => {
+      const together = [
+        ...namesIn(`${sys}/fs/btrfs`).map((id) => namesIn(`${sys}/fs/btrfs/${id}/devices`)),
+        ...namesIn(`${sys}/fs/bcachefs`).map((id) => bcachefsDevices(`${sys}/fs/bcachefs/${id}`)),
+      ]
+      return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
+    },
+    /** udev's links and the kernel's names of what they lead to. */
+    links: (directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[] => {
+      const at = `${dev}/disk/${directory}`
+      return namesIn(at).flatMap((link) => {
+        const name = nameBehind(`${at}/${link}`)
+        return name === undefined ? [] : [{ link, name }]
+      })
+    },
+    /** Kernel names of all SCSI disks. */
+    scsiDisks: (): readonly string[] => namesIn(`${sys}/block`).filter((name) => scsiAddressOf(name) !== undefined),
+    /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: the kernel shows none. */
+    wwid: (name: string): string | undefined => textIn(`${sys}/block/${name}/device/wwid`, 'EINVAL'),
+    /** The WWN of the Fibre Channel port that a SCSI address belongs to; undefined: it belongs to none. */
+    fcPort: (scsiAddress: string): string | undefined => {
+      const target = scsiAddress.split(':').slice(0, 3).join(':')
+      return textIn(`${sys}/class/fc_transport/target${target}/port_name`)
+    },
   }
 }
 
 /** A host's, or a test's. */
-export type BlockTree = Pick<SysfsBlockTree, keyof SysfsBlockTree>
+export type BlockTree = ReturnType<typeof sysfsBlockTree>
 
 /** Undefined where the session ended while it was read. */
 function session(at: string, name: string): IscsiSession | undefined {
@@ -236,13 +198,13 @@ function lunsOf(at: string): IscsiLun[] {
         const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
         if (lun === undefined) return []
         const path = `${at}/${target}/${device}`
-        const driver = linkAt(`${path}/driver`)
+        const driver = nameBehind(`${path}/driver`)
         return {
           lun,
           address: device,
           disks: namesIn(`${path}/block`),
           characters: charactersOf(path),
-          ...omitUndefined({ driver: driver === undefined ? undefined : posix.basename(driver) }),
+          ...omitUndefined({ driver }),
         }
       }),
     )
@@ -289,10 +251,10 @@ export function textIn(file: string, ...none: readonly string[]): string | undef
   }
 }
 
-/** EINVAL: the link was replaced by something else. */
-function linkAt(path: string): string | undefined {
+/** The last name of a link's target. EINVAL: the link was replaced by something else. */
+function nameBehind(link: string): string | undefined {
   try {
-    return readlinkSync(path)
+    return posix.basename(readlinkSync(link))
   } catch (error) {
     return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
   }
