@@ -1,4 +1,18 @@
+import { once } from '../base/memoize.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
+
+interface Covers {
+  /**
+   * The mount that hides this one: it has the same parent mount, and is nearer to the root. What is stacked on a hidden mount is
+   * hidden as well. Undefined: the mount is not hidden.
+   */
+  of(mount: MountInfo): MountInfo | undefined
+  /**
+   * Those of the mounts on one path that are not hidden, oldest first, whatever their order in the table; the last one is
+   * visible.
+   */
+  reached(mounts: readonly MountInfo[]): readonly MountInfo[]
+}
 
 /**
  * Finds hidden mounts: another mount hides them, no path reaches them, and a call on their path acts on the other mount.
@@ -7,55 +21,21 @@ import type { MountInfo, MountTable } from './mount-table.ts'
  *
  * @see proc_pid_mountinfo(5), parent ID
  */
-export class Covers {
-  readonly #table: MountTable
+export function coversOf({ raw: table }: MountTable): Covers {
   /** For each directory: by the parent of a mount in it, the mount that hides it. */
-  readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
+  const byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
   /** Where each mount of a stack is in it, by id. */
-  readonly #placed = new Map<number, PlaceInStack>()
-
-  constructor(table: MountTable) {
-    this.#table = table.raw
-  }
-
-  /**
-   * The mount that hides this one: it has the same parent mount, and is nearer to the root. What is stacked on a hidden mount is
-   * hidden as well. Undefined: the mount is not hidden.
-   */
-  of(given: MountInfo): MountInfo | undefined {
-    const mount = given.raw ?? given
-    if (mount.mountPoint === '/') return undefined
-    const covers = this.#coversIn(directoryOf(mount.mountPoint))
-    return covers.size === 0 ? undefined : covers.get(this.#parentOfStack(mount))
-  }
-
-  /**
-   * Those of the mounts on one path that are not hidden, oldest first, whatever their order in the table; the last one is
-   * visible.
-   */
-  reached(mounts: readonly MountInfo[]): readonly MountInfo[] {
-    const found = mounts.filter((mount) => this.of(mount) === undefined)
-    if (found.length < 2) return found
-    const depths = new Map(found.map((mount) => [mount, this.#placeInStack(mount.raw ?? mount).depth]))
-    return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
-  }
-
-  /** The id of the mount that the lowest of the stack is on. Nearly every mount is alone on its path. */
-  #parentOfStack(mount: MountInfo): number {
-    const below = this.#table.byId(mount.parentId)
-    if (below === undefined || below.mountPoint !== mount.mountPoint) return mount.parentId
-    return this.#placeInStack(mount).parentId
-  }
+  const placed = new Map<number, PlaceInStack>()
 
   /** Down to the mount that is on one of another path. Each is looked at once: anybody may stack 100,000 mounts on a path. */
-  #placeInStack(mount: MountInfo): PlaceInStack {
+  const placeInStack = (mount: MountInfo): PlaceInStack => {
     const above: MountInfo[] = []
     const seen = new Set<MountInfo>()
     let place: PlaceInStack | undefined
-    for (let each: MountInfo | undefined = mount; each !== undefined; each = this.#table.byId(each.parentId)) {
+    for (let each: MountInfo | undefined = mount; each !== undefined; each = table.byId(each.parentId)) {
       // In a damaged table, parents may form a circle.
       if (each.mountPoint !== mount.mountPoint || seen.has(each)) break
-      place = this.#placed.get(each.id)
+      place = placed.get(each.id)
       if (place !== undefined) break
       seen.add(each)
       above.push(each)
@@ -63,32 +43,43 @@ export class Covers {
     place ??= { parentId: above.at(-1)?.parentId ?? mount.parentId, depth: 0 }
     for (const each of above.reverse()) {
       place = { parentId: place.parentId, depth: place.depth + 1 }
-      this.#placed.set(each.id, place)
+      placed.set(each.id, place)
     }
     return place
   }
-
-  #coversIn(directory: string): ReadonlyMap<number, MountInfo> {
-    const known = this.#byDirectory.get(directory)
-    if (known !== undefined) return known
-    const above = directory === '/' ? NOTHING : this.#coversIn(directoryOf(directory))
-    const here = this.#table.at(directory)
-    const covers = here.length === 0 ? above : this.#with(above, here)
-    this.#byDirectory.set(directory, covers)
-    return covers
+  /** The id of the mount that the lowest of the stack is on. Nearly every mount is alone on its path. */
+  const parentOfStack = (mount: MountInfo): number => {
+    const isStacked = table.byId(mount.parentId)?.mountPoint === mount.mountPoint
+    return isStacked ? placeInStack(mount).parentId : mount.parentId
   }
-
-  #with(above: ReadonlyMap<number, MountInfo>, here: readonly MountInfo[]): ReadonlyMap<number, MountInfo> {
-    const covers = new Map(above)
-    for (const mount of here) {
-      const cover = above.get(this.#parentOfStack(mount))
-      // What is mounted on a hidden mount is hidden as well.
-      if (cover !== undefined) covers.set(mount.id, cover)
-    }
-    // The root mount may be its own parent.
-    for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
-    return covers
+  const coversIn = (directory: string): ReadonlyMap<number, MountInfo> =>
+    once(byDirectory, directory, () => {
+      const above = directory === '/' ? NOTHING : coversIn(directoryOf(directory))
+      const here = table.at(directory)
+      if (here.length === 0) return above
+      const covers = new Map(above)
+      for (const mount of here) {
+        const cover = above.get(parentOfStack(mount))
+        // What is mounted on a hidden mount is hidden as well.
+        if (cover !== undefined) covers.set(mount.id, cover)
+      }
+      // The root mount may be its own parent.
+      for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
+      return covers
+    })
+  const of = (given: MountInfo): MountInfo | undefined => {
+    const mount = given.raw ?? given
+    if (mount.mountPoint === '/') return undefined
+    const covers = coversIn(directoryOf(mount.mountPoint))
+    return covers.size === 0 ? undefined : covers.get(parentOfStack(mount))
   }
+  const reached = (mounts: readonly MountInfo[]): readonly MountInfo[] => {
+    const found = mounts.filter((mount) => of(mount) === undefined)
+    if (found.length < 2) return found
+    const depths = new Map(found.map((mount) => [mount, placeInStack(mount.raw ?? mount).depth]))
+    return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
+  }
+  return { of, reached }
 }
 
 interface PlaceInStack {

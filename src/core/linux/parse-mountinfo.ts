@@ -13,7 +13,7 @@ import { append } from '../base/append.ts'
 import { VolctlError } from '../base/errors.ts'
 import { lazy, memoize } from '../base/memoize.ts'
 import { decodeOctal } from '../trust/kernel.ts'
-import { Covers } from './covers.ts'
+import { coversOf } from './covers.ts'
 import { undeletedPath } from './deleted.ts'
 import { containingMount, locationIn } from './location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from './mount-table.ts'
@@ -164,7 +164,7 @@ function tableOf(
     for (const { mountPoint } of mounts) for (let at = above(mountPoint); !all.has(at); at = above(at)) all.add(at)
     return all
   })
-  const covers = lazy(() => new Covers(table))
+  const covers = lazy(() => coversOf(table))
   /** Worked out once: a stack may be high. */
   const reachedOfStack = memoize((stack: readonly MountInfo[]) => covers().reached(stack))
   const table: MountTable = {

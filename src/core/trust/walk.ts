@@ -64,12 +64,7 @@ export class NotTrusted extends Error {
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
   const { root, rest } = fromRoot(path)
-  const walk = new Walk(root, options)
-  try {
-    return walk.to(rest)
-  } finally {
-    walk.close()
-  }
+  return walk(root, rest, options)
 }
 
 /**
@@ -77,15 +72,19 @@ export function walkTo(path: string, options: WalkOptions = {}): Place {
  * @returns the path with its links resolved, and what is there; from where the guide ends, or nothing is, the path is as it was
  */
 export function walkAsFar(root: string, path: string, guide: Guide): { readonly real: string; readonly file?: Stats } {
-  const walk = new Walk(root, { guide })
+  let real = path
   try {
-    const { fd, stats: file, path: real } = walk.to(path)
+    const {
+      fd,
+      stats: file,
+      path: end,
+    } = walk(root, path, { guide }, (reached) => {
+      real = reached
+    })
     closeSync(fd)
-    return { real, file }
+    return { real: end, file }
   } catch {
-    return { real: walk.reached }
-  } finally {
-    walk.close()
+    return { real }
   }
 }
 
@@ -107,125 +106,123 @@ interface Step extends Place {
   readonly mount: number
 }
 
-class Walk {
-  readonly #root: string
-  readonly #options: WalkOptions
+/**
+ * @param stopped called where it goes no further, with where it is and the names that are left
+ * @returns what is at its end, whose descriptor the caller closes
+ */
+function walk(root: string, path: string, options: WalkOptions, stopped?: (reached: string) => void): Step {
   /** Directories from the root to here. */
-  #above: Step[] = []
+  const above: Step[] = []
   /** Still to go. */
-  #names: string[] = []
-  #links = 0
-
-  constructor(root: string, options: WalkOptions) {
-    this.#root = root
-    this.#options = options
+  const names = namesOf(path)
+  let links = 0
+  const restart = (): void => {
+    closeAll(above)
+    above.push(openStep(root, `${root}/`, '/', undefined, options))
   }
-
-  /** Where it is, with the names that are left. */
-  get reached(): string {
-    return posix.join(this.#above.at(-1)?.path ?? '/', ...this.#names)
-  }
-
-  /** @returns what is at its end, whose descriptor the caller closes */
-  to(path: string): Step {
-    this.#names = namesOf(path)
-    this.#restart()
-    for (let name = this.#names[0]; name !== undefined; this.#names.shift(), name = this.#names[0]) {
-      const here = this.#above.at(-1) as Step
+  try {
+    restart()
+    for (let name = names[0]; name !== undefined; names.shift(), name = names[0]) {
+      const here = above.at(-1) as Step
       if (name === '..') {
-        if (this.#above.length > 1) closeSync((this.#above.pop() as Step).fd)
+        if (above.length > 1) closeSync((above.pop() as Step).fd)
         continue
       }
       if (!here.stats.isDirectory()) throw failure('ENOTDIR', here.path)
-      const next = this.#open(name, posix.join(here.path, name), here)
-      if (!next.stats.isSymbolicLink() || this.#options.guide?.follows(next.mount) === false) {
-        this.#above.push(next)
+      const next = openStep(root, name, posix.join(here.path, name), here, options)
+      if (!next.stats.isSymbolicLink() || options.guide?.follows(next.mount) === false) {
+        above.push(next)
         continue
       }
       closeSync(next.fd)
       if (next.doubt !== undefined) throw new NotTrusted(next.doubt)
-      if (++this.#links > MAX_LINKS) throw failure('ELOOP', next.path)
+      if (++links > MAX_LINKS) throw failure('ELOOP', next.path)
       const target = readlinkSync(`/proc/self/fd/${here.fd}/${name}`)
-      if (target.startsWith('/')) this.#restart()
-      this.#names.splice(1, 0, ...namesOf(target))
+      if (target.startsWith('/')) restart()
+      names.splice(1, 0, ...namesOf(target))
     }
-    return this.#above.pop() as Step
+    return above.pop() as Step
+  } catch (error) {
+    stopped?.(posix.join(above.at(-1)?.path ?? '/', ...names))
+    throw error
+  } finally {
+    closeAll(above)
   }
+}
 
-  close(): void {
-    for (const { fd } of this.#above.splice(0)) closeSync(fd)
-  }
+function closeAll(steps: Step[]): void {
+  for (const { fd } of steps.splice(0)) closeSync(fd)
+}
 
-  #restart(): void {
-    this.close()
-    this.#above.push(this.#open(`${this.#root}/`, '/', undefined))
-  }
-
-  #open(name: string, path: string, above: Step | undefined): Step {
-    const { guide, before } = this.#options
-    before?.(path)
-    if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
-    const crossed = guide === undefined ? above : undefined
-    // Only to open it hangs already, where a server is mounted.
-    const line = crossed && mountsOf(this.#root).get(path)
-    const known = line === undefined ? undefined : mountOf(line)
-    let doubt = known && crossed && this.#cross(known, path, crossed, name)
-    const fd =
-      above === undefined
-        ? openSync(name, O_PATH | constants.O_DIRECTORY)
-        : openSync(`/proc/self/fd/${above.fd}/${name}`, MARK)
-    try {
-      const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
-      if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
-      if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
-        // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
-        const now = mountsOf(this.#root, 0)
-          .values()
-          .find((each) => each.startsWith(`${mount} `))
-        const late = now === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(now)
-        doubt = this.#cross(late, path, { ...crossed, fd })
-      }
-      const stats = fstatSync(fd)
-      if (guide === undefined) doubt ??= this.#judge(path, stats, above)
-      return { fd, mount, stats, path, doubt }
-    } catch (error) {
-      closeSync(fd)
-      throw error
+function openStep(root: string, name: string, path: string, above: Step | undefined, options: WalkOptions): Step {
+  const { guide, before } = options
+  before?.(path)
+  if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
+  const crossed = guide === undefined ? above : undefined
+  // Only to open it hangs already, where a server is mounted.
+  const line = crossed && mountsOf(root).get(path)
+  const known = line === undefined ? undefined : mountOf(line)
+  let doubt = known && crossed && cross(known, path, crossed, options, name)
+  const fd =
+    above === undefined
+      ? openSync(name, O_PATH | constants.O_DIRECTORY)
+      : openSync(`/proc/self/fd/${above.fd}/${name}`, MARK)
+  try {
+    const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
+    if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
+    if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
+      // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
+      const now = mountsOf(root, 0)
+        .values()
+        .find((each) => each.startsWith(`${mount} `))
+      const late = now === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(now)
+      doubt = cross(late, path, { ...crossed, fd }, options)
     }
+    const stats = fstatSync(fd)
+    if (guide === undefined) doubt ??= judge(path, stats, above, options)
+    return { fd, mount, stats, path, doubt }
+  } catch (error) {
+    closeSync(fd)
+    throw error
   }
+}
 
-  /**
-   * The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode.
-   *
-   * @param name of what is asked, in the directory; default: the directory itself
-   */
-  #cross({ id, isSlow, isUsers }: Mount, path: string, { stats, fd }: Step, name = ''): string | undefined {
-    const doubt = isUsers && isShared(stats) ? `${path} is a FUSE file system of another user` : undefined
-    if (doubt !== undefined && this.#options.throughDoubt !== true) throw new NotTrusted(doubt)
-    const isAsked = isSlow && this.#options.asks !== false
-    if (isAsked && !answers(id, fd, name, stat())) throw failure('ETIMEDOUT', path)
-    return doubt
-  }
+/**
+ * The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode.
+ *
+ * @param name of what is asked, in the directory; default: the directory itself
+ */
+function cross(
+  { id, isSlow, isUsers }: Mount,
+  path: string,
+  { stats, fd }: Step,
+  { throughDoubt, asks }: WalkOptions,
+  name = '',
+): string | undefined {
+  const doubt = isUsers && isShared(stats) ? `${path} is a FUSE file system of another user` : undefined
+  if (doubt !== undefined && throughDoubt !== true) throw new NotTrusted(doubt)
+  if (isSlow && asks !== false && !answers(id, fd, name, stat())) throw failure('ETIMEDOUT', path)
+  return doubt
+}
 
-  /** A place that others may write to is in doubt, and so is everything below it. */
-  #judge(path: string, stats: Stats, above: Step | undefined): string | undefined {
-    const doubt = above?.doubt ?? this.#own(path, stats, above)
-    const isEnd = !stats.isDirectory() && !stats.isSymbolicLink()
-    if (doubt !== undefined && !isEnd && this.#options.throughDoubt !== true) throw new NotTrusted(doubt)
-    return doubt
-  }
+/** A place that others may write to is in doubt, and so is everything below it. */
+function judge(path: string, stats: Stats, above: Step | undefined, { throughDoubt }: WalkOptions): string | undefined {
+  const doubt = above?.doubt ?? doubtOf(path, stats, above)
+  const isEnd = !stats.isDirectory() && !stats.isSymbolicLink()
+  if (doubt !== undefined && !isEnd && throughDoubt !== true) throw new NotTrusted(doubt)
+  return doubt
+}
 
-  #own(path: string, stats: Stats, above: Step | undefined): string | undefined {
-    const owners = trustedOwners()
-    if (stats.isSymbolicLink()) return owners.has(stats.uid) ? undefined : `${path} is a link of uid ${stats.uid}`
-    // In a shared directory only a name's owner can remove it.
-    const sharedHere = stats.isDirectory() && isShared(stats) && owners.has(stats.uid)
-    const who = sharedHere ? undefined : whoElseWrites(stats, owners)
-    if (who !== undefined) return `${path} ${who}`
-    // In a shared directory, any user may have made a hard link to root's file.
-    const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
-    return second ? `${path} has a second name (hard link), in a directory where any user may create one` : undefined
-  }
+function doubtOf(path: string, stats: Stats, above: Step | undefined): string | undefined {
+  const owners = trustedOwners()
+  if (stats.isSymbolicLink()) return owners.has(stats.uid) ? undefined : `${path} is a link of uid ${stats.uid}`
+  // In a shared directory only a name's owner can remove it.
+  const sharedHere = stats.isDirectory() && isShared(stats) && owners.has(stats.uid)
+  const who = sharedHere ? undefined : whoElseWrites(stats, owners)
+  if (who !== undefined) return `${path} ${who}`
+  // In a shared directory, any user may have made a hard link to root's file.
+  const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
+  return second ? `${path} has a second name (hard link), in a directory where any user may create one` : undefined
 }
 
 /** Of a path's steps, without the empty ones and those that lead nowhere. */
