@@ -71,6 +71,13 @@ describe('lists', () => {
     expect(error.message).toMatch(says)
   })
 
+  it('takes null for none, as Go writes an empty list', async () => {
+    const metadata = { continue: null, remainingItemCount: null, resourceVersion: '7' }
+    const body = JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: null })
+    await server.setFaults({ action: { type: 'body', body } })
+    expect(await client.list(VOLUMES)).toEqual({ items: [], resourceVersion: '7' })
+  })
+
   it('takes pages of two states for no list', async () => {
     const page = (metadata: object): string => JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: [] })
     await server.setFaults(

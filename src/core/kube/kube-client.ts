@@ -131,13 +131,13 @@ class HttpKubeClient {
     this.#budget = options.budget ?? IN_FLIGHT
   }
 
-  get<T>(path: string, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
+  /** What is answered, in whatever shape (`received`). */
+  get(path: string, settings: RequestSettings = {}): Promise<object> {
+    return this.#object({ ...settings, method: 'GET', path, idempotent: true })
   }
 
-  /** @returns the object that is answered */
-  send<T>(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#object<T>({ ...settings, ...WRITES[write], path, body })
+  send(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<object> {
+    return this.#object({ ...settings, ...WRITES[write], path, body })
   }
 
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
@@ -205,10 +205,10 @@ class HttpKubeClient {
     this.#transport = undefined
   }
 
-  async #object<T>(exchange: Exchange): Promise<T> {
+  async #object(exchange: Exchange): Promise<object> {
     const request = `${exchange.method} ${exchange.path}`
     const { body } = await this.#answer(exchange)
-    const object = this.#parsed<T>(body, request, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
+    const object = this.#parsed(body, request, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
     this.#keep(object, exchange, request)
     return object
   }
@@ -226,7 +226,7 @@ class HttpKubeClient {
     return withRetry(exchange.idempotent === true, exchange.signal, () => this.#authenticated(exchange))
   }
 
-  #parsed<T>(body: Buffer, request: string, limits: Partial<JsonLimits>): T {
+  #parsed(body: Buffer, request: string, limits: Partial<JsonLimits>): object {
     let value: unknown
     try {
       value = parseJson(body, limits)
@@ -235,7 +235,7 @@ class HttpKubeClient {
       throw badAnswer(this.server, request, 'not JSON')
     }
     if (typeof value !== 'object' || value === null) throw badAnswer(this.server, request, 'not an object')
-    return value as T
+    return value
   }
 
   /** One attempt; after a 401 the credential is read again, once (N42, N43). */

@@ -38,7 +38,7 @@ interface ListBody {
   readonly apiVersion?: string
   readonly metadata?: {
     readonly resourceVersion?: string
-    readonly continue?: string
+    readonly continue?: string | null
     readonly remainingItemCount?: number
   }
   readonly items?: readonly unknown[] | null
@@ -73,7 +73,8 @@ export async function walkPages<T>({ server, path, visitor, limits, ask }: Walk<
     const objects: readonly unknown[] = items ?? []
     if (!objects.every(hasMetadata)) throw badAnswer(server, request, 'a list of something other than objects')
     visitor.page(objects as T[], { kind, ...omitUndefined({ apiVersion }) })
-    const { resourceVersion, continue: next = '', remainingItemCount = 0 } = metadata ?? {}
+    const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
+    const next = metadata?.continue ?? ''
     const shown = resourceVersion ?? ''
     // A cache or a proxy that puts together pages of two states may lack what was made in between, and show it to nobody.
     if (version !== '' && shown !== '' && shown !== version) throw badAnswer(server, request, 'pages of two states')

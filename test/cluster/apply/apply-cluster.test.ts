@@ -140,10 +140,7 @@ describe('detach elsewhere, then attach', () => {
       ['done', undefined],
     ])
     expect(applied.result).toMatchObject({ exit: 0, left: [], interrupted: false })
-    const made = await admin().get<{ metadata: object }>(
-      objectPath(ATTACHMENTS, { name: attachmentOf('data', 'here') }),
-    )
-    expect(made).toMatchObject({
+    expect(await admin().get(objectPath(ATTACHMENTS, { name: attachmentOf('data', 'here') }))).toMatchObject({
       metadata: { annotations: { 'volctl.io/created-by': 'volctl 0.1.0' } },
       spec: { attacher: DRIVER, nodeName: 'here', source: { persistentVolumeName: 'pv-data' } },
       status: { attached: true },

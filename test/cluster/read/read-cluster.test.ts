@@ -184,6 +184,11 @@ describe('a cluster', () => {
     expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true, patchAttachments: true })
   })
 
+  it('has no UID where what is answered is no namespace', async () => {
+    await server.setFaults({ path: '/namespaces/kube-system', times: 1, action: { type: 'body', body: '{}' } })
+    expect((await read()).clusterUID).toBeUndefined()
+  })
+
   it('keeps when a controller manager wrote last, and what other controller managers and clocks their leases show', async () => {
     const name = 'hosted-kube-controller-manager'
     const extra = [

@@ -7,10 +7,11 @@ import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { serverVersion as askVersion, askWhoIAm, mayI } from '../../kube/access-reviews.ts'
-import type { ApiObject } from '../../kube/api/objects.ts'
+import { NAMESPACES } from '../../kube/api/resources.ts'
 import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
+import { getObject } from '../../kube/objects.ts'
 import { ClusterObjects, doubtTwice } from '../model/cluster-objects.ts'
 import type {
   ClusterAttachment,
@@ -253,7 +254,6 @@ async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Pr
 
 /** Many identities may not read namespaces; then the server's address alone names the cluster. */
 async function clusterUid(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const found = await unlessRefused(client.get<ApiObject>('/api/v1/namespaces/kube-system', { signal }))
-  const uid: unknown = found?.metadata.uid
-  return typeof uid === 'string' ? uid : undefined
+  const found = await unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal }))
+  return found?.metadata.uid
 }

@@ -54,7 +54,9 @@ const typed = {
   metadata: needed(named<ObjectMeta>('metadata', kept(metadataFields))),
 }
 
-export interface ApiObject extends KeptOf<typeof typed> {}
+export const objectShape = kept(typed)
+
+export interface ApiObject extends ShapeOf<typeof objectShape> {}
 
 const localReference = kept({ name: text })
 const secretReference = kept({ name: text, namespace: text })

@@ -18,6 +18,7 @@ import {
   type Node,
   nodeShape,
   type ObjectMeta,
+  objectShape,
   type PersistentVolume,
   type PersistentVolumeClaim,
   type Pod,
@@ -52,6 +53,8 @@ function resource<T>(plural: string, shape: Shape<T>, root = CORE): Resource<T> 
 }
 
 export const PODS = resource<Pod>('pods', podShape)
+/** Of one only the UID is asked for. */
+export const NAMESPACES = resource<ApiObject>('namespaces', objectShape)
 export const NODES = resource<Node>('nodes', nodeShape)
 export const CLAIMS = resource<PersistentVolumeClaim>('persistentvolumeclaims', claimShape)
 export const VOLUMES = resource<PersistentVolume>('persistentvolumes', volumeShape)
