@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
 import { Identity, Node } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/rpc/gen/pluginregistration/registration_pb.js'
-import { endpointPath } from '../../src/core/rpc/socket-paths.ts'
+import { endpointPath } from '../../src/core/rpc/socket-files.ts'
 import { type Service, StatusError, serve } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

@@ -17,14 +17,14 @@ import { parseKubeletFlags, withoutSecrets } from '../../src/core/node/kubelet/k
 import { readServiceUnit } from '../../src/core/node/kubelet/systemd-unit.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { highestSupportedVersion } from '../../src/core/rpc/ask-socket.ts'
 import { decodeFrame } from '../../src/core/rpc/exchange.ts'
 import {
   ListContainersResponseSchema,
   ListPodSandboxResponseSchema,
 } from '../../src/core/rpc/gen/runtime/v1/runtime_pb.js'
 import { sandboxStates } from '../../src/core/rpc/read-runtime.ts'
-import { highestSupportedVersion } from '../../src/core/rpc/versions.ts'
-import { parseIscsiDirectory, parseIscsiJson } from '../../src/core/volumes/iscsi-disk.ts'
+import { parseIscsiDirectory, parseIscsiJson } from '../../src/core/volumes/iscsi.ts'
 import { compareQuantities, parseQuantity } from '../../src/core/volumes/quantity.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'

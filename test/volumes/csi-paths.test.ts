@@ -1,5 +1,6 @@
 /** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables). */
 import { describe, expect, it } from 'vitest'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import {
   csiMapFile,
   csiPodDir,
@@ -7,9 +8,8 @@ import {
   csiStagingDir,
   csiStagingPath,
   csiTarget,
-} from '../../src/core/volumes/csi-paths.ts'
-import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
-import { podDeviceLink } from '../../src/core/volumes/paths.ts'
+  podDeviceLink,
+} from '../../src/core/volumes/paths.ts'
 
 type Volume = Parameters<typeof csiTarget>[0]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isFcLink, parseFcDirectory } from '../../src/core/volumes/fc-disk.ts'
-import { isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../src/core/volumes/iscsi-disk.ts'
+import { isFcLink, parseFcDirectory } from '../../src/core/volumes/fc.ts'
+import { isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../src/core/volumes/iscsi.ts'
 
 describe('the name of an iSCSI directory (P72, P77)', () => {
   it.each([

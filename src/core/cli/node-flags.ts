@@ -1,6 +1,6 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { IN_CLUSTER } from '../kube/kubeconfig/in-cluster.ts'
+import { IN_CLUSTER } from '../kube/api/names.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Where to read from: the API and the node. */

@@ -6,7 +6,7 @@
 import { compareText } from '../base/compare-text.ts'
 import { isUid } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import { CSI_BLOCK_DIR } from '../volumes/csi-paths.ts'
+import { CSI_BLOCK_DIR } from '../volumes/paths.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'

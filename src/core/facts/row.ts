@@ -1,11 +1,12 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
+import { append } from '../base/append.ts'
 import { lazy } from '../base/memoize.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import type { RowKey } from '../plan/subject.ts'
-import { csiPodDir } from '../volumes/csi-paths.ts'
+import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import { csiPodDir } from '../volumes/paths.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
@@ -173,4 +174,33 @@ export function podDirOf(volume: VolumeToMount): string {
   return volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem'
     ? csiPodDir(volume)
     : pluginNamed(volume.plugin).podPath(volume)
+}
+
+// Which volume's a path is, by the nearest one above it that is a volume's own.
+
+/** A volume, or one pod's part of it. */
+export interface Part {
+  readonly row: RowKey
+  readonly pod?: PodUid
+}
+
+/** By path, relative to the root directory. */
+export function partsByPath(rows: readonly VolumeRow[]): ReadonlyMap<string, readonly Part[]> {
+  const index = new Map<string, Part[]>()
+  for (const row of rows)
+    for (const { path, ...pod } of placesOf(row)) {
+      if (index.get(path)?.some((each) => each.row === row.key && each.pod === pod.pod)) continue
+      append(index, path, { row: row.key, ...pod })
+    }
+  return index
+}
+
+/** Of paths that are plain already: each is compared with each. */
+export function liesIn(path: string, directory: string): boolean {
+  if (directory === '.') return true
+  return path.startsWith(directory) && (path.length === directory.length || path[directory.length] === '/')
+}
+
+export function meets(a: string, b: string): boolean {
+  return liesIn(a, b) || liesIn(b, a)
 }

@@ -3,8 +3,8 @@
 import { lazy } from '../base/memoize.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
-import { meets, type Part } from './places.ts'
 import type { VolumeRow } from './row.ts'
+import { meets, type Part } from './row.ts'
 
 /** What is asked about. */
 export interface Scope {

@@ -7,7 +7,7 @@ import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../base/errors.t
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
-import { unixSocketPath } from '../rpc/unix-socket.ts'
+import { unixSocketPath } from '../rpc/socket-files.ts'
 import { addDoubt, allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
@@ -217,7 +217,7 @@ export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promis
 
 /** Imported only when needed, which is seldom: most kubelets have a flag. */
 async function nameInKubeconfig(path: string): Promise<string | undefined> {
-  const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/node-credential.ts')
+  const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/kube-credentials.ts')
   return nodeNameInKubeconfig(path)
 }
 

@@ -25,8 +25,8 @@ import type {
   StepOp,
 } from '../plan/plan.ts'
 import { refusalOf } from '../rules/refusals.ts'
-import { readFailures, spoilsList, subjectOf } from '../volumes/read-failures.ts'
-import { STATE_FILES } from '../volumes/state-files.ts'
+import { readFailures, spoilsList, subjectOf } from '../volumes/api-lookup.ts'
+import { STATE_FILES } from '../volumes/registry.ts'
 import { type PlanContext, useCredential } from './context/context.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames } from './context/filter-operations.ts'
 import { machineOf, reportAccepted } from './identity/machine.ts'

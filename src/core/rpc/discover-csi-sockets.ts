@@ -1,7 +1,7 @@
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import type { RegistrationAnswer } from './ask-socket.ts'
+import { compareVersions, highestSupportedVersion } from './ask-socket.ts'
 import { conventionalSockets, registrationSockets, type SocketFiles, type SocketWalk } from './socket-files.ts'
-import { compareVersions, highestSupportedVersion } from './versions.ts'
 
 /** The kubelet waits a second for GetInfo, too (C25). */
 const DEFAULT_DEADLINE_MS = 1000

@@ -1,9 +1,10 @@
+import { closeSync } from 'node:fs'
 import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { errnoOf, errorMessage } from '../base/errors.ts'
 import { Gathered } from '../trust/bytes.ts'
+import { walkTo } from '../trust/walk.ts'
 import { type Deadline, type GrpcCode, grpcCodeName } from './grpc-status.ts'
-import { statusOfConnection, statusOfHttp, statusOfReset } from './transport-status.ts'
-import { connectUnixSocket } from './unix-socket.ts'
 
 export interface Exchange {
   readonly socketPath: string
@@ -185,4 +186,78 @@ export function decodeGrpcMessage(value: string): string {
 export function encodeTimeout(ms: number): string {
   const whole = Math.max(1, Math.ceil(ms))
   return whole < 1e8 ? `${whole}m` : `${Math.min(Math.ceil(whole / 1000), 99_999_999)}S`
+}
+
+/** The gRPC status for an end of the stream without one. */
+interface TransportStatus {
+  readonly code: GrpcCode
+  readonly details: string
+}
+
+/** HTTP statuses that gRPC maps to a status; every other one is UNKNOWN. */
+const BY_HTTP_STATUS: Readonly<Record<number, GrpcCode>> = {
+  400: 'INTERNAL',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'UNIMPLEMENTED',
+  429: 'UNAVAILABLE',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'UNAVAILABLE',
+}
+
+/** HTTP/2 reset codes that gRPC maps to a status; every other one is INTERNAL. */
+const BY_RESET_CODE: Readonly<Record<number, GrpcCode>> = {
+  [constants.NGHTTP2_REFUSED_STREAM]: 'UNAVAILABLE',
+  [constants.NGHTTP2_CANCEL]: 'CANCELLED',
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: 'RESOURCE_EXHAUSTED',
+  [constants.NGHTTP2_INADEQUATE_SECURITY]: 'PERMISSION_DENIED',
+}
+
+const SOCKET_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such socket',
+  ENOTDIR: 'no such socket',
+  ECONNREFUSED: 'no process listens on the socket',
+  EACCES: 'permission denied on the socket',
+  ENOTSOCK: 'not a socket',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+}
+
+export function statusOfHttp(status: number, contentType: string): TransportStatus {
+  if (status !== 200) return { code: BY_HTTP_STATUS[status] ?? 'UNKNOWN', details: `HTTP status ${status}` }
+  return {
+    code: 'UNKNOWN',
+    details: `the answer is not gRPC but has ${contentType ? `content type ${contentType}` : 'no content type'}`,
+  }
+}
+
+export function statusOfReset(resetCode: number): TransportStatus {
+  return {
+    code: BY_RESET_CODE[resetCode] ?? 'INTERNAL',
+    details: `the server reset the call (HTTP/2 code ${resetCode})`,
+  }
+}
+
+/** A connection that failed or broke: UNAVAILABLE, as for the kubelet's client (C5). */
+export function statusOfConnection(error: unknown): TransportStatus {
+  const reason = SOCKET_REASONS[errnoOf(error) ?? '']
+  return { code: 'UNAVAILABLE', details: reason ?? (error ? errorMessage(error) : 'the connection was closed') }
+}
+
+/**
+ * Connects to a unix socket, by a descriptor: a way that leads into a file system that hangs does not hang this process (S36), and the
+ * path may be longer than a socket address.
+ *
+ * @throws what the file system says
+ */
+function connectUnixSocket(path: string): Socket {
+  const { fd } = walkTo(path, { throughDoubt: true })
+  const socket = connect({ path: `/proc/self/fd/${fd}` })
+  let open = true
+  const release = (): void => {
+    if (open) closeSync(fd)
+    open = false
+  }
+  return socket.once('connect', release).once('close', release)
 }

@@ -12,8 +12,8 @@ import {
   RuntimeService,
 } from './gen/runtime/v1/runtime_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
+import { unixSocketPath } from './socket-files.ts'
 import { unaryCall } from './unary-call.ts'
-import { unixSocketPath } from './unix-socket.ts'
 
 /** Where container runtimes listen when nothing names another place (N18). */
 export const WELL_KNOWN_RUNTIME_ENDPOINTS: readonly string[] = [

@@ -1,7 +1,8 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { compareText } from '../base/compare-text.ts'
 import { errorMessage, isMissing } from '../base/errors.ts'
+import type { CsiSocket } from '../facts/actual/snapshot.ts'
 
 /** A unix socket below the root directory. */
 export interface SocketFile {
@@ -84,4 +85,21 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
 function socketFile(walk: SocketWalk, path: string): SocketFile[] {
   const stat = lstatSync(placeIn(walk, path), { throwIfNoEntry: false })
   return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]
+}
+
+/** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
+export function recordedPath(rootDir: string, path: string): string {
+  const inside = relative(rootDir, path)
+  return inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? path : inside
+}
+
+/** The path of the driver's own socket; undefined where no registration names it. */
+export function endpointPath(rootDir: string, { endpoint }: Pick<CsiSocket, 'endpoint'>): string | undefined {
+  return endpoint === undefined || isAbsolute(endpoint) ? endpoint : join(rootDir, endpoint)
+}
+
+/** The path of a `unix:` endpoint (C117), or of a plain path (C5); undefined for any other scheme. */
+export function unixSocketPath(endpoint: string): string | undefined {
+  if (endpoint.startsWith('/')) return endpoint
+  return /^unix:(?:\/\/)?(\/.*)$/.exec(endpoint)?.[1]
 }

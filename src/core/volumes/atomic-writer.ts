@@ -8,13 +8,12 @@ import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
-import { contentDifference, volumeObstacle } from './content-obstacle.ts'
+import { contentDifference, volumeObstacle } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
-import { filledEvidence } from './evidence.ts'
-import { perPod } from './facts.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+import { filledEvidence, perPod } from './plugin-parts.ts'
 
 interface AtomicKind {
   readonly name: string
@@ -80,3 +79,35 @@ export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {
   if (entry.type === 'dir') return true
   return entry.type === 'link' && (entry.target ?? '').startsWith('..data/')
 }
+
+/** Files in a tmpfs (P48, P49). */
+export const secret = atomicPlugin({
+  name: 'kubernetes.io/secret',
+  source: 'secret',
+  medium: 'memory',
+  content: 'the keys of a Secret',
+})
+
+/** Files on the kubelet's own disk (P46, P47). */
+export const configMap = atomicPlugin({
+  name: 'kubernetes.io/configmap',
+  source: 'configMap',
+  medium: 'disk',
+  content: 'the keys of a ConfigMap',
+})
+
+/** Fields and resources of the pod, in a tmpfs (P50). */
+export const downwardApi = atomicPlugin({
+  name: 'kubernetes.io/downward-api',
+  source: 'downwardAPI',
+  medium: 'memory',
+  content: "the pod's own fields and resources",
+})
+
+/** Several sources, tokens and trust bundles among them, in one tmpfs (P51-P56). */
+export const projected = atomicPlugin({
+  name: 'kubernetes.io/projected',
+  source: 'projected',
+  medium: 'memory',
+  content: 'config maps, secrets, fields of the pod, service account tokens and trust bundles',
+})

@@ -4,6 +4,9 @@ import { readStateFile } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import type { ApiLookup } from './api-lookup.ts'
+import { csiSetUp, takesLabel } from './csi-set-up.ts'
+import type { Attachability, VolumeToMount } from './desired-state.ts'
+import { mapEvidence } from './map-steps.ts'
 import {
   csiMapFile,
   csiPodDir,
@@ -11,15 +14,11 @@ import {
   csiStagingDir,
   csiStagingPath,
   csiTarget,
+  podDeviceLink,
   VOLUME_DATA,
-} from './csi-paths.ts'
-import { csiSetUp, takesLabel } from './csi-set-up.ts'
-import type { Attachability, VolumeToMount } from './desired-state.ts'
-import { MOUNTED, notMounted } from './evidence.ts'
-import { perPodFacts, specNameOf } from './facts.ts'
-import { mapEvidence } from './map-steps.ts'
-import { podDeviceLink } from './paths.ts'
+} from './paths.ts'
 import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
+import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
 export const csi: VolumePlugin = {
   name: CSI_PLUGIN,

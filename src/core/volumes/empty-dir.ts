@@ -1,18 +1,17 @@
-/** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45). */
+/** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45); and gitRepo, whose leftovers are the same. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { leftToKubelet } from './content-obstacle.ts'
+import { leftToKubelet } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
-import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
-import { perPod } from './facts.ts'
 import { ownershipOf } from './mount-options.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+import { directoryEvidence, fsTypeEvidence, MOUNTED, notMounted, perPod } from './plugin-parts.ts'
 import { parseQuantity } from './quantity.ts'
 
 export const emptyDir: VolumePlugin = {
@@ -169,4 +168,29 @@ export function mediumOf({ source }: Pick<VolumeToMount, 'source'>): Medium {
   if (name === HUGE_PAGES) return { kind: 'hugePages', name }
   if (name.startsWith(`${HUGE_PAGES}-`)) return { kind: 'hugePages', name, size: name.slice(HUGE_PAGES.length + 1) }
   return { kind: 'unknown', name }
+}
+
+const GIT_REPO = 'kubernetes.io/git-repo'
+
+/** A plugin that Kubernetes has disabled; volumes that it left are still removed (P60). */
+export const gitRepo: VolumePlugin = {
+  ...perPod(GIT_REPO, 'gitRepo'),
+  about: {
+    tearDown: 'as an emptyDir on disk',
+    setUp: 'never: Kubernetes has disabled the plugin',
+  },
+  reconstructs: true,
+  tearDown: 'emptyDir',
+  mountsOver: () => false,
+  // A kubelet of an earlier version may have set the volume up, and the pod may still run.
+  evidence: (inputs, { podUid, specName }) =>
+    inputs.tree.has(readyMarker(podUid, specName, GIT_REPO)) ? MOUNTED : notMounted('its ready marker is missing'),
+  setUp: () => ({
+    steps: [],
+    blocked: {
+      code: 'PluginUnsupported',
+      message: 'gitRepo volumes are disabled in this version of Kubernetes (GitRepoVolumeDriver)',
+      hint: 'Clone the repository in an init container into an emptyDir instead.',
+    },
+  }),
 }

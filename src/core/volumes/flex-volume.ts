@@ -2,10 +2,9 @@
 
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { mountEvidence } from './evidence.ts'
-import { perPodFacts, sharedNameFacts, specNameOf } from './facts.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
+import { mountEvidence, perPodFacts, sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',

@@ -1,13 +1,12 @@
-/** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
+/** hostPath: the container gets the path itself, the kubelet only checks its type (P57-P59, O33); and image, which is the runtime's. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { notMounted, SATISFIED } from './evidence.ts'
-import { perPod } from './facts.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
+import { notMounted, perPod, SATISFIED } from './plugin-parts.ts'
 
 export const hostPath: VolumePlugin = {
   ...perPod('kubernetes.io/host-path', 'hostPath'),
@@ -106,4 +105,18 @@ export function judgeHostPath(path: string, type: string, found: HostPath | unde
   if (found.type === wanted.type) return { state: 'good' }
   const why = `${FOUND[found.type]}, but the volume's type is ${type}`
   return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)
+}
+
+/** The container runtime mounts the volume, the kubelet never does (P61, O33). */
+export const image: VolumePlugin = {
+  ...perPod('kubernetes.io/image', 'image'),
+  about: {
+    tearDown: 'nothing: the container runtime mounts and unmounts it',
+    setUp: 'nothing: the container runtime mounts it',
+  },
+  reconstructs: false,
+  tearDown: 'nothing',
+  mountsOver: () => false,
+  evidence: () => SATISFIED,
+  setUp: () => ({ steps: [] }),
 }

@@ -5,12 +5,11 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { mountEvidence } from './evidence.ts'
-import { sharedNameFacts, specNameOf } from './facts.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
+import { mountEvidence, sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
 const NAME = 'kubernetes.io/local-volume'
 

@@ -1,11 +1,12 @@
 /** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805); and what iSCSI and FC have in common. */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { mapFileOf } from '../facts/actual/block-volume.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
-import type { VolumeToMount } from './desired-state.ts'
-import { MOUNTED, mountEvidence, notMounted } from './evidence.ts'
+import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { podDeviceLink, podPathOf } from './paths.ts'
-import type { MountEvidence, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, PluginDevice, SpecFacts, SpecFailure, SpecSource, VolumePlugin } from './plugin.ts'
+import { MOUNTED, mountEvidence, notMounted } from './plugin-parts.ts'
 
 /**
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
@@ -45,25 +46,77 @@ function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
 
 // What the plugins of LUNs, iscsi and fc, have in common (P83, P98).
 
-type LunKind = Pick<
-  VolumePlugin,
-  'name' | 'source' | 'about' | 'facts' | 'sourceText' | 'device' | 'globalPath' | 'setUp'
->
+type LunSource<Kind extends 'iscsi' | 'fc'> = NonNullable<SharedSources[Kind]>
+
+interface LunKind<Kind extends 'iscsi' | 'fc'>
+  extends Pick<PluginDevice, 'ownerOf' | 'uniqueName' | 'record' | 'session'> {
+  readonly source: Kind
+  /** In words. */
+  readonly called: string
+  /** How a device is removed, in words. */
+  readonly removed: string
+  /** Levels of a global directory below that of the plugin. */
+  readonly depth: number
+  facts(source: LunSource<Kind>): SpecFacts | SpecFailure
+  sourceText(source: LunSource<Kind>): string
+  /** The global directory; undefined: a tear-down could not read the same from it. */
+  directoryOf(volume: VolumeToMount, source: LunSource<Kind>): string | undefined
+  /** @param name of a global directory */
+  isOf(source: LunSource<Kind>, name: string): boolean
+  release(target: string): readonly Step[]
+}
 
 /** The plugin of LUNs of one kind. */
-export function lunPlugin(kind: LunKind): VolumePlugin {
+export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
+  source: key,
+  called,
+  removed,
+  depth,
+  facts,
+  sourceText,
+  directoryOf,
+  isOf,
+  ...device
+}: LunKind<Kind>): VolumePlugin {
+  const name = `kubernetes.io/${key}`
+  const base = `plugins/${name}`
+  const sourceOf = (volume: SpecSource): LunSource<Kind> | undefined => sharedSourcesOf(volume)[key] ?? undefined
+  const globalPath = (volume: VolumeToMount): string | undefined => {
+    const source = sourceOf(volume)
+    return source && directoryOf(volume, source)
+  }
   return {
-    ...kind,
+    name,
+    source: key,
+    about: { tearDown: `unmounted, its disks ${removed} where nothing else uses them`, setUp: 'left to the kubelet' },
+    facts: (spec) => {
+      const source = sourceOf(spec)
+      return source && facts(source)
+    },
+    sourceText: (spec) => {
+      const source = spec[key]
+      return source == null ? undefined : sourceText(source)
+    },
     block: true,
     refreshes: false,
     reconstructs: true,
     tearDown: 'mount',
+    device: {
+      ...device,
+      base,
+      depths: [depth],
+      maps: { base: `${base}/volumeDevices`, depth, namedAfter: 'device' },
+      isOf: (volume, directory) => {
+        const source = sourceOf(volume)
+        return source === undefined || isOf(source, directory)
+      },
+    },
     podPath: podPathOf,
+    globalPath,
     mountsOver: ({ mode }) => mode === 'Filesystem',
     takesLabel: () => true,
     evidence: (inputs, volume) =>
-      volume.mode === 'Filesystem'
-        ? mountEvidence(inputs, volume)
-        : mapEvidence(inputs, volume, kind.globalPath(volume)),
+      volume.mode === 'Filesystem' ? mountEvidence(inputs, volume) : mapEvidence(inputs, volume, globalPath(volume)),
+    setUp: { leftToKubelet: called },
   }
 }

@@ -3,11 +3,10 @@ import { isIPv6 } from 'node:net'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { mountEvidence } from './evidence.ts'
-import { perPod } from './facts.ts'
 import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
+import { mountEvidence, perPod } from './plugin-parts.ts'
 
 export const nfs: VolumePlugin = {
   ...perPod('kubernetes.io/nfs', 'nfs'),

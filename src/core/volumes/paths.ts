@@ -1,6 +1,6 @@
-/** Where the kubelet keeps the volumes of a pod, relative to the root directory (R021, P35, P22). */
+/** Where the kubelet keeps volumes, relative to the root directory (R021, P35, P22; of CSI C10). */
 
-import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 
 type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>
@@ -28,4 +28,49 @@ export function readyMarker(podUid: string, name: string, plugin = 'kubernetes.i
 /** The name of the emptyDir that a volume of another plugin is built on (P22). */
 export function wrappedName(name: string): string {
   return `wrapped_${name}`
+}
+
+// The directories and files of a CSI volume.
+
+/** The directory of all raw block volumes; it contains `staging` and `publish` beside a directory for each volume. */
+export const CSI_BLOCK_DIR = `plugins/${CSI_PLUGIN}/volumeDevices`
+export const VOLUME_DATA = 'vol_data.json'
+
+type Volume = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName' | 'mode' | 'driver' | 'handle' | 'persistentVolume'>
+
+/** The directory with state file and target. Only CSI escapes the volume's name as well as the plugin's. */
+export function csiPodDir({ podUid, plugin, specName }: Volume): string {
+  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
+}
+
+/** NodePublishVolume's target_path (C55). */
+export function csiTarget(volume: Volume): string {
+  return volume.mode === 'Block'
+    ? `${CSI_BLOCK_DIR}/publish/${volume.specName}/${volume.podUid}`
+    : `${csiPodDir(volume)}/mount`
+}
+
+/** The directory with the state file of a staged file system; undefined: an inline volume is never staged (C35). */
+export function csiStagingDir({ driver, handle, persistentVolume }: Volume): string | undefined {
+  if (persistentVolume === undefined || driver === undefined || handle === undefined) return undefined
+  return csiGlobalDir(driver, handle)
+}
+
+/** NodeStageVolume's staging_target_path (C52); a block volume has one whether or not the driver stages (C55). */
+export function csiStagingPath(volume: Volume): string | undefined {
+  if (volume.mode === 'Block') return `${CSI_BLOCK_DIR}/staging/${volume.specName}`
+  const directory = csiStagingDir(volume)
+  return directory === undefined ? undefined : `${directory}/globalmount`
+}
+
+/** The state file that NodeUnpublishVolume needs later (C13, C75, C83). */
+export function csiPublishStateFile(volume: Volume): string {
+  return volume.mode === 'Block'
+    ? `${CSI_BLOCK_DIR}/${escapeQualifiedName(volume.specName)}/data/${VOLUME_DATA}`
+    : `${csiPodDir(volume)}/${VOLUME_DATA}`
+}
+
+/** The file over which a pod's device is bind-mounted (C18). */
+export function csiMapFile({ specName, podUid }: Volume): string {
+  return `${CSI_BLOCK_DIR}/${escapeQualifiedName(specName)}/dev/${podUid}`
 }

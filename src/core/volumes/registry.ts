@@ -2,26 +2,20 @@
 
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { configMap } from './configmap.ts'
+import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi } from './csi.ts'
-import { csiMapFile, csiTarget } from './csi-paths.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { downwardApi } from './downward-api.ts'
-import { emptyDir } from './empty-dir.ts'
-import { mountEvidence, notMounted } from './evidence.ts'
+import { emptyDir, gitRepo } from './empty-dir.ts'
 import { fc } from './fc.ts'
 import { flexVolume } from './flex-volume.ts'
-import { gitRepo } from './git-repo.ts'
-import { hostPath } from './host-path.ts'
-import { image } from './image.ts'
+import { hostPath, image } from './host-path.ts'
 import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { nfs } from './nfs.ts'
-import { podPathOf } from './paths.ts'
+import { csiMapFile, csiTarget, podPathOf, VOLUME_DATA } from './paths.ts'
 import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
-import { projected } from './projected.ts'
+import { mountEvidence, notMounted } from './plugin-parts.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
-import { secret } from './secret.ts'
 
 /** In the kubelet's order, flexVolume last. */
 export const PLUGINS: readonly VolumePlugin[] = [
@@ -123,3 +117,9 @@ export function isDeviceOf(volume: DeviceSource, plugin: string, name: string): 
   if (volume.plugin !== plugin) return false
   return pluginNamed(plugin).device?.isOf?.(volume, name) ?? volume.specName === name
 }
+
+/** Names of the files that a driver or a plugin needs to identify a volume (S14). */
+export const STATE_FILES: ReadonlySet<string> = new Set([
+  VOLUME_DATA,
+  ...PLUGINS.flatMap(({ device }) => device?.record?.name ?? []),
+])

@@ -23,10 +23,10 @@ import { cannotHang } from '../linux/file-systems.ts'
 import { locate, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import { CSI_BLOCK_DIR, csiPublishStateFile } from './csi-paths.ts'
 import { sharedSourcesOf, type VolumeSpec, type VolumeToMount } from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
+import { CSI_BLOCK_DIR, csiPublishStateFile } from './paths.ts'
 
 export interface OtherVolume {
   /** Relative to the root directory: its state file here, or where it is mounted. */

@@ -2,9 +2,9 @@
 
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
-import { csiStagingPath, csiTarget } from '../../volumes/csi-paths.ts'
 import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { csiStagingPath, csiTarget } from '../../volumes/paths.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import { labelOption } from '../../volumes/selinux-label.ts'
 

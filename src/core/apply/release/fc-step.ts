@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
-import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../volumes/fc-disk.ts'
+import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../volumes/fc.ts'
 import { disksBehind, mountedDisks, removeDisks, seeDisks } from '../disks/remove-disks.ts'
 import type { StepContext } from '../operation/ports.ts'
 

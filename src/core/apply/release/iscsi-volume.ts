@@ -4,13 +4,7 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { IscsiLun, IscsiSession } from '../../linux/block/sysfs-block-tree.ts'
 import { usersOfDisks } from '../../rules/disk-users.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
-import {
-  type IscsiDisk,
-  ifaceOf,
-  isDirectoryOf,
-  parseIscsiDirectory,
-  parseIscsiJson,
-} from '../../volumes/iscsi-disk.ts'
+import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../volumes/iscsi.ts'
 import { mountedDisks, type SeenDisk, seeDisks } from '../disks/remove-disks.ts'
 import type { StepContext } from '../operation/ports.ts'
 

@@ -6,8 +6,7 @@ import { locate } from '../../linux/location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
 import type { NodeSnapshot, NodeState } from './snapshot.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from './structure.ts'
-import { Tree } from './tree.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE, Tree } from './tree.ts'
 
 /** The kernel shows a loop device's backing file without links, too. */
 function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {

@@ -8,8 +8,7 @@ import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { CsiSocket, TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { DRIVER_DIRECTORIES } from './structure.ts'
-import { baseName, parentOf } from './tree.ts'
+import { baseName, DRIVER_DIRECTORIES, parentOf } from './tree.ts'
 import { sha256Hex } from './volume-names.ts'
 
 /** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */

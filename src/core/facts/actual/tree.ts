@@ -1,7 +1,7 @@
 import { compareText } from '../../base/compare-text.ts'
 import { once } from '../../base/memoize.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
-import { mayBeLink } from './structure.ts'
+import { CSI_PLUGIN } from './volume-names.ts'
 
 /** What is mounted on an entry: something that may be entered, or something that may not. */
 type OnTop = 'open' | 'closed' | undefined
@@ -182,4 +182,47 @@ export const NOT_UTF8 = 'EILSEQ'
 /** May the text stand for bytes that are not UTF-8? (Any such byte becomes U+FFFD.) */
 export function mayNotBeUtf8(text: string): boolean {
   return text.includes('\uFFFD')
+}
+
+// Directories that a kubelet makes, by path relative to the root directory.
+
+/** Created once and never removed; parents first. */
+export const STRUCTURE: readonly string[] = [
+  'pods',
+  'plugins_registry',
+  'plugins',
+  'plugins/kubernetes.io',
+  `plugins/${CSI_PLUGIN}`,
+]
+
+/** Has a directory for each driver, `pv` (the layout before 1.24), and `volumeDevices`, which are never removed either. */
+export const DRIVER_DIRECTORIES = `plugins/${CSI_PLUGIN}`
+
+/**
+ * True if a link may be in this directory's place and is followed, as the kubelet does. Only directories that volctl never
+ * removes.
+ */
+export function mayBeLink(path: string): boolean {
+  return STRUCTURE.includes(path) || /^plugins\/kubernetes\.io\/csi\/[^/]+$/.test(path)
+}
+
+/**
+ * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Without those
+ * where drivers and older kubelets put other links (a target, a device's map).
+ */
+const EXPECTED: readonly RegExp[] = [
+  /^plugins\/kubernetes\.io~?[^/]*$/,
+  /^plugins\/kubernetes\.io\/csi\/(?:pv\/[^/]+|[^/]+\/[0-9a-f]{64})(?:\/globalmount)?$/,
+  /^plugins\/kubernetes\.io\/csi\/volumeDevices\/[^/]+(?:\/(?:dev|data))?$/,
+  /^plugins\/kubernetes\.io\/csi\/volumeDevices\/(?:staging|publish)\/[^/]+$/,
+  /^plugins\/kubernetes\.io~[^/]+\/volumeDevices(?:\/[^/]+)?$/,
+  /^pods\/[^/]+$/,
+  /^pods\/[^/]+\/(?:volumes|volumeDevices|volume-subpaths)(?:\/[^/]+)?$/,
+  /^pods\/[^/]+\/volumes\/[^/]+\/[^/]+$/,
+  /^pods\/[^/]+\/volume-subpaths\/[^/]+\/[^/]+$/,
+]
+
+/** True if a kubelet expects a real directory at this path. */
+export function isExpectedDirectory(path: string): boolean {
+  return mayBeLink(path) || EXPECTED.some((shape) => shape.test(path))
 }

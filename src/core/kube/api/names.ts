@@ -15,3 +15,6 @@ export const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
 
 /** What pods that have ended have stays attached (R710). */
 export const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
+
+/** As --kubeconfig: the service account of the Pod that volctl runs in, and nothing else. A file of this name is ./in-cluster. */
+export const IN_CLUSTER = 'in-cluster'

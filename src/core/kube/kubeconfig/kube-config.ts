@@ -13,8 +13,8 @@ import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import { IN_CLUSTER } from '../api/names.ts'
 import type { KubeCredentials } from '../transport/connection.ts'
-import { IN_CLUSTER } from './in-cluster.ts'
 import {
   mergeKubeConfigs,
   NoSuchKubeconfig,

@@ -9,7 +9,7 @@
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/structure.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/tree.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'

@@ -1,8 +1,46 @@
-/** Whether a wanted volume is there: evidence that several plugins use. */
+/** What plugins are made of: unique names, by the kubelet's two rules (R019, P6), and whether a wanted volume is there. */
+
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
+import type { PodVolumeSource } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
+import { type Attachability, sharedSourcesOf } from './desired-state.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
-import type { MountEvidence } from './plugin.ts'
+import type { MountEvidence, SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
+
+/** Neither attached nor staged: every pod has its own volume. */
+export function perPodFacts(plugin: string, specName: string, { podUid }: SpecContext): SpecFacts {
+  const uniqueName = uniquePodVolumeName(plugin, podUid, specName)
+  return { plugin, uniqueName, attachability: 'notAttachable', deviceMountable: false }
+}
+
+/** Device-mountable, so all pods of the node share one volume. */
+export function sharedNameFacts(plugin: string, volumeName: string, attachability: Attachability): SpecFacts {
+  return { plugin, uniqueName: uniqueVolumeName(plugin, volumeName), attachability, deviceMountable: true }
+}
+
+/** The volume's name on disk (R005). */
+export function specNameOf({ persistentVolume, source }: SpecSource): string {
+  return persistentVolume?.metadata.name ?? source?.name ?? ''
+}
+
+/** What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped. */
+export function perPod(name: string, source: Exclude<keyof PodVolumeSource, 'name'>) {
+  return {
+    name,
+    source,
+    block: false,
+    refreshes: false,
+    podPath: podVolumeDir,
+    globalPath: () => undefined,
+    facts: (spec, context) => {
+      const sources: Partial<PodVolumeSource> = sharedSourcesOf(spec)
+      return sources[source] == null ? undefined : perPodFacts(name, specNameOf(spec), context)
+    },
+  } as const satisfies Partial<VolumePlugin>
+}
+
+// Whether a wanted volume is there: evidence that several plugins use.
 
 export const MOUNTED: MountEvidence = { state: 'mounted' }
 export const SATISFIED: MountEvidence = { state: 'satisfied' }
