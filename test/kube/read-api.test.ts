@@ -5,7 +5,7 @@ import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { NODES, VOLUMES } from '../../src/core/kube/api/resources.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
-import { ObjectReader } from '../../src/core/kube/object-reader.ts'
+import { objectReader } from '../../src/core/kube/object-reader.ts'
 import { type DiskRead, readApi } from '../../src/core/kube/read-api.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
@@ -391,7 +391,7 @@ describe('the second look at the pod list (S2)', () => {
 describe('S34: one look at the API', () => {
   it('takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
     const client = connect(server, 'admin')
-    const reader = new ObjectReader(client, { kept: new Budget(200) })
+    const reader = objectReader(client, { kept: new Budget(200) })
     expect(await reader.list(VOLUMES)).toBeUndefined()
     expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
     const tooLarge = { reason: 'AnswerTooLarge', status: 0 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
-import { ApiObjects } from '../../src/core/volumes/api-objects.ts'
+import { apiObjects } from '../../src/core/volumes/api-objects.ts'
 import { DRIVER, node } from '../helpers/node-builder.ts'
 
 const VOLUME = { driver: DRIVER, handle: 'vol-1' }
@@ -37,7 +37,7 @@ it.each<[string, VolumeAttachment, string[]]>([
     .persistentVolume('pv-copy', { handle: 'vol-1' })
     .persistentVolume('pv-2', { handle: 'vol-2' })
   built.attachments.push(made)
-  const objects = new ApiObjects(built.build().snapshot)
+  const objects = apiObjects(built.build().snapshot)
   expect(objects.attachedElsewhere(VOLUME)).toEqual(want)
   expect(objects.attachedElsewhere(VOLUME)).toEqual(want)
 })
@@ -45,5 +45,5 @@ it.each<[string, VolumeAttachment, string[]]>([
 it('nodes are sorted and named once', () => {
   const built = node().persistentVolume('pv-1', { handle: 'vol-1' })
   for (const nodeName of ['node-4', 'node-3', 'node-3']) built.attach('pv-1', 'vol-1', nodeName)
-  expect(new ApiObjects(built.build().snapshot).attachedElsewhere(VOLUME)).toEqual(['node-3', 'node-4'])
+  expect(apiObjects(built.build().snapshot).attachedElsewhere(VOLUME)).toEqual(['node-3', 'node-4'])
 })

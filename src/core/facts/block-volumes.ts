@@ -22,15 +22,15 @@ export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
 /** Every block volume, found by global directories and by the pods' symlinks, sorted. */
 export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
-  const blocks = new Blocks(inputs)
+  const links = linksOfPods(inputs)
   const devices = PLUGINS.flatMap(({ name, device }) => (device?.maps === undefined ? [] : [{ name, device }]))
   return [
-    ...blocks.ofCsi(),
+    ...csiVolumes(inputs, links),
     ...devices.flatMap(({ name, device: { maps } }) =>
-      maps?.namedAfter === 'volume' ? blocks.namedAfterVolume(name, maps.base) : [],
+      maps?.namedAfter === 'volume' ? namedAfterVolume(inputs, links, name, maps.base) : [],
     ),
-    ...devices.flatMap(({ name, device }) =>
-      device.maps?.namedAfter === 'device' ? blocks.namedAfterDevice(name, device.maps, device.record) : [],
+    ...devices.flatMap(({ name, device: { maps, record } }) =>
+      maps?.namedAfter === 'device' ? namedAfterDevice(inputs, links, name, maps, record) : [],
     ),
   ]
 }
@@ -43,217 +43,201 @@ interface Link {
   readonly path: string
 }
 
-type LinkOf = (podUid: string) => string | undefined
-
-class Blocks {
-  readonly #inputs: ActualInputs
-  readonly #byPlugin: ReadonlyMap<string, readonly Link[]>
-  readonly #byVolume: ReadonlyMap<string, readonly Link[]>
-
-  constructor(inputs: ActualInputs) {
-    const { tree } = inputs
-    const links = tree.childDirs('pods').flatMap((podUid) => {
-      const base = `pods/${podUid}/volumeDevices`
-      return tree.childDirs(base).flatMap((plugin) =>
-        tree.children(`${base}/${plugin}`).map(({ path }): Link => {
-          return { plugin: unescapeQualifiedName(plugin), name: baseName(path), podUid, path }
-        }),
-      )
+function linksOfPods({ tree }: ActualInputs): Link[] {
+  return tree.childDirs('pods').flatMap((podUid) => {
+    const base = `pods/${podUid}/volumeDevices`
+    return tree.childDirs(base).flatMap((directory) => {
+      const plugin = unescapeQualifiedName(directory)
+      return tree.children(`${base}/${directory}`).map(({ path }) => ({ plugin, name: baseName(path), podUid, path }))
     })
-    this.#inputs = inputs
-    this.#byPlugin = Map.groupBy(links, ({ plugin }) => plugin)
-    this.#byVolume = Map.groupBy(links, ({ plugin, name }) => `${plugin}/${name}`)
-  }
+  })
+}
 
-  ofCsi(): BlockVolume[] {
-    return this.#csiNames().map((name) => this.#csiVolume(name))
-  }
+/** Links to volumes of a plugin, by volume name and UID. */
+function byName(links: readonly Link[], of: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const names = Map.groupBy(
+    links.filter(({ plugin }) => plugin === of),
+    ({ name }) => name,
+  )
+  return new Map([...names].map(([name, all]) => [name, new Map(all.map(({ podUid, path }) => [podUid, path]))]))
+}
 
-  namedAfterVolume(plugin: string, base: string): BlockVolume[] {
-    const names = new Set([...this.#inputs.tree.childDirs(base), ...this.#linked(plugin).map(({ name }) => name)])
-    return [...names].toSorted(compareText).map((name) => {
-      const byPod = this.#linksTo(plugin, name)
-      const dir = `${base}/${name}`
-      return this.#mapped(plugin, dir, name, [...byPod.keys(), ...this.#uidsBelow(dir)], (uid) => byPod.get(uid))
-    })
-  }
+const NO_LINK: ReadonlyMap<string, string> = new Map()
 
-  /**
-   * Of plugins whose map directories are named after the device, and the pods' links after the volume, such as iSCSI and FC (P79, P83,
-   * P84, P104): evidence shows which belong together, not the names. Every map directory with the links that lead to its device, then
-   * the links without a map directory: such a link is all that is left of a map, or its map is not known, so the link is removed alone.
-   */
-  namedAfterDevice(
-    plugin: string,
-    { base, depth }: { readonly base: string; readonly depth: number },
-    record: PluginDevice['record'],
-  ): BlockVolume[] {
-    const { tree } = this.#inputs
-    const unclaimed = new Set(this.#linked(plugin))
-    const mapped = directoriesBelow(tree, base, depth)
-      .toSorted(compareText)
-      .map((dir) => {
-        const file = record === undefined ? undefined : tree.get(`${dir}/${record.name}`)
-        const volumeName = record?.volumeNameIn(file?.content ?? '{}')
-        const linkOf: LinkOf = (podUid) => {
-          const link = [...unclaimed].find((each) => each.podUid === podUid && this.#leadsTo(each, dir, volumeName))
-          if (link !== undefined) unclaimed.delete(link)
-          return link?.path
-        }
-        return this.#mapped(plugin, dir, baseName(dir), this.#uidsBelow(dir), linkOf, file)
-      })
-    const orphans = [...Map.groupBy(unclaimed, ({ name }) => name)]
+function namedAfterVolume(inputs: ActualInputs, links: readonly Link[], plugin: string, base: string): BlockVolume[] {
+  const linked = byName(links, plugin)
+  return sorted([...inputs.tree.childDirs(base), ...linked.keys()]).map((name) => {
+    const byPod = linked.get(name) ?? NO_LINK
+    const dir = `${base}/${name}`
+    return mapped(inputs, { plugin, name, dir }, [...byPod.keys(), ...uidsBelow(inputs, dir)], (uid) => byPod.get(uid))
+  })
+}
+
+/**
+ * Of plugins whose map directories are named after the device, and the pods' links after the volume, such as iSCSI and FC (P79, P83,
+ * P84, P104): evidence shows which belong together, not the names. Every map directory with the links that lead to its device, then
+ * the links without a map directory: such a link is all that is left of a map, or its map is not known, so the link is removed alone.
+ */
+function namedAfterDevice(
+  inputs: ActualInputs,
+  links: readonly Link[],
+  plugin: string,
+  { base, depth }: { readonly base: string; readonly depth: number },
+  record: PluginDevice['record'],
+): BlockVolume[] {
+  const unclaimed = new Set(links.filter((link) => link.plugin === plugin))
+  const volumes = sorted(directoriesBelow(inputs.tree, base, depth)).map((dir) => {
+    const file = record && inputs.tree.get(`${dir}/${record.name}`)
+    const volumeName = record?.volumeNameIn(file?.content ?? '{}')
+    const linkOf = (podUid: string): string | undefined => {
+      const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, dir, volumeName))
+      if (link !== undefined) unclaimed.delete(link)
+      return link?.path
+    }
+    return mapped(inputs, { plugin, name: baseName(dir), dir }, uidsBelow(inputs, dir), linkOf, file)
+  })
+  const left = byName([...unclaimed], plugin)
+  const orphans = sorted(left.keys()).map((name) => {
+    const dir = `${base}/${name}`
+    const mappings = [...(left.get(name) ?? NO_LINK)]
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([name, links]) => {
-        const dir = `${base}/${name}`
-        const mappings = links
-          .toSorted((a, b) => compareText(a.podUid, b.podUid))
-          .map(({ podUid, path }) => this.#mapping(dir, podUid, path))
-        return { ...mapDirectory(plugin, dir, name), mappings, foreign: [], unexpected: [] }
-      })
-    return [...mapped, ...orphans]
-  }
+      .map(([podUid, path]) => mappingOf(inputs, dir, podUid, path))
+    return { ...MAP_ALONE, plugin, name, dir, mapDir: dir, mappings, foreign: [], unexpected: [] }
+  })
+  return [...volumes, ...orphans]
+}
 
-  #linked(plugin: string): readonly Link[] {
-    return this.#byPlugin.get(plugin) ?? []
-  }
+/** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */
+function leadsTo(
+  inputs: ActualInputs,
+  { podUid, name, path }: Link,
+  dir: string,
+  volumeName: string | undefined,
+): boolean {
+  const bound = inputs.top(`${dir}/${podUid}`)
+  if (bound?.fsType !== 'devtmpfs') return name === volumeName
+  return inputs.tree.get(path)?.target === `/dev${undeletedRoot(bound.root)}`
+}
 
-  /** The pods' links to a volume, by UID. */
-  #linksTo(plugin: string, name: string): ReadonlyMap<string, string> {
-    return new Map((this.#byVolume.get(`${plugin}/${name}`) ?? []).map(({ podUid, path }) => [podUid, path]))
-  }
+function csiVolumes(inputs: ActualInputs, links: readonly Link[]): BlockVolume[] {
+  const linked = byName(links, CSI_PLUGIN)
+  return csiNames(inputs, linked).map((name) => csiVolume(inputs, name, linked.get(name) ?? NO_LINK))
+}
 
-  #csiNames(): string[] {
-    const { tree } = this.#inputs
-    const isVolume = (shared: string): boolean =>
-      tree.has(`${CSI_BLOCK_DIR}/${shared}/data/vol_data.json`) || this.#byVolume.has(`${CSI_PLUGIN}/${shared}`)
-    const collisions = new Set(SHARED_DIRECTORIES.filter(isVolume))
-    /** Does publish/data, say, belong to the volume named publish, rather than to the published volume named data? */
-    const isPartOf = (shared: string, name: string): boolean =>
-      collisions.has(shared) && (name === 'data' || name === 'dev')
-    const names = new Set<string>(collisions)
-    const note = (top: string | undefined, below: string | undefined): void => {
-      const isShared = top !== undefined && SHARED_DIRECTORIES.includes(top)
-      const name = isShared ? below : top
-      if (name !== undefined && !(isShared && isPartOf(top, name))) names.add(name)
-    }
-    for (const top of tree.childDirs(CSI_BLOCK_DIR)) note(top, undefined)
-    for (const top of SHARED_DIRECTORIES)
-      for (const below of tree.childDirs(`${CSI_BLOCK_DIR}/${top}`)) note(top, below)
-    for (const mount of this.#inputs.pluginMounts()) {
-      const path = this.#inputs.relative(this.#inputs.plain(mount.mountPoint))
-      if (!path.startsWith(`${CSI_BLOCK_DIR}/`)) continue
-      const [top, below] = path.slice(CSI_BLOCK_DIR.length + 1).split('/')
-      note(top, below)
-    }
-    for (const { name } of this.#linked(CSI_PLUGIN)) names.add(name)
-    return [...names].toSorted(compareText)
+function csiNames(inputs: ActualInputs, linked: ReadonlyMap<string, unknown>): string[] {
+  const { tree } = inputs
+  const collisions = SHARED_DIRECTORIES.filter(
+    (shared) => tree.has(`${CSI_BLOCK_DIR}/${shared}/data/vol_data.json`) || linked.has(shared),
+  )
+  const names = new Set([...linked.keys(), ...collisions])
+  const note = (top: string, below: string | undefined): void => {
+    if (!SHARED_DIRECTORIES.includes(top)) names.add(top)
+    // publish/data, say, may belong to the volume named publish, rather than to the published volume named data.
+    else if (below !== undefined && !(collisions.includes(top) && (below === 'data' || below === 'dev')))
+      names.add(below)
   }
-
-  #csiVolume(name: string): BlockVolume {
-    const inputs = this.#inputs
-    const dir = `${CSI_BLOCK_DIR}/${name}`
-    const mapDir = `${dir}/dev`
-    const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
-    const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
-    const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
-    const byPod = this.#linksTo(CSI_PLUGIN, name)
-    const uids = new Set([...byPod.keys(), ...this.#uidsBelow(mapDir), ...this.#uidsBelow(publishDir)])
-    const mappings = [...uids].toSorted(compareText).map((podUid) => ({
-      ...this.#mapping(mapDir, podUid, byPod.get(podUid)),
-      publishPath: exists(inputs, `${publishDir}/${podUid}`) ? `${publishDir}/${podUid}` : undefined,
-      publishLayers: inputs.at(`${publishDir}/${podUid}`),
-    }))
-    const known = new Set<string>([dir, mapDir, `${dir}/data`, stagingPath, publishDir])
-    if (stateFile !== undefined) known.add(stateFile.path)
-    for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
-    // A shared directory contains the directories of other volumes.
-    const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
-    const ours = [...own, publishDir]
-    return {
-      plugin: CSI_PLUGIN,
-      name,
-      dir,
-      mapDir,
-      stateFile,
-      stagingPath: exists(inputs, stagingPath) ? stagingPath : undefined,
-      publishDir: exists(inputs, publishDir) ? publishDir : undefined,
-      mappings,
-      ...this.#others(ours, known),
-      staging: {
-        path: stagingPath,
-        mounts: inputs.mountsWithin(stagingPath),
-        files: inputs.tree.descendants(stagingPath).filter((entry) => entry.type !== 'dir'),
-      },
-    }
+  for (const top of tree.childDirs(CSI_BLOCK_DIR)) note(top, undefined)
+  for (const top of SHARED_DIRECTORIES) for (const below of tree.childDirs(`${CSI_BLOCK_DIR}/${top}`)) note(top, below)
+  for (const mount of inputs.pluginMounts()) {
+    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    if (!path.startsWith(`${CSI_BLOCK_DIR}/`)) continue
+    const [top = '', below] = path.slice(CSI_BLOCK_DIR.length + 1).split('/')
+    note(top, below)
   }
+  return sorted(names)
+}
 
-  /** A volume that has only a map directory. @param own the kubelet's own file there */
-  #mapped(
-    plugin: string,
-    dir: string,
-    name: string,
-    uids: readonly string[],
-    linkOf: LinkOf,
-    own?: TreeEntry,
-  ): BlockVolume {
-    const sorted = [...new Set(uids)].toSorted(compareText)
-    const known = new Set([
-      dir,
-      ...sorted.map((uid) => `${dir}/${uid}`),
-      ...(own?.type === 'file' && own.error === undefined ? [own.path] : []),
-    ])
-    return {
-      ...mapDirectory(plugin, dir, name),
-      mappings: sorted.map((uid) => this.#mapping(dir, uid, linkOf(uid))),
-      ...this.#others([dir], known),
-    }
-  }
-
-  /** A pod's link and its map file; nothing is published. */
-  #mapping(mapDir: string, podUid: string, symlink: string | undefined): BlockMapping {
-    const mapFile = mapFileOf(this.#inputs, mapDir, podUid)
-    return { podUid, symlink, ...mapFile, publishPath: undefined, publishLayers: [] }
-  }
-
-  /** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */
-  #leadsTo({ podUid, name, path }: Link, dir: string, volumeName: string | undefined): boolean {
-    const bound = this.#inputs.top(`${dir}/${podUid}`)
-    if (bound?.fsType !== 'devtmpfs') return name === volumeName
-    return this.#inputs.tree.get(path)?.target === `/dev${undeletedRoot(bound.root)}`
-  }
-
-  /** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
-  #uidsBelow(dir: string): string[] {
-    const { tree } = this.#inputs
-    const prefix = `${this.#inputs.absolute(dir)}/`
-    const mounted = this.#inputs
-      .mountsWithin(dir)
-      .map((mount) => this.#inputs.plain(mount.mountPoint))
-      .filter((path) => path.startsWith(prefix))
-      .map((path) => path.slice(prefix.length))
-    const files = tree.children(dir).filter((entry) => entry.type !== 'dir')
-    return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
-      (name) => isUid(name.toLowerCase()) || tree.isDir(`pods/${name}`),
-    )
-  }
-
-  /** Mounts and files in these directories that the kubelet did not make, and what could not be read. */
-  #others(dirs: readonly string[], known: ReadonlySet<string>): Pick<BlockVolume, 'foreign' | 'unexpected'> {
-    const { tree } = this.#inputs
-    return {
-      foreign: dirs
-        .flatMap((dir) => this.#inputs.mountsWithin(dir))
-        .filter((mount) => !known.has(this.#inputs.relative(this.#inputs.plain(mount.mountPoint))))
-        .toSorted((a, b) => a.index - b.index),
-      unexpected: dirs
-        .flatMap((dir) => tree.descendants(dir))
-        .filter(({ path, type, error }) => !known.has(path) && (type !== 'dir' || error !== undefined)),
-    }
+function csiVolume(inputs: ActualInputs, name: string, byPod: ReadonlyMap<string, string>): BlockVolume {
+  const dir = `${CSI_BLOCK_DIR}/${name}`
+  const mapDir = `${dir}/dev`
+  const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
+  const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
+  const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
+  const uids = sorted([...byPod.keys(), ...uidsBelow(inputs, mapDir), ...uidsBelow(inputs, publishDir)])
+  const mappings = uids.map((podUid) => ({
+    ...mappingOf(inputs, mapDir, podUid, byPod.get(podUid)),
+    publishPath: existing(inputs, `${publishDir}/${podUid}`),
+    publishLayers: inputs.at(`${publishDir}/${podUid}`),
+  }))
+  const known = [dir, mapDir, `${dir}/data`, stagingPath, publishDir, ...(stateFile ? [stateFile.path] : [])]
+  for (const uid of uids) known.push(`${mapDir}/${uid}`, `${publishDir}/${uid}`)
+  // A shared directory contains the directories of other volumes.
+  const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
+  return {
+    plugin: CSI_PLUGIN,
+    name,
+    dir,
+    mapDir,
+    stateFile,
+    stagingPath: existing(inputs, stagingPath),
+    publishDir: existing(inputs, publishDir),
+    mappings,
+    ...others(inputs, [...own, publishDir], known),
+    staging: {
+      path: stagingPath,
+      mounts: inputs.mountsWithin(stagingPath),
+      files: inputs.tree.descendants(stagingPath).filter(({ type }) => type !== 'dir'),
+    },
   }
 }
 
-/** Without driver and state file. */
-function mapDirectory(plugin: string, dir: string, name: string) {
-  return { plugin, name, dir, mapDir: dir, stateFile: undefined, stagingPath: undefined, publishDir: undefined }
+function existing(inputs: ActualInputs, path: string): string | undefined {
+  return exists(inputs, path) ? path : undefined
+}
+
+/** No driver, and no state file of one. */
+const MAP_ALONE = { stateFile: undefined, stagingPath: undefined, publishDir: undefined } as const
+
+/** A volume that has only a map directory. @param own the kubelet's own file there */
+function mapped(
+  inputs: ActualInputs,
+  volume: Pick<BlockVolume, 'plugin' | 'name' | 'dir'>,
+  podUids: readonly string[],
+  linkOf: (podUid: string) => string | undefined,
+  own?: TreeEntry,
+): BlockVolume {
+  const { dir } = volume
+  const uids = sorted(podUids)
+  const known = [dir, ...uids.map((uid) => `${dir}/${uid}`)]
+  if (own?.type === 'file' && own.error === undefined) known.push(own.path)
+  const mappings = uids.map((uid) => mappingOf(inputs, dir, uid, linkOf(uid)))
+  return { ...MAP_ALONE, ...volume, mapDir: dir, mappings, ...others(inputs, [dir], known) }
+}
+
+/** A pod's link and its map file; nothing is published. */
+function mappingOf(inputs: ActualInputs, mapDir: string, podUid: string, symlink: string | undefined): BlockMapping {
+  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
+}
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
+function uidsBelow(inputs: ActualInputs, dir: string): string[] {
+  const { tree } = inputs
+  const mounted = inputs.mountsWithin(dir).map((mount) => inputs.relative(inputs.plain(mount.mountPoint)))
+  const files = tree.children(dir).filter(({ type }) => type !== 'dir')
+  return [...files.map(({ path }) => path), ...mounted]
+    .filter((path) => path.startsWith(`${dir}/`))
+    .map((path) => path.slice(dir.length + 1))
+    .filter((name) => isUid(name.toLowerCase()) || tree.isDir(`pods/${name}`))
+}
+
+/** Mounts and files in these directories that the kubelet did not make, and what could not be read. */
+function others(
+  inputs: ActualInputs,
+  dirs: readonly string[],
+  known: readonly string[],
+): Pick<BlockVolume, 'foreign' | 'unexpected'> {
+  return {
+    foreign: dirs
+      .flatMap((dir) => inputs.mountsWithin(dir))
+      .filter(({ mountPoint }) => !known.includes(inputs.relative(inputs.plain(mountPoint))))
+      .toSorted((a, b) => a.index - b.index),
+    unexpected: dirs
+      .flatMap((dir) => inputs.tree.descendants(dir))
+      .filter(({ path, type, error }) => !known.includes(path) && (type !== 'dir' || error !== undefined)),
+  }
+}
+
+/** Each once. */
+function sorted(names: Iterable<string>): string[] {
+  return [...new Set(names)].toSorted(compareText)
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { Insecure } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
@@ -8,7 +7,7 @@ import type { ApiObject } from './api/objects.ts'
 import { reduced } from './api/resources.ts'
 import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
 import { type ListEnd, type ListHead, type ListVisitor, PAGE_BYTES, type WalkLimits, walkPages } from './list-pages.ts'
-import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
+import type { KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 
 export interface RequestSettings {
@@ -96,101 +95,150 @@ interface Exchange extends RequestSettings, WriteRequest {
   readonly maxBytes?: number
 }
 
-/** Connects lazily: nothing is read or run before the first request. */
-export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): KubeClient {
-  return new HttpKubeClient(credentials, options)
-}
-
 /** A client of one API server, for JSON objects. */
-export type KubeClient = Pick<HttpKubeClient, keyof HttpKubeClient>
+export type KubeClient = ReturnType<typeof createKubeClient>
 
-class HttpKubeClient {
-  readonly server: string
-  readonly source: string
-  readonly credentialKind: CredentialKind
-  /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
-  clockSkewMs: number | undefined
-  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
-  readonly insecure?: Insecure
-  readonly #credentials: KubeCredentials
-  readonly #deadlineMs: number
-  readonly #pageSize: number
-  readonly #limits: ClientLimits
-  readonly #budget: Budget
-  #transport: Promise<Transport> | undefined
+/** Connects lazily: nothing is read or run before the first request. */
+export function createKubeClient(
+  credentials: KubeCredentials,
+  {
+    deadlineMs: attemptMs = DEADLINE_MS,
+    pageSize = PAGE_SIZE,
+    budget = IN_FLIGHT,
+    limits: given,
+  }: KubeClientOptions = {},
+) {
+  const { server, source, kind, insecure } = credentials
+  const limits: ClientLimits = { ...LIMITS, ...given }
+  let connected: Promise<Transport> | undefined
+  let clockSkewMs: number | undefined
 
-  constructor(credentials: KubeCredentials, options: KubeClientOptions) {
-    this.server = credentials.server
-    this.source = credentials.source
-    this.credentialKind = credentials.kind
-    if (credentials.insecure) this.insecure = credentials.insecure
-    this.#credentials = credentials
-    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS
-    this.#pageSize = options.pageSize ?? PAGE_SIZE
-    this.#limits = { ...LIMITS, ...options.limits }
-    this.#budget = options.budget ?? IN_FLIGHT
+  /** This host's clock may be set at any moment, so the skew is computed from every answer (S28). */
+  function noteClock({ headers }: Answer, tookMs: number): void {
+    const date = Date.parse(String(headers.date ?? ''))
+    if (!Number.isNaN(date)) clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
   }
 
-  /** What is answered, in whatever shape (`received`). */
-  get(path: string, settings: RequestSettings = {}): Promise<object> {
-    return this.#object({ ...settings, method: 'GET', path, idempotent: true })
-  }
-
-  send(write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<object> {
-    return this.#object({ ...settings, ...WRITES[write], path, body })
-  }
-
-  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
-  async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
-    const { kept = keptBudget() } = settings
-    let items: T[] = []
-    const begin = (): void => {
-      items = []
+  async function begin(signal: AbortSignal | undefined): Promise<Transport> {
+    const options = await credentials.load(signal).catch((error: unknown) => {
+      // The user interrupted the request: the next one starts again.
+      if (signal?.aborted) connected = undefined
+      throw error
+    })
+    try {
+      return createTransport(new URL(server), options, budget)
+    } catch (error) {
+      // A damaged certificate or key.
+      throw errorFromTransport(error, server)
     }
-    const page = (objects: readonly T[], head: ListHead): void => {
-      for (const item of objects) {
-        reduced(item as ApiObject)
-        this.#keep(item, { kept }, `GET ${path}`)
-        items.push(withType(item, head))
-      }
+  }
+
+  function connect(signal: AbortSignal | undefined): Promise<Transport> {
+    connected ??= begin(signal)
+    return connected
+  }
+
+  async function attempt(exchange: Exchange, transport: Transport): Promise<Answer> {
+    const { method, path, query = {}, body, contentType, signal, maxBytes = limits.answerBytes } = exchange
+    const url = new URL(server + path)
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+    const request = `${method} ${path}`
+    const deadlineMs = exchange.deadlineMs ?? attemptMs
+    const late = AbortSignal.timeout(deadlineMs)
+    const began = performance.now()
+    let answer: Answer
+    try {
+      answer = await transport.send({
+        method,
+        url,
+        maxBytes,
+        signal: signal ? AbortSignal.any([signal, late]) : late,
+        ...omitUndefined({ body: body && JSON.stringify(body), contentType }),
+      })
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (late.aborted) throw lateError(server, deadlineMs)
+      if (error instanceof TooLarge) throw answerTooLarge(server, request, error.why)
+      throw errorFromTransport(error, server)
     }
-    const end = await this.walk(path, { begin, page }, settings)
-    return { items, ...end }
+    noteClock(answer, performance.now() - began)
+    if (answer.status >= 200 && answer.status < 300) return answer
+    const [retryAfter] = [answer.headers['retry-after']].flat()
+    throw errorFromAnswer({ status: answer.status, body: answer.body.toString('utf8'), server, request, retryAfter })
+  }
+
+  /** One attempt; after a 401 the credential is read again, once (N42, N43). */
+  async function authenticated(exchange: Exchange): Promise<Answer> {
+    const { signal } = exchange
+    const transport = connect(signal)
+    try {
+      return await attempt(exchange, await transport)
+    } catch (error) {
+      const stale = error instanceof ApiError && (error.status === 401 || error.trouble === 'tls')
+      if (!stale) throw error
+      // Requests that fail together share one new connection.
+      if (connected === transport) connected = undefined
+      return await attempt(exchange, await connect(signal))
+    }
+  }
+
+  function answered(exchange: Exchange): Promise<Answer> {
+    return withRetry(exchange.idempotent === true, exchange.signal, () => authenticated(exchange))
+  }
+
+  function parsed({ body }: Answer, request: string, bounds: Partial<JsonLimits>): object {
+    let value: unknown
+    try {
+      value = parseJson(body, bounds)
+    } catch (error) {
+      if (error instanceof JsonLimitError) throw answerTooLarge(server, request, error.message)
+      throw badAnswer(server, request, 'not JSON')
+    }
+    if (typeof value !== 'object' || value === null) throw badAnswer(server, request, 'not an object')
+    return value
+  }
+
+  function keep(value: unknown, kept: Budget | undefined, request: string): void {
+    try {
+      kept?.take(weightOf(value))
+    } catch (error) {
+      if (error instanceof TooLarge) throw answerTooLarge(server, request, error.why)
+      throw error
+    }
+  }
+
+  async function oneObject(exchange: Exchange): Promise<object> {
+    const request = `${exchange.method} ${exchange.path}`
+    const bounds = { maxBytes: limits.answerBytes, maxMemory: ANSWER_MEMORY }
+    const object = parsed(await answered(exchange), request, bounds)
+    keep(object, exchange.kept, request)
+    return object
   }
 
   /**
-   * The same for lists that are too large to be kept.
+   * The same as `list` for lists that are too large to be kept.
    *
    * @param limits other than those of a node's lists
    */
-  async walk<T>(
+  async function walk<T>(
     path: string,
     visitor: ListVisitor<T>,
     settings: RequestSettings = {},
-    limits: WalkLimits = this.#limits,
+    bounds: WalkLimits = limits,
   ): Promise<ListEnd> {
-    const { server } = this
-    const { listMs } = limits
+    const { listMs, listBytes } = bounds
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
-    const maxBytes = Math.min(limits.listBytes, PAGE_BYTES)
+    const maxBytes = Math.min(listBytes, PAGE_BYTES)
     const ask = async (token: string): Promise<{ value: unknown; bytes: number }> => {
-      const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
-      const { body } = await this.#answer({
-        ...settings,
-        query,
-        signal,
-        method: 'GET',
-        path,
-        idempotent: true,
-        maxBytes,
-      })
-      return { value: this.#parsed(body, `GET ${path}`, { maxBytes }), bytes: body.length }
+      const query = { ...settings.query, limit: String(pageSize), ...(token !== '' && { continue: token }) }
+      const answer = await answered({ ...settings, query, signal, method: 'GET', path, idempotent: true, maxBytes })
+      return { value: parsed(answer, `GET ${path}`, { maxBytes }), bytes: answer.body.length }
     }
     for (let restarts = 0; ; restarts++) {
       visitor.begin()
       try {
-        return await walkPages({ server, path, visitor, limits, ask })
+        return await walkPages({ server, path, visitor, limits: bounds, ask })
       } catch (error) {
         settings.signal?.throwIfAborted()
         if (late.aborted) throw lateError(server, listMs, `all pages of GET ${path}`)
@@ -200,124 +248,45 @@ class HttpKubeClient {
     }
   }
 
-  close(): void {
-    this.#transport?.then((transport) => transport.close()).catch(() => {})
-    this.#transport = undefined
-  }
-
-  async #object(exchange: Exchange): Promise<object> {
-    const request = `${exchange.method} ${exchange.path}`
-    const { body } = await this.#answer(exchange)
-    const object = this.#parsed(body, request, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
-    this.#keep(object, exchange, request)
-    return object
-  }
-
-  #keep(value: unknown, { kept }: RequestSettings, request: string): void {
-    try {
-      kept?.take(weightOf(value))
-    } catch (error) {
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
-      throw error
-    }
-  }
-
-  #answer(exchange: Exchange): Promise<Answer> {
-    return withRetry(exchange.idempotent === true, exchange.signal, () => this.#authenticated(exchange))
-  }
-
-  #parsed(body: Buffer, request: string, limits: Partial<JsonLimits>): object {
-    let value: unknown
-    try {
-      value = parseJson(body, limits)
-    } catch (error) {
-      if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
-      throw badAnswer(this.server, request, 'not JSON')
-    }
-    if (typeof value !== 'object' || value === null) throw badAnswer(this.server, request, 'not an object')
-    return value
-  }
-
-  /** One attempt; after a 401 the credential is read again, once (N42, N43). */
-  async #authenticated(exchange: Exchange): Promise<Answer> {
-    const { signal } = exchange
-    const transport = this.#connect(signal)
-    try {
-      return await this.#try(exchange, await transport)
-    } catch (error) {
-      const stale = error instanceof ApiError && (error.status === 401 || error.trouble === 'tls')
-      if (!stale) throw error
-      return await this.#try(exchange, await this.#reconnect(transport, signal))
-    }
-  }
-
-  async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
-    const { method, path, query = {}, body, contentType, signal, maxBytes = this.#limits.answerBytes } = exchange
-    const url = new URL(this.server + path)
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
-    const request = `${method} ${path}`
-    const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
-    const late = new AbortController()
-    const deadline = setTimeout(() => late.abort(), deadlineMs)
-    const began = performance.now()
-    let answer: Answer
-    try {
-      answer = await transport.send({
-        method,
-        url,
-        maxBytes,
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), contentType }),
-      })
-    } catch (error) {
-      if (signal?.aborted) throw signal.reason
-      if (late.signal.aborted) throw lateError(this.server, deadlineMs)
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
-      throw errorFromTransport(error, this.server)
-    } finally {
-      clearTimeout(deadline)
-    }
-    this.#noteClock(answer, performance.now() - began)
-    if (answer.status >= 200 && answer.status < 300) return answer
-    const retryAfter = answer.headers['retry-after']
-    throw errorFromAnswer({
-      status: answer.status,
-      body: answer.body.toString('utf8'),
-      server: this.server,
-      request,
-      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-    })
-  }
-
-  #connect(signal: AbortSignal | undefined): Promise<Transport> {
-    this.#transport ??= this.#begin(signal)
-    return this.#transport
-  }
-
-  async #begin(signal: AbortSignal | undefined): Promise<Transport> {
-    const options = await this.#credentials.load(signal).catch((error: unknown) => {
-      // The user interrupted the request: the next one starts again.
-      if (signal?.aborted) this.#transport = undefined
-      throw error
-    })
-    try {
-      return createTransport(new URL(this.server), options, this.#budget)
-    } catch (error) {
-      // A damaged certificate or key.
-      throw errorFromTransport(error, this.server)
-    }
-  }
-
-  /** Requests that fail together share one new connection. */
-  #reconnect(failed: Promise<Transport>, signal: AbortSignal | undefined): Promise<Transport> {
-    if (this.#transport === failed) this.#transport = undefined
-    return this.#connect(signal)
-  }
-
-  /** This host's clock may be set at any moment, so the skew is computed from every answer (S28). */
-  #noteClock(answer: Answer, tookMs: number): void {
-    const date = Date.parse(String(answer.headers.date ?? ''))
-    if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
+  return {
+    server,
+    source,
+    credentialKind: kind,
+    /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
+    ...omitUndefined({ insecure }),
+    /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
+    get clockSkewMs() {
+      return clockSkewMs
+    },
+    /** What is answered, in whatever shape (`received`). */
+    get: (path: string, settings: RequestSettings = {}): Promise<object> =>
+      oneObject({ ...settings, method: 'GET', path, idempotent: true }),
+    send: (write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<object> =>
+      oneObject({ ...settings, ...WRITES[write], path, body }),
+    /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
+    list: async <T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> => {
+      const { kept = keptBudget() } = settings
+      let items: T[] = []
+      const visitor: ListVisitor<T> = {
+        begin: () => {
+          items = []
+        },
+        page: (objects, head) => {
+          for (const item of objects) {
+            reduced(item as ApiObject)
+            keep(item, kept, `GET ${path}`)
+            items.push(withType(item, head))
+          }
+        },
+      }
+      const end = await walk(path, visitor, settings)
+      return { items, ...end }
+    },
+    walk,
+    close: (): void => {
+      connected?.then((transport) => transport.close()).catch(() => {})
+      connected = undefined
+    },
   }
 }
 

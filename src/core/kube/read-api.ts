@@ -9,7 +9,7 @@ import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods, nodeLease } from './node-objects.ts'
-import { ObjectReader } from './object-reader.ts'
+import { type ObjectReader, objectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
 
@@ -66,7 +66,7 @@ async function wasForPodsNowGone({ client, nodeName, signal }: ReadApiOptions, a
 async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
   const kept = keptBudget()
-  const reader = new ObjectReader(client, { signal, kept })
+  const reader = objectReader(client, { signal, kept })
   const first = [
     listNodePods(client, nodeName, signal, kept),
     options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal, kept) : undefined,

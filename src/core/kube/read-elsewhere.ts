@@ -10,7 +10,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../facts/actual/snapshot.ts'
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { Budget } from '../trust/bytes.ts'
-import { ApiObjects } from '../volumes/api-objects.ts'
+import { apiObjects } from '../volumes/api-objects.ts'
 import { translateInlineVolume } from '../volumes/in-tree-volumes.ts'
 import { allowsSeveralNodes, volumesInStatus } from '../volumes/node-affinity.ts'
 import { isTerminalPhase, podNamespace } from '../volumes/pods.ts'
@@ -65,7 +65,7 @@ export async function readElsewhere(
 }
 
 function questions(api: ApiSnapshot, nodeName: string): Questions {
-  const objects = new ApiObjects({ api, nodeName })
+  const objects = apiObjects({ api, nodeName })
   const pods = api.pods.filter((pod) => !isTerminalPhase(pod) && mayHavePersistentVolume(pod))
   const nodes = new Set<string>()
   const names = new Set<string>()

@@ -19,18 +19,11 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
-  VolumeAttachment,
+  PodVolumeSource,
 } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './api/resources.ts'
 import type { KubeClient } from './kube-client.ts'
-import { ObjectReader } from './object-reader.ts'
-
-interface VolumeObjects {
-  readonly claims: readonly PersistentVolumeClaim[]
-  readonly volumes: readonly PersistentVolume[]
-  readonly attachments: readonly VolumeAttachment[]
-  readonly drivers: readonly CsiDriver[]
-}
+import { type ObjectReader, objectReader } from './object-reader.ts'
 
 interface VolumeQuery {
   readonly nodeName: string
@@ -40,7 +33,7 @@ interface VolumeQuery {
   readonly inlineDrivers: readonly string[]
 }
 
-export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Promise<VolumeObjects> {
+export async function readVolumes(reader: ObjectReader, query: VolumeQuery) {
   const [listedClaims, listedVolumes, listedAttachments, listedDrivers] = await Promise.all([
     reader.list(CLAIMS),
     reader.list(VOLUMES),
@@ -85,9 +78,9 @@ function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly 
   return uniqueKeys(asked.map((claim) => ({ name: claim.spec.volumeName })))
 }
 
-function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): ObjectKey[] {
-  const attached = attachedVolumes(query.node).map(({ driver }) => driver)
-  const named = [...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached]
+function driverNames(volumes: readonly PersistentVolume[], { inlineDrivers, node }: VolumeQuery): ObjectKey[] {
+  const attached = attachedVolumes(node).map(({ driver }) => driver)
+  const named = [...volumes.map((volume) => csiSourceOf(volume)?.driver), ...inlineDrivers, ...attached]
   return uniqueKeys(named.map((name) => ({ name })))
 }
 
@@ -95,20 +88,16 @@ function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): 
 function attachmentNames(
   volumes: readonly PersistentVolume[],
   drivers: readonly CsiDriver[],
-  query: VolumeQuery,
+  { node, nodeName }: VolumeQuery,
 ): ObjectKey[] {
-  const unattached = new Set(
-    drivers.filter(({ spec }) => spec.attachRequired === false).map(({ metadata }) => metadata.name),
-  )
-  const handles = [
-    ...volumes.flatMap((volume) => {
-      const csi = csiSourceOf(volume)
-      return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle }]
-    }),
-    ...attachedVolumes(query.node),
-  ]
-  const attached = handles.filter(({ driver }) => !unattached.has(driver))
-  return uniqueKeys(attached.map(({ driver, handle }) => ({ name: attachmentName(handle, driver, query.nodeName) })))
+  const named = volumes.flatMap((volume) => {
+    const { driver, volumeHandle: handle } = csiSourceOf(volume) ?? {}
+    return driver === undefined || handle === undefined ? [] : { driver, handle }
+  })
+  const isAttached = (driver: string): boolean =>
+    drivers.find(({ metadata }) => metadata.name === driver)?.spec.attachRequired !== false
+  const attached = [...named, ...attachedVolumes(node)].filter(({ driver }) => isAttached(driver))
+  return uniqueKeys(attached.map(({ driver, handle }) => ({ name: attachmentName(handle, driver, nodeName) })))
 }
 
 /** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
@@ -123,40 +112,28 @@ function uniqueKeys(keys: readonly { readonly namespace?: string; readonly name:
   return [...unique].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
 }
 
-/** The objects that pods' volumes name. */
-interface ReferencedObjects {
-  readonly claims: readonly ObjectKey[]
-  readonly configMaps: readonly ObjectKey[]
-  readonly secrets: readonly ObjectKey[]
-  /** Names of CSI drivers of inline volumes. */
-  readonly csiDrivers: readonly string[]
-}
-
-/** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
-export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
-  const all = pods.flatMap((pod) => {
-    const namespace = pod.metadata.namespace ?? ''
-    return (pod.spec.volumes ?? []).map((volume) => ({ pod, namespace, volume }))
-  })
-  const projected = all.flatMap(({ namespace, volume }) =>
-    (volume.projected?.sources ?? []).map((source) => ({ namespace, source })),
-  )
+/** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones; and drivers. */
+export function referencedObjects(pods: readonly Pod[]) {
+  const named = (namesOf: (volume: PodVolumeSource, pod: Pod) => readonly (string | undefined)[]): ObjectKey[] =>
+    uniqueKeys(
+      pods.flatMap((pod) => {
+        const { metadata, spec } = pod
+        const names = (spec.volumes ?? []).flatMap((volume) => namesOf(volume, pod))
+        return names.map((name) => ({ namespace: metadata.namespace ?? '', name }))
+      }),
+    )
   return {
-    claims: uniqueKeys(
-      all.map(({ pod, namespace, volume }) => ({
-        namespace,
-        name: claimReferenceOf(pod, volume, 'controller')?.name,
-      })),
-    ),
-    configMaps: uniqueKeys([
-      ...all.map(({ namespace, volume }) => ({ namespace, name: volume.configMap?.name })),
-      ...projected.map(({ namespace, source }) => ({ namespace, name: source.configMap?.name })),
+    claims: named((volume, pod) => [claimReferenceOf(pod, volume, 'controller')?.name]),
+    configMaps: named(({ configMap, projected }) => [
+      configMap?.name,
+      ...(projected?.sources ?? []).map((source) => source.configMap?.name),
     ]),
-    secrets: uniqueKeys([
-      ...all.map(({ namespace, volume }) => ({ namespace, name: volume.secret?.secretName })),
-      ...projected.map(({ namespace, source }) => ({ namespace, name: source.secret?.name })),
+    secrets: named(({ secret, projected }) => [
+      secret?.secretName,
+      ...(projected?.sources ?? []).map((source) => source.secret?.name),
     ]),
-    csiDrivers: all.flatMap(({ volume }) => volume.csi?.driver ?? []),
+    /** Of inline volumes. */
+    csiDrivers: pods.flatMap(({ spec }) => (spec.volumes ?? []).flatMap(({ csi }) => csi?.driver ?? [])),
   }
 }
 
@@ -185,7 +162,7 @@ export async function withFreshVolumes(
   const doubtful = pods.filter((pod) => !known.has(pod.metadata.uid) || unresolved.has(pod))
   const { claims: claimKeys } = referencedObjects(doubtful)
   if (claimKeys.length === 0) return api
-  const reader = new ObjectReader(client, { deadlineMs: DEADLINE_MS })
+  const reader = objectReader(client, { deadlineMs: DEADLINE_MS })
   const claims = await reader.getAll(CLAIMS, claimKeys)
   const volumeKeys = uniqueKeys(claims.map(({ spec }) => ({ name: spec.volumeName })))
   const volumes = await reader.getAll(VOLUMES, volumeKeys)

@@ -14,7 +14,7 @@ import { Ledger } from '../facts/ledger.ts'
 import type { DiskRecord, OnDisk } from '../facts/sources.ts'
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
-import { ApiObjects } from '../volumes/api-objects.ts'
+import { apiObjects } from '../volumes/api-objects.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
 import type { PlanContext } from './context/context.ts'
 import { namedVolumes } from './context/filter-operations.ts'
@@ -43,7 +43,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   )
   const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
   const boot = Date.parse(snapshot.bootTime ?? '')
-  const objects = new ApiObjects(snapshot)
+  const objects = apiObjects(snapshot)
   const staged = stagedVolumes(inputs)
   const onDisk = stateFilesOnDisk(inputs)
   const parts: Omit<PlanContext, 'ledger' | 'uses'> = {

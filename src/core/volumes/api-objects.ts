@@ -1,76 +1,66 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
-import { append } from '../base/append.ts'
 import { firstCharacters } from '../base/first-characters.ts'
-import { lazy, once } from '../base/memoize.ts'
+import { lazy } from '../base/memoize.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 
-export class ApiObjects {
-  readonly #volumes: readonly PersistentVolume[]
-  readonly #attachments: readonly VolumeAttachment[]
-  readonly #nodeName: string
-  readonly #attached: ReadonlySet<string>
-  readonly #inUse: ReadonlySet<string>
-  readonly #volumesByName = lazy(() => byFirstName(this.#volumes))
-  readonly #volumesByHandle = lazy(() =>
-    Map.groupBy(this.#volumes, (volume) => {
+export type ApiObjects = ReturnType<typeof apiObjects>
+
+export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeName'>) {
+  const volumes = api?.persistentVolumes ?? []
+  const attachments = api?.volumeAttachments ?? []
+  const attached = new Set(api?.node?.status?.volumesAttached?.map(({ name }) => name))
+  const inUse = new Set(api?.node?.status?.volumesInUse)
+  const volumesByName = lazy(() => byFirstName(volumes))
+  const attachmentsByName = lazy(() => byFirstName(attachments))
+  const volumesByHandle = lazy(() =>
+    Map.groupBy(volumes, (volume) => {
       const csi = csiSourceOf(volume)
-      return csi === undefined ? '' : csiUniqueName(csi.driver, csi.volumeHandle)
+      return csi && csiUniqueName(csi.driver, csi.volumeHandle)
     }),
   )
-  readonly #attachmentsByName = lazy(() => byFirstName(this.#attachments))
-  readonly #elsewhere = lazy(
-    () =>
-      new AttachedElsewhere(
-        this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
-        (name) => this.csiSourceOf(name),
-      ),
+  const csiSource = (persistentVolume: string): CsiPersistentVolumeSource | undefined => {
+    const volume = volumesByName().get(persistentVolume)
+    return volume && csiSourceOf(volume)
+  }
+  /**
+   * VolumeAttachments of other nodes by volume: a cluster has thousands. Nearly always the PersistentVolume gives the handle that proves the
+   * hash in the name. The others are compared with every volume that is asked for: their PersistentVolume was deleted, or deleted and
+   * created again, or never existed, as for inline volumes.
+   */
+  const elsewhere = lazy(() =>
+    Map.groupBy(
+      attachments.filter(({ spec, status }) => spec.nodeName !== nodeName && status?.attached === true),
+      (attachment) => {
+        const { attacher: driver, source } = attachment.spec
+        const handle = csiSource(source.persistentVolumeName ?? '')?.volumeHandle
+        return handle !== undefined && isOf(attachment, { driver, handle }) ? csiUniqueName(driver, handle) : undefined
+      },
+    ),
   )
-
-  constructor({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeName'>) {
-    this.#volumes = api?.persistentVolumes ?? []
-    this.#attachments = api?.volumeAttachments ?? []
-    this.#nodeName = nodeName
-    this.#attached = new Set((api?.node?.status?.volumesAttached ?? []).map((volume) => volume.name))
-    this.#inUse = new Set(api?.node?.status?.volumesInUse ?? [])
-  }
-
-  persistentVolume(name: string): PersistentVolume | undefined {
-    return this.#volumesByName().get(name)
-  }
-
-  /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
-  csiSourceOf(persistentVolume: string): CsiPersistentVolumeSource | undefined {
-    const volume = this.persistentVolume(persistentVolume)
-    return volume === undefined ? undefined : csiSourceOf(volume)
-  }
-
-  /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
-  persistentVolumesOf({ driver, handle }: Handle): readonly PersistentVolume[] {
-    return this.#volumesByHandle().get(csiUniqueName(driver, handle)) ?? []
-  }
-
-  /** A node's VolumeAttachment of a volume, by default this node's (R007). */
-  attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
-    return this.#attachmentsByName().get(attachmentName(handle, driver, nodeName))
-  }
-
-  /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
-  attachedElsewhere(volume: Handle): readonly string[] {
-    return this.#elsewhere().nodesOf(volume)
-  }
-
-  /** Does node.status.volumesAttached list the volume? */
-  isAttached(uniqueName: string): boolean {
-    return this.#attached.has(uniqueName)
-  }
-
-  /** Does node.status.volumesInUse list the volume? */
-  isInUse(uniqueName: string): boolean {
-    return this.#inUse.has(uniqueName)
+  return {
+    persistentVolume: (name: string): PersistentVolume | undefined => volumesByName().get(name),
+    /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
+    csiSourceOf: csiSource,
+    /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
+    persistentVolumesOf: ({ driver, handle }: Handle): readonly PersistentVolume[] =>
+      volumesByHandle().get(csiUniqueName(driver, handle)) ?? [],
+    /** A node's VolumeAttachment of a volume, by default this node's (R007). */
+    attachmentOf: ({ driver, handle }: Handle, node = nodeName): VolumeAttachment | undefined =>
+      attachmentsByName().get(attachmentName(handle, driver, node)),
+    /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
+    attachedElsewhere: (volume: Handle): readonly string[] => {
+      const found = elsewhere()
+      const proved = found.get(csiUniqueName(volume.driver, volume.handle)) ?? []
+      return nodesWith([...proved, ...(found.get(undefined) ?? [])], volume)
+    },
+    /** Does node.status.volumesAttached list the volume? */
+    isAttached: (uniqueName: string): boolean => attached.has(uniqueName),
+    /** Does node.status.volumesInUse list the volume? */
+    isInUse: (uniqueName: string): boolean => inUse.has(uniqueName),
   }
 }
 
@@ -80,45 +70,15 @@ function byFirstName<T extends { readonly metadata: { readonly name: string } }>
   return new Map(objects.toReversed().map((object) => [object.metadata.name, object]))
 }
 
-// VolumeAttachments of other nodes by volume, indexed since a cluster has thousands (S30).
-
-/**
- * Only the hash in its name identifies the volume of an attachment (R007). Nearly always the PersistentVolume gives the handle
- * that proves the hash, once for each. The other attachments are compared with every volume asked for: their PersistentVolume was
- * deleted, or deleted and created again, or never existed, as for inline volumes.
- */
-export class AttachedElsewhere {
-  readonly #identified = new Map<string, Set<string>>()
-  readonly #unidentified = new Map<string, VolumeAttachment[]>()
-  readonly #answers = new Map<string, readonly string[]>()
-
-  constructor(
-    attachments: readonly VolumeAttachment[],
-    csiSourceOf: (persistentVolume: string) => CsiPersistentVolumeSource | undefined,
-  ) {
-    for (const attachment of attachments) {
-      const { attacher, nodeName, source } = attachment.spec
-      const handle = csiSourceOf(source.persistentVolumeName ?? '')?.volumeHandle
-      if (handle !== undefined && isOf(attachment, handle)) {
-        const name = csiUniqueName(attacher, handle)
-        this.#identified.set(name, (this.#identified.get(name) ?? new Set()).add(nodeName))
-      } else append(this.#unidentified, attacher, attachment)
-    }
-  }
-
-  /** Sorted. Cached, since each volume is looked up several times. */
-  nodesOf({ driver, handle }: Handle): readonly string[] {
-    const name = csiUniqueName(driver, handle)
-    return once(this.#answers, name, () => {
-      const others = (this.#unidentified.get(driver) ?? []).filter((attachment) => isOf(attachment, handle))
-      const nodes = new Set([...(this.#identified.get(name) ?? []), ...others.map(({ spec }) => spec.nodeName)])
-      return [...nodes].toSorted()
-    })
-  }
+/** The nodes of those attachments that are of this volume, sorted. */
+export function nodesWith(attachments: readonly VolumeAttachment[], volume: Handle): readonly string[] {
+  const nodes = attachments.filter((each) => isOf(each, volume)).map(({ spec }) => spec.nodeName)
+  return [...new Set(nodes)].toSorted()
 }
 
-function isOf({ metadata, spec }: VolumeAttachment, handle: string): boolean {
-  return metadata.name === attachmentName(handle, spec.attacher, spec.nodeName)
+/** Only the hash in its name identifies the volume of an attachment (R007). */
+function isOf({ metadata, spec }: VolumeAttachment, { driver, handle }: Handle): boolean {
+  return spec.attacher === driver && metadata.name === attachmentName(handle, driver, spec.nodeName)
 }
 
 export interface Handle {

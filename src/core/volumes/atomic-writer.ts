@@ -31,7 +31,6 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
       setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
     },
-    refreshes: true,
     reconstructs: true,
     tearDown: 'projected',
     mountsOver: () => medium === 'memory',

@@ -28,7 +28,6 @@ export const csi: VolumePlugin = {
     setUp: 'staged and published by its driver',
   },
   block: true,
-  refreshes: false,
   reconstructs: true,
   tearDown: 'csi',
   facts: (spec, context) => {

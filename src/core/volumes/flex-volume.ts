@@ -11,7 +11,6 @@ export const flexVolume: VolumePlugin = {
   source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: 'left to the kubelet' },
   block: false,
-  refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
   device: {

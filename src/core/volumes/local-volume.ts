@@ -21,7 +21,6 @@ export const localVolume: VolumePlugin = {
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
   },
   block: true,
-  refreshes: false,
   // Reconstruction fails for a directory (P70, O32), and volctl cannot distinguish that from a device.
   reconstructs: false,
   tearDown: 'mount',

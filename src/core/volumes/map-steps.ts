@@ -98,7 +98,6 @@ export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
       return source == null ? undefined : sourceText(source)
     },
     block: true,
-    refreshes: false,
     reconstructs: true,
     tearDown: 'mount',
     device: {

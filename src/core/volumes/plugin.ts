@@ -112,8 +112,6 @@ export interface VolumePlugin {
   sourceText?(spec: PersistentVolume['spec']): string | undefined
   /** Can a container have the volume as a device (volumeMode Block)? */
   readonly block: boolean
-  /** Is the content written again when the API objects change (P7, --remount)? */
-  readonly refreshes: boolean
   /** Can the kubelet reconstruct the volume from its directory (R507)? The others are handled as in R514. */
   readonly reconstructs: boolean
   readonly tearDown: TeardownFamily
@@ -146,8 +144,9 @@ interface LeftToKubelet {
 /**
  * How volumes are torn down, as far as plans differ (R437, P22, P42).
  *
- * csi: by the driver; emptyDir: the content is data, deleted only with --orphans (S13); projected: the kubelet made the content;
- * mount: unmounted, by a driver if there is one, and removed when empty; nothing: the kubelet sets nothing up.
+ * csi: by the driver; emptyDir: the content is data, deleted only with --orphans (S13); projected: the kubelet made the content, and
+ * writes it again when the API's objects change (P7, --remount); mount: unmounted, by a driver if there is one, and removed when empty;
+ * nothing: the kubelet sets nothing up.
  */
 export type TeardownFamily = 'csi' | 'emptyDir' | 'projected' | 'mount' | 'nothing'
 

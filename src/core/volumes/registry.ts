@@ -89,7 +89,6 @@ const unknown: VolumePlugin = {
     setUp: 'never: volctl does not know the plugin',
   },
   block: false,
-  refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
   facts: () => undefined,

@@ -8,7 +8,7 @@ import { withDeadline } from '../../linux/deadline.ts'
 import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { goJson } from '../../trust/digest.ts'
-import { AttachedElsewhere } from '../../volumes/api-objects.ts'
+import { nodesWith } from '../../volumes/api-objects.ts'
 import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
@@ -128,7 +128,7 @@ async function nodesElsewhere(
   try {
     const all = await ask(context.cluster.listVolumeAttachments())
     const others = all.filter(({ spec, status }) => spec.nodeName !== plan.node && status?.attached === true)
-    return new AttachedElsewhere(others, () => undefined).nodesOf({ driver, handle })
+    return nodesWith(others, { driver, handle })
   } catch (error) {
     return errorMessage(error)
   }

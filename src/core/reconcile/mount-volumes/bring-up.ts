@@ -75,10 +75,10 @@ export function bringUp(context: PlanContext, missing: Missing, turns: Turns): v
 function reportRunning(context: PlanContext, { volume, evidence }: Missing, pod: PodRef): boolean {
   const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
-  const { mountsOver, podPath, refreshes } = pluginNamed(volume.plugin)
+  const { mountsOver, podPath, tearDown } = pluginNamed(volume.plugin)
   const target = podPath(volume)
   const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
-  if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || refreshes) return false
+  if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || tearDown === 'projected') return false
   // What another mount hides is still mounted.
   if (inputs.at(target).length > 0 || !inputs.tree.isDir(target)) return false
   const running = runningContainers(inputs.snapshot, podUid)

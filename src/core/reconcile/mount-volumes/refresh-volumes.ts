@@ -20,7 +20,7 @@ import { setUpContext } from './selinux.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
 export function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
-  if (pluginNamed(volume.plugin).refreshes) remount(context, volume)
+  if (pluginNamed(volume.plugin).tearDown === 'projected') remount(context, volume)
   else if (wantsRepublish(context, volume)) republish(context, volume)
   else expand(context, volume)
 }
