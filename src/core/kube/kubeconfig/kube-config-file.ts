@@ -6,37 +6,30 @@ import type { ErrorCode } from '../../messages/codes.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 
-// Why a place gives no credential, where the search for one has to know.
+/**
+ * Why a place gives no credential, where the search for one has to know.
+ *
+ * - absent: there is no such file, and the next place is tried;
+ * - passedOver: a file that exists, and that volctl does not use unasked: the next place is tried, and a message says so;
+ * - unsafe: the same, since somebody else could have written the kubeconfig itself, not a file that it names (S33);
+ * - otherContext: the person has named a context that is not there: their mistake, not the file's, so no other place is tried.
+ */
+type Why = 'absent' | 'passedOver' | 'unsafe' | 'otherContext'
 
-/** There is no such file: the next place is tried. */
-export class NoSuchKubeconfig extends VolctlError {
-  constructor(message: string, hint: string) {
-    super('NoKubeconfig', message, { hint })
-  }
-}
-
-/** A file that exists, and that volctl does not use unasked: the next place is tried, and a message says so. */
-export class PassedOver extends VolctlError {
+export class NotUsed extends VolctlError {
+  readonly why: Why
   /** Goes on after the message, where the place is one of several. */
   readonly advice: string
 
-  constructor(code: ErrorCode, message: string, { advice = '', ...options }: VolctlErrorOptions & { advice?: string }) {
+  constructor(
+    why: Why,
+    code: ErrorCode,
+    message: string,
+    { advice = '', ...options }: VolctlErrorOptions & { advice?: string },
+  ) {
     super(code, message, options)
+    this.why = why
     this.advice = advice
-  }
-}
-
-/** The kubeconfig itself, not a file that it names, could have been written by somebody else (S33). */
-export class UnsafeKubeconfig extends PassedOver {
-  constructor(message: string, options: VolctlErrorOptions) {
-    super('KubeconfigUnsafe', message, options)
-  }
-}
-
-/** The context that the person named: their mistake, not the file's; no other place is tried. */
-export class UnknownContext extends VolctlError {
-  constructor(message: string, hint: string) {
-    super('KubeconfigInvalid', message, { hint })
   }
 }
 
@@ -89,28 +82,17 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
 
 /** Only a trusted file: a kubeconfig decides which server volctl trusts, and may name a program to run (S33). */
 function readText(path: string): string {
+  const file = `The kubeconfig ${path}`
   try {
     return readTrustedText(path)
-  } catch (error) {
-    if (error instanceof NotTrusted) {
-      throw new UnsafeKubeconfig(`The kubeconfig ${path} is not used: ${error.why}.`, {
-        cause: error,
-        hint: TRUST_HINT,
-      })
-    }
-    if (error instanceof NotAFile) {
-      throw invalid(`The kubeconfig ${error.message}, not a file.`, 'Check the path.')
-    }
-    if (error instanceof TooLarge) {
-      throw invalid(`The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
-    }
-    if (isMissing(error)) {
-      throw new NoSuchKubeconfig(`The kubeconfig ${path} does not exist.`, 'Check the path.')
-    }
-    throw invalid(
-      `The kubeconfig ${path} cannot be read: ${unreadText(error)}.`,
-      'Run volctl as root, or check the file.',
-    )
+  } catch (cause) {
+    if (cause instanceof NotTrusted)
+      throw new NotUsed('unsafe', 'KubeconfigUnsafe', `${file} is not used: ${cause.why}.`, { cause, hint: TRUST_HINT })
+    if (cause instanceof NotAFile) throw invalid(`The kubeconfig ${cause.message}, not a file.`, 'Check the path.')
+    if (cause instanceof TooLarge) throw invalid(`${file} is not read: ${cause.message}.`, 'Check the file.')
+    if (isMissing(cause))
+      throw new NotUsed('absent', 'NoKubeconfig', `${file} does not exist.`, { hint: 'Check the path.' })
+    throw invalid(`${file} cannot be read: ${unreadText(cause)}.`, 'Run volctl as root, or check the file.')
   }
 }
 
@@ -165,14 +147,15 @@ function resolveUser(entry: Named, directory: string): Named {
 
 /** Merges files of a KUBECONFIG list: the first definition of a name, and the first current-context, win (N39). */
 export function mergeKubeConfigs(configs: readonly RawKubeConfig[]): RawKubeConfig {
-  const merged: RawKubeConfig = { clusters: [], users: [], contexts: [] }
-  for (const config of configs) {
-    for (const key of ['clusters', 'users', 'contexts'] as const) {
-      const known = new Set(merged[key].map((entry) => entry.name))
-      merged[key].push(...config[key].filter((entry) => !known.has(entry.name)))
-    }
-    merged['current-context'] ??= config['current-context'] ?? ''
-    if (merged['current-context'] === '') delete merged['current-context']
+  const merged = (key: 'clusters' | 'users' | 'contexts'): Named[] => {
+    const all = configs.flatMap((config) => config[key]).toReversed()
+    return [...new Map(all.map((entry) => [entry.name, entry])).values()].toReversed()
   }
-  return merged
+  const current = configs.map((config) => config['current-context']).find((name) => name)
+  return {
+    clusters: merged('clusters'),
+    users: merged('users'),
+    contexts: merged('contexts'),
+    ...(current !== undefined && { 'current-context': current }),
+  }
 }

@@ -15,15 +15,7 @@ import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import { IN_CLUSTER } from '../api/names.ts'
 import type { KubeCredentials } from '../transport/connection.ts'
-import {
-  mergeKubeConfigs,
-  NoSuchKubeconfig,
-  PassedOver,
-  type RawKubeConfig,
-  readKubeConfigFile,
-  UnknownContext,
-  UnsafeKubeconfig,
-} from './kube-config-file.ts'
+import { mergeKubeConfigs, NotUsed, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
 import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
 
 export const ADMIN_FILES = [
@@ -80,11 +72,11 @@ export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentia
     options.onAttempt?.({ source: found.source })
     return found
   }
-  const search = new Search(options.onAttempt)
-  const found = fromHome(env, options, search) ?? fromNode(options, search) ?? fromCluster(env, options, search)
-  if (found === undefined) throw nothing(search, env)
+  const tried = search(options.onAttempt)
+  const found = fromHome(env, options, tried) ?? fromNode(options, tried) ?? fromCluster(env, options, tried)
+  if (found === undefined) throw nothing(tried, env)
   // The kubeconfig that is used may not be the one that the user expects. If none is used, the error names the skipped ones.
-  for (const each of search.passedOver) addDoubt(doubtOf(each))
+  for (const each of tried.passedOver) addDoubt(doubtOf(each))
   return found
 }
 
@@ -99,11 +91,11 @@ export interface KubeletConfig {
 export function discoverKubeletConfig(
   options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'> = {},
 ): KubeletConfig {
-  const search = new Search(options.onAttempt)
+  const tried = search(options.onAttempt)
   const kind = { kind: 'kubelet', given: false, secondLook: true } as const
-  const credentials = firstUsable(kubeletFiles(options), kind, search)
+  const credentials = firstUsable(kubeletFiles(options), kind, tried)
   if (credentials !== undefined) return { credentials }
-  const [unused] = search.passedOver
+  const [unused] = tried.passedOver
   if (unused === undefined) return {}
   if (unused.error.cause instanceof NotTrusted) addDoubt(doubtOf(unused))
   return { unused: { source: unused.source, problem: unused.error.message } }
@@ -112,34 +104,27 @@ export function discoverKubeletConfig(
 interface Unused {
   readonly source: string
   readonly error: VolctlError
+  readonly hint: string | undefined
 }
 
-/** The places that a search has tried. */
-class Search {
-  readonly attempts: KubeConfigAttempt[] = []
+type Search = ReturnType<typeof search>
+
+/** The places that are tried. */
+function search(onAttempt: DiscoverOptions['onAttempt']) {
+  const attempts: KubeConfigAttempt[] = []
   /** Files that exist, and are not used because others could have written them, or because they would start a program. */
-  readonly passedOver: Unused[] = []
-  readonly #onAttempt: DiscoverOptions['onAttempt']
-
-  constructor(onAttempt: DiscoverOptions['onAttempt']) {
-    this.#onAttempt = onAttempt
-  }
-
-  note(source: string, problem?: string): void {
+  const passedOver: Unused[] = []
+  const note = (source: string, problem?: string): void => {
     const attempt = { source, ...omitUndefined({ problem }) }
-    this.attempts.push(attempt)
-    this.#onAttempt?.(attempt)
+    attempts.push(attempt)
+    onAttempt?.(attempt)
   }
-
-  failed(source: string, error: VolctlError): void {
-    if (error instanceof NoSuchKubeconfig) {
-      this.note(source, MISSING)
-      return
-    }
-    const isPassedOver = error instanceof PassedOver
-    if (isPassedOver) this.passedOver.push({ source, error })
-    this.note(source, `${withoutName(source, error.message)}${isPassedOver ? error.advice : ''}`)
+  const failed = (source: string, error: VolctlError, hint = error.hint): void => {
+    const { why, advice = '' } = error instanceof NotUsed ? error : {}
+    if (why !== undefined && why !== 'absent') passedOver.push({ source, error, hint })
+    note(source, why === 'absent' ? MISSING : `${withoutName(source, error.message)}${advice}`)
   }
+  return { attempts, passedOver, note, failed }
 }
 
 const MISSING = 'does not exist'
@@ -148,19 +133,18 @@ function withoutName(source: string, message: string): string {
   return message.startsWith(`${source} `) ? `it${message.slice(source.length)}` : message
 }
 
-function doubtOf({ source, error }: Unused): Doubt {
+function doubtOf({ source, error, hint = TRUST_HINT }: Unused): Doubt {
   const why = error.cause instanceof NotTrusted ? error.cause.why : withoutName(source, error.message)
-  return { what: source, why, hint: error.hint ?? TRUST_HINT }
+  return { what: source, why, hint }
 }
 
 function listOf(value: string): string[] {
   const paths = value.split(delimiter).filter((path) => path !== '')
   const existing = paths.map((path) => callerPath(path)).filter(isThere)
   if (existing.length > 0) return existing
-  throw new NoSuchKubeconfig(
-    `None of the files in KUBECONFIG exists: ${value}.`,
-    'Correct or unset KUBECONFIG, or give --kubeconfig.',
-  )
+  throw new NotUsed('absent', 'NoKubeconfig', `None of the files in KUBECONFIG exists: ${value}.`, {
+    hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
+  })
 }
 
 /** A file that exists but cannot be read is an error later. */
@@ -169,8 +153,10 @@ function isThere(path: string): boolean {
 }
 
 interface Kind extends Omit<CredentialOptions, 'read' | 'source'> {
+  /** The user's own kubeconfig: if it is damaged, that is an error, and no other credential is taken instead. */
+  readonly own?: true
   /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
-  readonly secondLook?: boolean
+  readonly secondLook?: true
 }
 
 function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
@@ -178,30 +164,18 @@ function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
   return credentialsFrom({ ...kind, read, source: paths.join(delimiter) })
 }
 
-/** The user's own kubeconfig. If it is damaged, that is an error, and no other credential is taken instead. */
-function fromHome(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+function fromHome(env: Environment, options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
   const home = env.HOME || ownHome()
   if (home === undefined) return undefined
+  // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
+  const given = process.geteuid?.() !== 0
   const path = callerPath(resolve(home, '.kube', 'config'))
-  try {
-    // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
-    const given = process.geteuid?.() !== 0
-    const found = fromFiles([path], { ...options, kind: 'kubeconfig', given })
-    search.note(path)
-    return found
-  } catch (error) {
-    if (!(error instanceof NoSuchKubeconfig || error instanceof PassedOver)) throw error
-    search.failed(path, error instanceof UnsafeKubeconfig ? ofAnother(error) : error)
-    return undefined
-  }
+  return firstUsable([path], { ...options, kind: 'kubeconfig', given, own: true }, tried)
 }
 
 /** The hint for a file in another user's home directory: ownership there must not be changed. */
-function ofAnother({ message, cause }: UnsafeKubeconfig): UnsafeKubeconfig {
-  const hint =
-    'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
-  return new UnsafeKubeconfig(message, { cause, hint })
-}
+const COPY =
+  'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
 
 /** The home directory of the user that this process runs as; undefined: there is none. */
 function ownHome(): string | undefined {
@@ -212,13 +186,13 @@ function ownHome(): string | undefined {
   }
 }
 
-function fromNode(options: DiscoverOptions, search: Search): KubeCredentials | undefined {
-  const root = options.hostRoot ?? '/'
-  const admin = ADMIN_FILES.map((path) => join(root, path))
+function fromNode(options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
+  const admin = ADMIN_FILES.map((path) => join(options.hostRoot ?? '/', path))
   const { context, unattended } = options
+  const found = { given: false, context, unattended }
   return (
-    firstUsable(admin, { kind: 'admin', given: false, context, unattended }, search) ??
-    firstUsable(kubeletFiles(options), { kind: 'kubelet', given: false, context, unattended }, search)
+    firstUsable(admin, { ...found, kind: 'admin' }, tried) ??
+    firstUsable(kubeletFiles(options), { ...found, kind: 'kubelet' }, tried)
   )
 }
 
@@ -227,31 +201,33 @@ function kubeletFiles(options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'host
   return [...new Set(options.kubeletKubeconfig === undefined ? files : [options.kubeletKubeconfig, ...files])]
 }
 
-function firstUsable(paths: readonly string[], kind: Kind, search: Search): KubeCredentials | undefined {
+function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeCredentials | undefined {
   for (const path of paths) {
     try {
       const found = fromFiles([path], kind)
-      if (kind.secondLook === true) found.checkFiles()
-      search.note(path)
+      if (kind.secondLook) found.checkFiles()
+      tried.note(path)
       return found
     } catch (error) {
-      if (!(error instanceof VolctlError) || error instanceof UnknownContext) throw error
-      search.failed(path, error)
-      if (kind.secondLook === true && search.passedOver.length > 0) return undefined
+      if (!(error instanceof VolctlError)) throw error
+      const { why } = error instanceof NotUsed ? error : {}
+      if (why === 'otherContext' || (kind.own && why === undefined)) throw error
+      tried.failed(path, error, kind.own && why === 'unsafe' ? COPY : error.hint)
+      if (kind.secondLook && tried.passedOver.length > 0) return undefined
     }
   }
   return undefined
 }
 
-function fromCluster(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+function fromCluster(env: Environment, options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
   // In the Pod that volctl was started in, also where it has entered the node (--host-root).
   const directory = callerPath(join(options.hostRoot ?? '/', SERVICE_ACCOUNT))
   if (!host || !port || !isThere(join(directory, 'token'))) {
-    search.note(IN_CLUSTER, NOT_IN_A_POD)
+    tried.note(IN_CLUSTER, NOT_IN_A_POD)
     return undefined
   }
-  search.note(IN_CLUSTER)
+  tried.note(IN_CLUSTER)
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
   const config: RawKubeConfig = {
     clusters: [{ name: 'in-cluster', cluster: { server, 'certificate-authority': join(directory, 'ca.crt') } }],
@@ -264,7 +240,7 @@ function fromCluster(env: Environment, options: DiscoverOptions, search: Search)
 }
 
 function requireCluster(env: Environment, options: DiscoverOptions): KubeCredentials {
-  const found = fromCluster(env, options, new Search(options.onAttempt))
+  const found = fromCluster(env, options, search(options.onAttempt))
   if (found !== undefined) return found
   throw new VolctlError('NoKubeconfig', `--kubeconfig ${IN_CLUSTER}: volctl is ${NOT_IN_A_POD}.`, {
     hint: `Leave it out; a file of this name is ./${IN_CLUSTER}.`,
@@ -284,7 +260,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const [first] = passedOver
   return new VolctlError('NoKubeconfig', 'No kubeconfig was found.', {
     details: [...named, ...(more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`])],
-    hint: first?.error.hint ?? whatToType(env),
+    hint: first?.hint ?? whatToType(env),
   })
 }
 

@@ -14,7 +14,7 @@ import {
   type KubeCredentials,
 } from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
-import { PassedOver, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
+import { NotUsed, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
@@ -61,7 +61,8 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 /** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
-  throw new PassedOver(
+  throw new NotUsed(
+    'passedOver',
     'KubeconfigUnsafe',
     `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
     {
@@ -255,14 +256,19 @@ function readCredentialFile(path: string, source: string): Buffer {
     return readTrusted(path)
   } catch (error) {
     if (error instanceof NotTrusted) {
-      throw new PassedOver('KubeconfigUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
-        cause: error,
-        hint: TRUST_HINT,
-      })
+      throw new NotUsed(
+        'passedOver',
+        'KubeconfigUnsafe',
+        `${path}, which ${source} names, is not used: ${error.why}.`,
+        {
+          cause: error,
+          hint: TRUST_HINT,
+        },
+      )
     }
     const errno = errnoOf(error)
     const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
-    throw new PassedOver('CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
+    throw new NotUsed('passedOver', 'CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
       hint: 'Run volctl as root, or check the file.',
     })
   }

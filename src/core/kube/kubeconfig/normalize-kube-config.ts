@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { invalid, PassedOver, type RawKubeConfig, UnknownContext } from './kube-config-file.ts'
+import { invalid, NotUsed, type RawKubeConfig } from './kube-config-file.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -30,9 +30,11 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
-    throw new UnknownContext(
+    throw new NotUsed(
+      'otherContext',
+      'KubeconfigInvalid',
       `The kubeconfig ${source} has no context "${contextName}". ${known}`,
-      'Choose one of them with --context, or another file with --kubeconfig.',
+      { hint: 'Choose one of them with --context, or another file with --kubeconfig.' },
     )
   }
   const context = (entry.context ?? {}) as Fields
@@ -113,7 +115,8 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
   const provider = providerOf(user)
   if (provider === undefined || provider.name === 'oidc') return
   const since = provider.name === 'gcp' || provider.name === 'azure' ? ', which kubectl dropped in 1.26' : ''
-  throw new PassedOver(
+  throw new NotUsed(
+    'passedOver',
     'KubeconfigInvalid',
     `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
