@@ -22,7 +22,7 @@ import type { GlobalMount } from './global-mounts.ts'
 import { makeRows } from './make-rows.ts'
 import type { VolumeRow } from './row.ts'
 import { liesIn, type Part, partsByPath } from './row.ts'
-import { NodeThings } from './row-keys.ts'
+import { nodeThings } from './row-keys.ts'
 import type { CsiIdentity, LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
@@ -34,162 +34,121 @@ interface SoughtDevice {
   readonly files: readonly string[]
 }
 
-export class Ledger extends NodeThings {
-  /** What pods want of a volume, a plugin or a staging directory. */
-  readonly wants: Wanted
-  readonly #rows = lazy(() => makeRows(this))
-  readonly #parts = lazy(() => partsByPath(this.all))
-  readonly #byPod = lazy(() => byPod(this.all))
-  readonly #staged = lazy(() => byStagingDirectory(this.sources))
+export type Ledger = ReturnType<typeof ledgerOf>
 
-  constructor(sources: LedgerSources) {
-    super(sources)
-    this.wants = new Wanted(sources.desired)
-  }
-
-  // Whose a finding is that is made about a thing.
-
-  wanted({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject {
-    return { row: uniqueName, pod: podUid }
-  }
-
-  unresolved(volume: UnresolvedVolume): Subject {
-    return { row: this.keyOfUnresolved(volume).key, pod: volume.podUid }
-  }
-
-  podVolume(volume: PodVolume): Subject {
-    return { row: this.keyOfPodVolume(volume).key, pod: volume.podUid }
-  }
-
-  leaked(podUid: PodUid, subPaths: SubPaths): Subject {
-    return { row: this.keyOfLeaked(podUid, subPaths).key, pod: podUid }
-  }
-
-  staged(staged: StagedVolume): Subject {
-    return { row: this.keyOfStaged(staged).key }
-  }
-
-  global(global: GlobalMount): Subject {
-    return { row: this.keyOfGlobal(global).key }
-  }
-
-  /** @param mapping one pod's part of it */
-  block(block: BlockVolume, mapping?: BlockMapping): Subject {
-    const { key: row } = this.keyOfBlock(block)
-    return mapping === undefined ? { row } : { row, pod: mapping.podUid }
-  }
-
-  attachment(attachment: VolumeAttachment): Subject {
-    return { row: this.keyOfAttachment(attachment).key }
-  }
-
-  /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
-  path(path: string): Subject {
-    const { inputs } = this.sources
-    const [part] = this.partsAt(path)
-    if (part !== undefined) return part
-    const relative = inputs.relative(path)
-    const [top, uid, below] = relative.split('/', 3)
-    if (top === 'pods' && uid !== undefined && below === undefined) return { pod: uid }
-    return relative === '.' ? { path: inputs.rootDir } : { path: path.startsWith('/') ? path : inputs.absolute(path) }
-  }
-
-  podDirectory(uid: PodUid): string {
-    return this.sources.inputs.absolute(`pods/${uid}`)
-  }
-
-  /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
-  podAt(path: string): PodUid | undefined {
-    const [top, uid] = this.sources.inputs.relative(path).split('/', 2)
-    return top === 'pods' ? uid : undefined
-  }
-
-  // Look-ups.
-
-  get all(): readonly VolumeRow[] {
-    return this.#rows().all
-  }
-
-  row(key: RowKey): VolumeRow | undefined {
-    return this.#rows().byKey.get(key)
-  }
-
-  ofPod(uid: PodUid): readonly VolumeRow[] {
-    return this.#byPod().get(uid) ?? []
-  }
-
-  /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
-  ofPersistentVolume(name: string): VolumeRow | undefined {
-    return this.#rows().byPersistentVolume.get(name)
-  }
-
-  /** @param claim NAMESPACE/NAME */
-  ofClaim(claim: string): VolumeRow | undefined {
-    return this.#rows().byClaim.get(claim)
-  }
-
-  ofAttachment(name: string): VolumeRow | undefined {
-    return this.#rows().byAttachment.get(name)
-  }
-
-  ofDriver(name: string): readonly VolumeRow[] {
-    return this.all.filter(({ identity }) => identity?.driver === name)
-  }
-
-  /** Also of what is not identified, and is staged in the driver's directory. */
-  keysOfDriver(name: string): ReadonlySet<RowKey> {
-    const own = this.all.filter(({ identity, staged }) => (identity?.driver ?? staged[0]?.driverDir) === name)
-    return new Set(own.map(({ key }) => key))
-  }
-
-  /** The volume whose driver and handle give a staging directory its name. */
-  stagedIn(directory: string): CsiIdentity | undefined {
-    return this.#staged().get(directory)
-  }
-
-  /** What is mounted from a device, is a link to it, or has the file behind it. */
-  onDevice({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] {
-    const { inputs } = this.sources
-    const ids = new Set(mounts.map(({ id }) => id))
-    const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
-    return this.all.filter(
-      (row) =>
-        row.mounts.some(({ id }) => ids.has(id)) ||
-        row.maps.some(({ mappings }) => mappings.some(({ symlink }) => isLink(symlink))) ||
-        files.some((file) => row.directories.some((directory) => isWithin(file, inputs.absolute(directory)))),
-    )
-  }
+export function ledgerOf(sources: LedgerSources) {
+  const { inputs, desired } = sources
+  const things = nodeThings(sources)
+  const { podVolumes, leakedSubPaths, globals, keyOf } = things
+  const rows = lazy(() => makeRows(things))
+  const parts = lazy(() => partsByPath(rows().all))
+  const ofPods = lazy(() => byPod(rows().all))
+  const staged = lazy(() => byStagingDirectory(sources))
 
   /** Of the nearest directory above the path that is a volume's own. @param path absolute, or relative to the root directory */
-  partsAt(path: string): readonly Part[] {
-    for (let each = this.sources.inputs.relative(path); each !== '.' && each !== ''; each = parentOf(each)) {
-      const found = this.#parts().get(each)
+  function partsAt(path: string): readonly Part[] {
+    for (let each = inputs.relative(path); each !== '.' && each !== ''; each = parentOf(each)) {
+      const found = parts().get(each)
       if (found !== undefined) return found
     }
     return []
   }
 
   /** Of all that lies at or below the path. */
-  partsBelow(path: string): readonly Part[] {
-    const directory = this.sources.inputs.relative(path)
-    return [...this.#parts()].flatMap(([each, parts]) => (liesIn(each, directory) ? parts : []))
+  function partsBelow(path: string): readonly Part[] {
+    const directory = inputs.relative(path)
+    return [...parts()].flatMap(([each, found]) => (liesIn(each, directory) ? found : []))
   }
 
-  /** Volumes that pods want staged at or below a path, whether or not anything is there. */
-  wantedBelow(path: string): readonly Part[] {
-    const directory = this.sources.inputs.relative(path)
-    return this.sources.desired.volumes.flatMap((volume) => {
-      const staged = pluginNamed(volume.plugin).globalPath(volume)
-      return staged !== undefined && liesIn(staged, directory) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
-    })
+  /** Whose a finding is that is made about a thing. */
+  const subjects = {
+    wanted: ({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject => ({
+      row: uniqueName,
+      pod: podUid,
+    }),
+    unresolved: (volume: UnresolvedVolume): Subject => ({ row: keyOf.unresolved(volume).key, pod: volume.podUid }),
+    podVolume: (volume: PodVolume): Subject => ({ row: keyOf.podVolume(volume).key, pod: volume.podUid }),
+    leaked: (podUid: PodUid, subPaths: SubPaths): Subject => ({ row: keyOf.leaked(podUid, subPaths).key, pod: podUid }),
+    staged: (each: StagedVolume): Subject => ({ row: keyOf.staged(each).key }),
+    global: (global: GlobalMount): Subject => ({ row: keyOf.global(global).key }),
+    /** @param mapping one pod's part of it */
+    block: (block: BlockVolume, mapping?: BlockMapping): Subject => {
+      const { key: row } = keyOf.block(block)
+      return mapping === undefined ? { row } : { row, pod: mapping.podUid }
+    },
+    attachment: (attachment: VolumeAttachment): Subject => ({ row: keyOf.attachment(attachment).key }),
+    /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
+    path: (path: string): Subject => {
+      const [part] = partsAt(path)
+      if (part !== undefined) return part
+      const relative = inputs.relative(path)
+      const [top, uid, below] = relative.split('/', 3)
+      if (top === 'pods' && uid !== undefined && below === undefined) return { pod: uid }
+      return relative === '.' ? { path: inputs.rootDir } : { path: path.startsWith('/') ? path : inputs.absolute(path) }
+    },
   }
 
-  /** By a path below the root directory: the volume that it lies in, or those that lie below it. */
-  at(path: string): readonly VolumeRow[] {
-    const above = this.partsAt(path)
-    const parts = above.length > 0 ? above : this.partsBelow(path)
-    const keys = new Set(parts.map(({ row }) => row))
-    return keys.size === 0 ? [] : this.all.filter(({ key }) => keys.has(key))
+  return {
+    ...subjects,
+    sources,
+    /** What pods want of a volume, a plugin or a staging directory. */
+    wants: wantedIn(desired),
+    podVolumes,
+    leakedSubPaths,
+    get globals() {
+      return globals()
+    },
+    podDirectory: (uid: PodUid): string => inputs.absolute(`pods/${uid}`),
+    /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
+    podAt: (path: string): PodUid | undefined => {
+      const [top, uid] = inputs.relative(path).split('/', 2)
+      return top === 'pods' ? uid : undefined
+    },
+    get all() {
+      return rows().all
+    },
+    row: (key: RowKey): VolumeRow | undefined => rows().byKey.get(key),
+    ofPod: (uid: PodUid): readonly VolumeRow[] => ofPods().get(uid) ?? [],
+    /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
+    ofPersistentVolume: (name: string): VolumeRow | undefined => rows().byPersistentVolume.get(name),
+    /** @param claim NAMESPACE/NAME */
+    ofClaim: (claim: string): VolumeRow | undefined => rows().byClaim.get(claim),
+    ofAttachment: (name: string): VolumeRow | undefined => rows().byAttachment.get(name),
+    ofDriver: (name: string): readonly VolumeRow[] => rows().all.filter(({ identity }) => identity?.driver === name),
+    /** Also of what is not identified, and is staged in the driver's directory. */
+    keysOfDriver: (name: string): ReadonlySet<RowKey> => {
+      const own = rows().all.filter((row) => (row.identity?.driver ?? row.staged[0]?.driverDir) === name)
+      return new Set(own.map(({ key }) => key))
+    },
+    /** The volume whose driver and handle give a staging directory its name. */
+    stagedIn: (directory: string): CsiIdentity | undefined => staged().get(directory),
+    /** What is mounted from a device, is a link to it, or has the file behind it. */
+    onDevice: ({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] => {
+      const ids = new Set(mounts.map(({ id }) => id))
+      const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
+      return rows().all.filter(
+        (row) =>
+          row.mounts.some(({ id }) => ids.has(id)) ||
+          row.maps.some(({ mappings }) => mappings.some(({ symlink }) => isLink(symlink))) ||
+          files.some((file) => row.directories.some((directory) => isWithin(file, inputs.absolute(directory)))),
+      )
+    },
+    partsAt,
+    partsBelow,
+    /** Volumes that pods want staged at or below a path, whether or not anything is there. */
+    wantedBelow: (path: string): readonly Part[] => {
+      const directory = inputs.relative(path)
+      return desired.volumes.flatMap((volume) => {
+        const at = pluginNamed(volume.plugin).globalPath(volume)
+        return at !== undefined && liesIn(at, directory) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
+      })
+    },
+    /** By a path below the root directory: the volume that it lies in, or those that lie below it. */
+    at: (path: string): readonly VolumeRow[] => {
+      const above = partsAt(path)
+      const keys = new Set((above.length > 0 ? above : partsBelow(path)).map(({ row }) => row))
+      return keys.size === 0 ? [] : rows().all.filter(({ key }) => keys.has(key))
+    },
   }
 }
 
@@ -221,47 +180,26 @@ function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<stri
 }
 
 /** What pods want, by what it is looked up by: each index is made with the first question. */
-class Wanted {
-  readonly #desired: DesiredState
-  /** Including volumes that cannot be used as their pods ask (S4). */
-  readonly #all = lazy((): readonly WantedSpec[] => [
-    ...this.#desired.volumes,
-    ...this.#desired.unresolved.flatMap(({ podUid, mayBe }) =>
+function wantedIn({ volumes, unresolved }: DesiredState) {
+  const byUniqueName = lazy(() => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
+  const byPlugin = lazy(() => {
+    const unusable = unresolved.flatMap(({ podUid, mayBe }) =>
       mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
-    ),
-  ])
-  readonly #byUniqueName = lazy(() => Map.groupBy(this.#desired.volumes, (volume) => volume.uniqueName))
-  readonly #byPlugin = lazy(() => Map.groupBy(this.#all(), (volume) => volume.plugin))
-  readonly #staged = lazy(
-    () =>
-      new Set(
-        this.#desired.volumes.flatMap(({ driver, handle }) =>
-          driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
-        ),
-      ),
+    )
+    return Map.groupBy<string, VolumeSpec & { readonly podUid: PodUid }>(
+      [...volumes, ...unusable],
+      ({ plugin }) => plugin,
+    )
+  })
+  const staged = lazy(
+    () => new Set(volumes.map(({ driver, handle }) => driver && handle && csiGlobalDir(driver, handle))),
   )
-
-  constructor(desired: DesiredState) {
-    this.#desired = desired
+  return {
+    /** Of all pods that want it. */
+    of: (uniqueName: string): readonly VolumeToMount[] => byUniqueName().get(uniqueName) ?? [],
+    /** Of one plugin, including volumes that cannot be used as their pods ask (S4). */
+    ofPlugin: (plugin: string) => byPlugin().get(plugin) ?? [],
+    /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */
+    stagesIn: (directory: string): boolean => staged().has(directory),
   }
-
-  /** Of all pods that want it. */
-  of(uniqueName: string): readonly VolumeToMount[] {
-    return this.#byUniqueName().get(uniqueName) ?? []
-  }
-
-  /** Of one plugin, including volumes that cannot be used as their pods ask (S4). */
-  ofPlugin(plugin: string): readonly WantedSpec[] {
-    return this.#byPlugin().get(plugin) ?? []
-  }
-
-  /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */
-  stagesIn(directory: string): boolean {
-    return this.#staged().has(directory)
-  }
-}
-
-/** A volume that a pod wants, whether or not it can be used as the pod asks. */
-interface WantedSpec extends VolumeSpec {
-  readonly podUid: PodUid
 }

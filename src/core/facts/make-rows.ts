@@ -1,5 +1,6 @@
 /** Every volume of a node, once: what pods want, what the disk and the mount table show, and what is attached, put together by key. */
 
+import { once } from '../base/memoize.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { RowKey } from '../plan/subject.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
@@ -19,114 +20,87 @@ interface Rows {
 }
 
 /** In the order in which they are found: what pods want first, then what is there, then what only the API has. */
-export function makeRows(things: NodeThings): Rows {
-  const rows = new RowMaker(things)
-  rows.noteDesired()
-  rows.noteFound()
-  rows.noteObjects()
-  const { byKey, byPersistentVolume, byAttachment } = rows
-  const all = [...byKey.values()]
-  noteAttachedObjects(all, byPersistentVolume)
-  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all) }
-}
+export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, keyOf }: NodeThings): Rows {
+  const { desired, staged, blocks, podUids, inputs } = sources
+  const { api, nodeName } = inputs.snapshot
+  const byKey = new Map<RowKey, GrowingRow>()
+  const byPersistentVolume = new Map<string, GrowingRow>()
+  const byAttachment = new Map<string, GrowingRow>()
 
-class RowMaker {
-  readonly byKey = new Map<RowKey, GrowingRow>()
-  readonly byPersistentVolume = new Map<string, GrowingRow>()
-  readonly byAttachment = new Map<string, GrowingRow>()
-  readonly #things: NodeThings
-
-  constructor(things: NodeThings) {
-    this.#things = things
-  }
-
-  noteDesired(): void {
-    const { desired } = this.#things.sources
-    for (const volume of desired.volumes) this.#wantedRow(volume).wanted.push(volume)
-    for (const volume of this.#things.ended()) this.#wantedRow(volume).ended.push(volume)
-    for (const unresolved of desired.unresolved) {
-      const row = this.#row(this.#things.keyOfUnresolved(unresolved))
-      row.unresolved.push(unresolved)
-      const { persistentVolumeName: name } = unresolved
-      if (name !== undefined && !this.byPersistentVolume.has(name)) this.byPersistentVolume.set(name, row)
-    }
-  }
-
-  /** Global mounts before the pods' directories, which may be on their devices. */
-  noteFound(): void {
-    const things = this.#things
-    const { staged, blocks, podUids } = this.#things.sources
-    for (const global of things.globals) this.#row(things.keyOfGlobal(global)).globals.push(global)
-    for (const each of staged) this.#row(things.keyOfStaged(each)).staged.push(each)
-    for (const uid of podUids) {
-      for (const volume of things.podVolumes(uid)) this.#row(things.keyOfPodVolume(volume)).onDisk.push(volume)
-      for (const subPaths of things.leakedSubPaths(uid))
-        this.#row(things.keyOfLeaked(uid, subPaths)).leaked.push({ podUid: uid, subPaths })
-    }
-    for (const block of blocks) this.#row(things.keyOfBlock(block)).maps.push({ block, mappings: block.mappings })
-  }
-
-  /** Last: most PersistentVolumes and attachments are of volumes that are known by then. */
-  noteObjects(): void {
-    const { api, nodeName } = this.#things.sources.inputs.snapshot
-    for (const object of api?.persistentVolumes ?? []) {
-      if (this.byPersistentVolume.get(object.metadata.name)?.persistentVolume === undefined)
-        this.#notePersistentVolume(object, this.#row(this.#things.keyOfPersistentVolume(object)))
-    }
-    for (const attachment of api?.volumeAttachments ?? []) {
-      if (attachment.spec.nodeName !== nodeName) this.#noteElsewhere(attachment)
-      else {
-        const row = this.#row(this.#things.keyOfAttachment(attachment))
-        row.attachment ??= attachment
-        this.byAttachment.set(attachment.metadata.name, row)
-      }
-    }
-    // Also those that nothing else has.
-    for (const name of volumesInStatus(api?.node)) {
-      const csi = parseCsiUniqueName(name)
-      this.#row({ ...named(name), ...(csi !== undefined && { identity: { ...csi, from: "the node's status" } }) })
-    }
-  }
-
-  #row({ key, uniqueName, identity, unidentified }: Keyed): GrowingRow {
-    const row = this.byKey.get(key) ?? new GrowingRow(key, uniqueName)
-    this.byKey.set(key, row)
+  function rowOf({ key, uniqueName, identity, unidentified }: Keyed): GrowingRow {
+    const row = once(byKey, key, () => new GrowingRow(key, uniqueName))
     row.identity ??= identity
     row.unidentified ??= unidentified
     return row
   }
 
-  #wantedRow({ uniqueName, driver, handle, persistentVolume }: VolumeToMount): GrowingRow {
+  function noteObject(object: PersistentVolume, row: GrowingRow): void {
+    row.persistentVolume ??= object
+    byPersistentVolume.set(object.metadata.name, row)
+  }
+
+  function wantedRow({ uniqueName, driver, handle, persistentVolume }: VolumeToMount): GrowingRow {
     const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
     const isCsi = driver !== undefined && handle !== undefined
-    const row = this.#row({ ...named(uniqueName), ...(isCsi && { identity: { driver, handle, from } }) })
-    if (persistentVolume !== undefined) this.#notePersistentVolume(persistentVolume, row)
+    const row = rowOf({ ...named(uniqueName), ...(isCsi && { identity: { driver, handle, from } }) })
+    if (persistentVolume !== undefined) noteObject(persistentVolume, row)
     return row
   }
 
-  #notePersistentVolume(object: PersistentVolume, row: GrowingRow): void {
-    row.persistentVolume ??= object
-    this.byPersistentVolume.set(object.metadata.name, row)
+  for (const volume of desired.volumes) wantedRow(volume).wanted.push(volume)
+  for (const volume of ended()) wantedRow(volume).ended.push(volume)
+  for (const unresolved of desired.unresolved) {
+    const row = rowOf(keyOf.unresolved(unresolved))
+    row.unresolved.push(unresolved)
+    const { persistentVolumeName: name } = unresolved
+    if (name !== undefined) once(byPersistentVolume, name, () => row)
   }
-
-  /** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
-  #noteElsewhere({ metadata, spec: { attacher, nodeName, source } }: VolumeAttachment): void {
-    const row = this.byPersistentVolume.get(source.persistentVolumeName ?? '')
-    if (row?.identity === undefined) return
-    const { wanted, onDisk, staged, maps } = row
-    if (wanted.length + onDisk.length + staged.length + maps.length === 0) return
-    // Only the hash in its name says which volume it is of (R007).
-    if (attachmentName(row.identity.handle, attacher, nodeName) === metadata.name)
-      this.byAttachment.set(metadata.name, row)
+  // Global mounts before the pods' directories, which may be on their devices.
+  for (const global of globals()) rowOf(keyOf.global(global)).globals.push(global)
+  for (const each of staged) rowOf(keyOf.staged(each)).staged.push(each)
+  for (const podUid of podUids) {
+    for (const volume of podVolumes(podUid)) rowOf(keyOf.podVolume(volume)).onDisk.push(volume)
+    for (const subPaths of leakedSubPaths(podUid))
+      rowOf(keyOf.leaked(podUid, subPaths)).leaked.push({ podUid, subPaths })
   }
+  for (const block of blocks) rowOf(keyOf.block(block)).maps.push({ block, mappings: block.mappings })
+  // Objects last: most are of volumes that are known by then.
+  for (const object of api?.persistentVolumes ?? []) {
+    if (byPersistentVolume.get(object.metadata.name)?.persistentVolume === undefined)
+      noteObject(object, rowOf(keyOf.persistentVolume(object)))
+  }
+  for (const attachment of api?.volumeAttachments ?? []) {
+    const isHere = attachment.spec.nodeName === nodeName
+    const row = isHere ? rowOf(keyOf.attachment(attachment)) : ofElsewhere(attachment, byPersistentVolume)
+    if (row === undefined) continue
+    if (isHere) row.attachment ??= attachment
+    byAttachment.set(attachment.metadata.name, row)
+  }
+  // Also those that nothing else has.
+  for (const name of volumesInStatus(api?.node)) {
+    const csi = parseCsiUniqueName(name)
+    rowOf({ ...named(name), ...(csi !== undefined && { identity: { ...csi, from: "the node's status" } }) })
+  }
+  const all = [...byKey.values()]
+  // A PersistentVolume that was deleted is still named by its attachment.
+  for (const row of all) {
+    const name = row.attachment?.spec.source.persistentVolumeName
+    if (name) once(byPersistentVolume, name, () => row)
+  }
+  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all) }
 }
 
-/** A PersistentVolume that was deleted is still named by its attachment. */
-function noteAttachedObjects(rows: readonly GrowingRow[], byPersistentVolume: Map<string, GrowingRow>): void {
-  for (const row of rows) {
-    const name = row.attachment?.spec.source.persistentVolumeName
-    if (name !== undefined && name !== '' && !byPersistentVolume.has(name)) byPersistentVolume.set(name, row)
-  }
+/** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
+function ofElsewhere(
+  { metadata, spec: { attacher, nodeName, source } }: VolumeAttachment,
+  byPersistentVolume: ReadonlyMap<string, GrowingRow>,
+): GrowingRow | undefined {
+  const row = byPersistentVolume.get(source.persistentVolumeName ?? '')
+  if (row?.identity === undefined) return undefined
+  const { wanted, onDisk, staged, maps } = row
+  if (wanted.length + onDisk.length + staged.length + maps.length === 0) return undefined
+  // Only the hash in its name says which volume it is of (R007).
+  return attachmentName(row.identity.handle, attacher, nodeName) === metadata.name ? row : undefined
 }
 
 /** Bound ones before those that only a pod names: one that was not bound has a volume later. */

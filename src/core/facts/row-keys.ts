@@ -39,184 +39,145 @@ export function named(uniqueName: string): Keyed {
   return { key: uniqueName, uniqueName }
 }
 
-export class NodeThings {
-  readonly sources: LedgerSources
-  readonly #volumes = new Map<string, readonly PodVolume[]>()
-  readonly #leaked = new Map<string, readonly SubPaths[]>()
-  readonly #known = new Map<object, Keyed>()
+export type NodeThings = ReturnType<typeof nodeThings>
+
+export function nodeThings(sources: LedgerSources) {
+  const { inputs, objects, desired, identify, endedPods } = sources
+  const { api } = inputs.snapshot
+  const known = new Map<object, Keyed>()
   /** Volumes of pods that have ended. */
-  readonly ended = lazy((): readonly VolumeToMount[] => {
-    const { inputs, endedPods } = this.sources
-    const { api } = inputs.snapshot
-    return api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
-  })
-  readonly #globals = lazy(() => globalMounts(this.sources.inputs))
+  const ended = lazy((): readonly VolumeToMount[] =>
+    api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes,
+  )
+  /** Sorted by path. */
+  const globals = lazy(() => globalMounts(inputs))
   /** What pods want, and what pods that have ended wanted. */
-  readonly #asked = lazy((): readonly VolumeToMount[] => [...this.sources.desired.volumes, ...this.ended()])
-  readonly #byDirectory = lazy(() => new Map(this.#asked().map((each) => [podDirOf(each), each])))
-  readonly #bySpecName = lazy(() => firstOfEach(this.#asked(), specKey, (each) => each))
+  const asked = lazy((): readonly VolumeToMount[] => [...desired.volumes, ...ended()])
+  const byDirectory = lazy(() => new Map(asked().map((each) => [podDirOf(each), each])))
+  const bySpecName = lazy(() => firstOfEach(asked(), specKey, (each) => each))
   /** The first volume that is mounted for the whole node on a device stays the one of it. */
-  readonly #onDevice = lazy(() =>
+  const onDevice = lazy(() =>
     firstOfEach(
-      this.globals.flatMap((global) => global.layers.map((layer) => ({ global, dev: layer.dev }))),
+      globals().flatMap((global) => global.layers.map((layer) => ({ global, dev: layer.dev }))),
       ({ global, dev: on }) => `${global.plugin} ${on}`,
       ({ global }) => globalUniqueName(global.plugin, global.path),
     ),
   )
-  readonly #wantedByObject = lazy(
+  const wantedByObject = lazy(
     () =>
       new Map(
-        this.#asked().flatMap(({ persistentVolume, uniqueName }): [string, Keyed][] =>
+        asked().flatMap(({ persistentVolume, uniqueName }): [string, Keyed][] =>
           persistentVolume === undefined ? [] : [[persistentVolume.metadata.name, named(uniqueName)]],
         ),
       ),
   )
   /** PersistentVolumes that a pod's claim names although it cannot be used. */
-  readonly #askedByObject = lazy(() =>
+  const askedByObject = lazy(() =>
     firstOfEach(
-      this.sources.desired.unresolved.filter(({ persistentVolumeName }) => persistentVolumeName !== undefined),
+      desired.unresolved.filter(({ persistentVolumeName }) => persistentVolumeName),
       ({ persistentVolumeName = '' }) => persistentVolumeName,
-      (each) => this.keyOfUnresolved(each),
+      (each) => keyOf.unresolved(each),
     ),
   )
   /** PersistentVolumes of plugins other than CSI that a global mount is of, by its directory's name, if it is of one alone. */
-  readonly #mountedByObject = lazy(() => {
-    const { api } = this.sources.inputs.snapshot
-    return new Map(
-      this.globals.flatMap((global): [string, Keyed][] => {
-        const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
-        return one === undefined || other !== undefined
-          ? []
-          : [[one.persistentVolume.metadata.name, this.keyOfGlobal(global)]]
-      }),
-    )
-  })
-
-  constructor(sources: LedgerSources) {
-    this.sources = sources
-  }
-
-  podVolumes(uid: string): readonly PodVolume[] {
-    return once(this.#volumes, uid, () => podVolumes(this.sources.inputs, uid))
-  }
-
+  const mountedByObject = lazy(
+    () =>
+      new Map(
+        globals().flatMap((global): [string, Keyed][] => {
+          const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
+          const isOne = one !== undefined && other === undefined
+          return isOne ? [[one.persistentVolume.metadata.name, keyOf.global(global)]] : []
+        }),
+      ),
+  )
+  const volumesOf = new Map<string, readonly PodVolume[]>()
+  const leaked = new Map<string, readonly SubPaths[]>()
+  const podVolumesOf = (uid: string): readonly PodVolume[] => once(volumesOf, uid, () => podVolumes(inputs, uid))
   /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
-  leakedSubPaths(uid: string): readonly SubPaths[] {
-    return once(this.#leaked, uid, () => {
-      const owned = new Set(this.podVolumes(uid).map(({ name }) => name))
-      return [...podSubPaths(this.sources.inputs, uid).values()].filter(
+  const leakedSubPaths = (uid: string): readonly SubPaths[] =>
+    once(leaked, uid, () => {
+      const owned = new Set(podVolumesOf(uid).map(({ name }) => name))
+      return [...podSubPaths(inputs, uid).values()].filter(
         ({ volumeName, leaves, foreign }) =>
           !owned.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
       )
     })
-  }
 
-  /** Sorted by path. */
-  get globals(): readonly GlobalMount[] {
-    return this.#globals()
-  }
-
-  keyOfUnresolved(unresolved: UnresolvedVolume): Keyed {
-    const { mayBe, podUid, podVolumeName } = unresolved
-    return mayBe.of === 'itself'
-      ? named(mayBe.volume.uniqueName)
-      : { key: uniquePodVolumeName('unresolved', podUid, podVolumeName) }
-  }
-
-  keyOfGlobal({ plugin, path }: GlobalMount): Keyed {
-    return named(globalUniqueName(plugin, path))
-  }
-
-  keyOfStaged(staged: StagedVolume): Keyed {
-    return once(this.#known, staged, () =>
-      identifiedOr(this.sources.identify.staged(staged), this.#absolute(staged.dir)),
-    )
-  }
-
-  keyOfPodVolume(volume: PodVolume): Keyed {
-    return once(this.#known, volume, () => {
-      const wanted = this.#wantedAt(volume.dir)
-      return wanted === undefined ? this.#ofFound(volume) : named(wanted.uniqueName)
-    })
-  }
-
-  /** Of sub-paths that belong to no directory of a volume. */
-  keyOfLeaked(podUid: string, { volumeName, dir }: SubPaths): Keyed {
-    const wanted = this.#bySpecName().get(`${podUid} ${volumeName}`)
-    return wanted === undefined ? this.#ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
-  }
-
-  keyOfBlock(block: BlockVolume): Keyed {
-    return once(this.#known, block, () => {
-      const { plugin, dir, mappings } = block
-      for (const { symlink } of mappings) {
-        const linked = symlink === undefined ? undefined : this.#wantedAt(symlink)
-        if (linked !== undefined) return named(linked.uniqueName)
-      }
-      return plugin === CSI_PLUGIN
-        ? identifiedOr(this.sources.identify.block(block), this.#absolute(dir))
-        : named(globalUniqueName(plugin, dir))
-    })
-  }
-
-  keyOfPersistentVolume(volume: PersistentVolume): Keyed {
-    const { name } = volume.metadata
-    const wanted = this.#wantedByObject().get(name)
-    if (wanted !== undefined) return wanted
-    const csi = csiSourceOf(volume)
-    if (csi === undefined)
-      return (
-        this.#askedByObject().get(name) ?? this.#mountedByObject().get(name) ?? { key: `persistentvolumes/${name}` }
-      )
-    const identity = { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
-    return { ...named(csiUniqueName(csi.driver, csi.volumeHandle)), identity }
-  }
-
-  /** Of this node's. */
-  keyOfAttachment(attachment: VolumeAttachment): Keyed {
-    return once(this.#known, attachment, () => {
-      const identity = this.sources.identify.attachment(attachment)
-      if (identity !== undefined) return { ...named(csiUniqueName(identity.driver, identity.handle)), identity }
-      const { persistentVolumeName = '' } = attachment.spec.source
-      return this.#ofObject(persistentVolumeName) ?? { key: `volumeattachments/${attachment.metadata.name}` }
-    })
-  }
-
-  #ofFound(volume: PodVolume): Keyed {
+  function ofFound(volume: PodVolume): Keyed {
     const { plugin, podUid, name, dir, layers, stateFile, subPaths } = volume
     const own = uniquePodVolumeName(plugin, podUid, name)
     if (plugin === CSI_PLUGIN) {
       const data = stateFile?.data
       // Only sub-paths are left (O17): as of one whose directory is missing.
       if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
-        return this.#ofPersistentVolumeName(name, dir)
-      if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(this.sources.identify.podVolume(volume), own)
+        return ofPersistentVolumeName(name, dir)
+      if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(identify.podVolume(volume), own)
       const identity = { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }
       return { ...named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name)), identity }
     }
     if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
-    return named(this.#onDevice().get(`${plugin} ${layers.at(-1)?.dev}`) ?? own)
+    return named(onDevice().get(`${plugin} ${layers.at(-1)?.dev}`) ?? own)
   }
 
-  #ofPersistentVolumeName(name: string, dir: string): Keyed {
-    const csi = this.sources.objects.csiSourceOf(name)
-    return csi === undefined ? { key: this.#absolute(dir) } : named(csiUniqueName(csi.driver, csi.volumeHandle))
+  function ofPersistentVolumeName(name: string, dir: string): Keyed {
+    const csi = objects.csiSourceOf(name)
+    return csi === undefined ? { key: inputs.absolute(dir) } : named(csiUniqueName(csi.driver, csi.volumeHandle))
   }
 
-  /** A PersistentVolume by its name, whether or not the API has it. */
-  #ofObject(name: string): Keyed | undefined {
-    const object = this.sources.objects.persistentVolume(name)
-    if (object !== undefined) return this.keyOfPersistentVolume(object)
-    return this.#wantedByObject().get(name) ?? this.#askedByObject().get(name)
+  const keyOf = {
+    unresolved: ({ mayBe, podUid, podVolumeName }: UnresolvedVolume): Keyed =>
+      mayBe.of === 'itself'
+        ? named(mayBe.volume.uniqueName)
+        : { key: uniquePodVolumeName('unresolved', podUid, podVolumeName) },
+    global: ({ plugin, path }: GlobalMount): Keyed => named(globalUniqueName(plugin, path)),
+    staged: (staged: StagedVolume): Keyed =>
+      once(known, staged, () => identifiedOr(identify.staged(staged), inputs.absolute(staged.dir))),
+    podVolume: (volume: PodVolume): Keyed =>
+      once(known, volume, () => {
+        const wanted = byDirectory().get(volume.dir)
+        return wanted === undefined ? ofFound(volume) : named(wanted.uniqueName)
+      }),
+    /** Of sub-paths that belong to no directory of a volume. */
+    leaked: (podUid: string, { volumeName, dir }: SubPaths): Keyed => {
+      const wanted = bySpecName().get(`${podUid} ${volumeName}`)
+      return wanted === undefined ? ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
+    },
+    block: (block: BlockVolume): Keyed =>
+      once(known, block, () => {
+        const { plugin, dir, mappings } = block
+        for (const { symlink = '' } of mappings) {
+          const linked = byDirectory().get(symlink)
+          if (linked !== undefined) return named(linked.uniqueName)
+        }
+        return plugin === CSI_PLUGIN
+          ? identifiedOr(identify.block(block), inputs.absolute(dir))
+          : named(globalUniqueName(plugin, dir))
+      }),
+    persistentVolume: (volume: PersistentVolume): Keyed => {
+      const { name } = volume.metadata
+      const wanted = wantedByObject().get(name)
+      if (wanted !== undefined) return wanted
+      const csi = csiSourceOf(volume)
+      if (csi === undefined)
+        return askedByObject().get(name) ?? mountedByObject().get(name) ?? { key: `persistentvolumes/${name}` }
+      const identity = { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
+      return { ...named(csiUniqueName(csi.driver, csi.volumeHandle)), identity }
+    },
+    /** Of this node's. */
+    attachment: (attachment: VolumeAttachment): Keyed =>
+      once(known, attachment, () => {
+        const identity = identify.attachment(attachment)
+        if (identity !== undefined) return { ...named(csiUniqueName(identity.driver, identity.handle)), identity }
+        const { persistentVolumeName: name = '' } = attachment.spec.source
+        const object = objects.persistentVolume(name)
+        return (
+          (object && keyOf.persistentVolume(object)) ??
+          wantedByObject().get(name) ??
+          askedByObject().get(name) ?? { key: `volumeattachments/${attachment.metadata.name}` }
+        )
+      }),
   }
-
-  #wantedAt(directory: string): VolumeToMount | undefined {
-    return this.#byDirectory().get(directory)
-  }
-
-  #absolute(path: string): string {
-    return this.sources.inputs.absolute(path)
-  }
+  return { sources, ended, globals, podVolumes: podVolumesOf, leakedSubPaths, keyOf }
 }
 
 /** A CSI volume by its identity; alone where that is not known. */

@@ -10,7 +10,7 @@ import { readStateFile } from '../facts/actual/state-file.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
 import { csiUniqueName } from '../facts/actual/volume-names.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
-import { Ledger } from '../facts/ledger.ts'
+import { ledgerOf } from '../facts/ledger.ts'
 import type { DiskRecord, OnDisk } from '../facts/sources.ts'
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
@@ -63,7 +63,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
   }
-  const ledger = new Ledger({
+  const ledger = ledgerOf({
     ...parts,
     podUids: classes.all.map(({ uid }) => uid),
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
