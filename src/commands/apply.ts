@@ -1,4 +1,4 @@
-import { Args, Flags, type Interfaces } from '@oclif/core'
+import { Args, type Interfaces } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
@@ -7,29 +7,27 @@ import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { carryOut, isDrawn, refusalOf } from '../core/cli/carry-out.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
-import {
-  clusterApplyFlags,
-  clusterFlags,
-  clusterOptions,
-  givenFlags,
-  nodesFlag,
-  requireFlagsOfScope,
-  requireNoPlanFlags,
-} from '../core/cli/cluster-flags.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
+import { applyFlags, DEFAULTS } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
-import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import {
+  clusterOptions,
+  journalDirectory,
+  nodeChoice,
+  parseCount,
+  planOptions,
+  requireFlagsOfScope,
+  requireNoPlanFlags,
+} from '../core/cli/options.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
-import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { stopAsked } from '../core/cli/stop-asked.ts'
 import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
-import { OUTPUT_FORMATS, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import { type TimeLimits, timeLimits } from '../core/node/kubelet-stop/plan-stop.ts'
@@ -45,10 +43,6 @@ import { readyText } from '../core/plan/plan-summary.ts'
 import { closing, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
-
-const DEFAULT_TIMEOUT = '2m'
-const DEFAULT_PARALLEL = '8'
-const DEFAULT_DOWNTIME = '4m'
 
 function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefined): string {
   return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${readyText(ready)}? Type 'yes' to continue: `
@@ -117,69 +111,17 @@ export default class Apply extends VolctlCommand {
         'from standard input.',
     }),
   }
-  static override examples = [
-    { description: 'Show the plan, ask, carry it out:', command: '<%= config.bin %> apply' },
-    {
-      description: 'Clean up after orphaned pods, their emptyDir data included:',
-      command: '<%= config.bin %> apply --orphans',
-    },
-    { description: 'Only one pod, without asking:', command: '<%= config.bin %> apply shop/web-0 --yes' },
-    { description: 'Exactly the reviewed plan:', command: '<%= config.bin %> apply node.plan' },
-    { description: 'A plan that was reviewed on another machine:', command: 'ssh node7 volctl apply - < node7.plan' },
-    {
-      description: 'The attachments of a node whose machine is off, from a workstation:',
-      command: '<%= config.bin %> apply --cluster --node-gone node7',
-    },
-    {
-      description: 'With the kubelet running: stop it, wait, apply, start it again, whatever happens:',
-      command: '<%= config.bin %> apply --stop-kubelet',
-    },
-    { description: 'For scripts, one event per line:', command: '<%= config.bin %> apply --yes -o ndjson' },
-  ]
-  static override flags = {
-    output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
-    yes: Flags.boolean({
-      char: 'y',
-      aliases: ['auto-approve'],
-      summary:
-        'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
-    }),
-    'no-wait': Flags.boolean({
-      summary:
-        'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
-    }),
-    'stop-kubelet': Flags.boolean({
-      summary:
-        "Stop the kubelet's systemd unit, wait for the settle time, apply, and start it again, whatever happens. If nothing needs that, nothing is stopped.",
-      exclusive: ['no-wait'],
-    }),
-    'max-downtime': Flags.string({
-      helpValue: 'DUR',
-      summary: `With --stop-kubelet: how long the kubelet may be stopped (default ${DEFAULT_DOWNTIME}); then systemd starts it.`,
-      dependsOn: ['stop-kubelet'],
-    }),
-    parallel: Flags.string({
-      helpValue: 'N',
-      summary: `Operations in progress at once (default ${DEFAULT_PARALLEL}).`,
-    }),
-    timeout: Flags.string({
-      helpValue: 'DUR',
-      summary: `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULT_TIMEOUT}).`,
-    }),
-    journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
-    'no-journal': Flags.boolean({
-      summary:
-        'Write no journal, for a node whose disk is full or read-only; removed state files are printed instead. Without ' +
-        'this flag apply does nothing that it could not record first.',
-    }),
-    verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
-    ...apiFlags,
-    ...nodeFlags,
-    ...nodesFlag,
-    ...planFlags,
-    ...clusterFlags,
-    ...clusterApplyFlags,
-  }
+  static override examples = examples({
+    'Show the plan, ask, carry it out:': '$ apply',
+    'Clean up after orphaned pods, their emptyDir data included:': '$ apply --orphans',
+    'Only one pod, without asking:': '$ apply shop/web-0 --yes',
+    'Exactly the reviewed plan:': '$ apply node.plan',
+    'A plan that was reviewed on another machine:': 'ssh node7 volctl apply - < node7.plan',
+    'The attachments of a node whose machine is off, from a workstation:': '$ apply --cluster --node-gone node7',
+    'With the kubelet running: stop it, wait, apply, start it again, whatever happens:': '$ apply --stop-kubelet',
+    'For scripts, one event per line:': '$ apply --yes -o ndjson',
+  })
+  static override flags = applyFlags
 
   async run(): Promise<void> {
     const asked = await this.#ask()
@@ -209,13 +151,13 @@ export default class Apply extends VolctlCommand {
     const { planfile, ...narrowed } = applyArguments(names, typed)
     const flags = { ...typed, ...narrowed }
     requireFlagsOfScope(flags)
-    if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
+    if (planfile !== undefined) requireNoPlanFlags(raw)
     return {
       flags,
       planfile,
-      parallel: parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1),
-      timeoutMs: parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout'),
-      maxMs: parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime'),
+      parallel: parseCount(flags.parallel ?? DEFAULTS.parallel, '--parallel', 1),
+      timeoutMs: parseDuration(flags.timeout ?? DEFAULTS.timeout, '--timeout'),
+      maxMs: parseDuration(flags['max-downtime'] ?? DEFAULTS['max-downtime'], '--max-downtime'),
       journalDir: journalDirectory(flags.journal),
       asks: mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io)),
     }

@@ -1,16 +1,13 @@
-import { Flags } from '@oclif/core'
 import { formatDuration, parseDuration } from '../core/base/duration.ts'
 import { VolctlError } from '../core/base/errors.ts'
+import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.ts'
 import { Reentered } from '../core/cli/live-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { planOptions } from '../core/cli/plan-flags.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { explainError } from '../core/cli/usage-error.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
-
-const FORMATS = ['table', 'json', 'yaml', 'prometheus'] as const
 
 export default class Check extends VolctlCommand {
   static override summary = 'Check this node for a monitor: one line, and an exit status of 0, 1 or 2. Changes nothing.'
@@ -20,25 +17,11 @@ export default class Check extends VolctlCommand {
     'That is the convention of custom plugins of the node-problem-detector. With -o prometheus: gauges for the textfile ' +
     'collector of the node exporter, of one look: an alert has its own time.'
   static override usage = 'check [FLAGS]'
-  static override examples = [
-    { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
-    { description: 'As gauges:', command: '<%= config.bin %> check -o prometheus' },
-  ]
-  static override flags = {
-    output: outputFlag(FORMATS),
-    snapshot: snapshotFlag('Check'),
-    ...apiFlags,
-    ...nodeFlags,
-    confirm: Flags.string({
-      helpValue: 'DUR',
-      summary:
-        'If something is wrong or unknown, look again after this time; only what still is counts (default 15s, with -o prometheus 0; 0: do not).',
-    }),
-    timeout: Flags.string({
-      helpValue: 'DUR',
-      summary: 'Give up after this time; the result is then unknown (default 60s).',
-    }),
-  }
+  static override examples = examples({
+    'Is anything wrong with the volumes of this node:': '$ check',
+    'As gauges:': '$ check -o prometheus',
+  })
+  static override flags = checkFlags
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Check)
@@ -78,7 +61,7 @@ export default class Check extends VolctlCommand {
     if (thrown instanceof Reentered) return
     const { code, message } = explainError(thrown, { command: this.id })
     const typed = this.typedFormats()
-    const format = FORMATS.findLast((each) => typed.includes(each))
+    const format = CHECK_FORMATS.findLast((each) => typed.includes(each))
     await this.#print(judged.failedCheck(`${code}: ${message}`, this.config.version), undefined, format)
   }
 }

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
-import { VolctlCommand } from '../core/cli/volctl-command.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 
 export default class Completion extends VolctlCommand {
   static override readonly looks = false
@@ -19,21 +19,13 @@ export default class Completion extends VolctlCommand {
       description: 'The shell that reads the script.',
     }),
   }
-  static override examples = [
-    {
-      description: 'In this bash, and with the same line in ~/.bashrc in every later one:',
-      command: 'source <(<%= config.bin %> completion bash)',
-    },
-    {
-      description: 'For every user of bash-completion:',
-      command: '<%= config.bin %> completion bash > /etc/bash_completion.d/volctl',
-    },
-    {
-      description: 'zsh; the directory has to be in fpath before compinit runs:',
-      command: '<%= config.bin %> completion zsh > /usr/local/share/zsh/site-functions/_volctl',
-    },
-    { description: 'fish:', command: '<%= config.bin %> completion fish > ~/.config/fish/completions/volctl.fish' },
-  ]
+  static override examples = examples({
+    'In this bash, and with the same line in ~/.bashrc in every later one:': 'source <($ completion bash)',
+    'For every user of bash-completion:': '$ completion bash > /etc/bash_completion.d/volctl',
+    'zsh; the directory has to be in fpath before compinit runs:':
+      '$ completion zsh > /usr/local/share/zsh/site-functions/_volctl',
+    'fish:': '$ completion fish > ~/.config/fish/completions/volctl.fish',
+  })
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)

@@ -1,10 +1,10 @@
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { givenBy } from '../core/cli/command-context.ts'
+import { doctorFlags } from '../core/cli/flags.ts'
 import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { planOptions } from '../core/cli/plan-flags.ts'
-import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
 import { readSnapshot } from '../core/plan/documents/snapshot-file.ts'
@@ -20,22 +20,13 @@ export default class Doctor extends VolctlCommand {
     'privileges, namespaces and clocks. What cannot be read hides nothing else, so that doctor answers ' +
     'where plan only fails: without an API server, without root, without a kubelet, on the wrong machine.'
   static override usage = 'doctor [FLAGS]'
-  static override examples = [
-    { description: 'Can volctl work here:', command: '<%= config.bin %> doctor' },
-    { description: 'With the credential that apply will use:', command: '<%= config.bin %> doctor --kubeconfig PATH' },
-    {
-      description: 'What a snapshot can answer, on any machine:',
-      command: '<%= config.bin %> doctor --snapshot node.json -o wide',
-    },
-    { description: 'For scripts; exit status 1 if plan cannot work:', command: '<%= config.bin %> doctor -o json' },
-  ]
-  static override flags = {
-    output: outputFlag(),
-    snapshot: snapshotFlag('Check'),
-    ...pagerFlag,
-    ...apiFlags,
-    ...nodeFlags,
-  }
+  static override examples = examples({
+    'Can volctl work here:': '$ doctor',
+    'With the credential that apply will use:': '$ doctor --kubeconfig PATH',
+    'What a snapshot can answer, on any machine:': '$ doctor --snapshot node.json -o wide',
+    'For scripts; exit status 1 if plan cannot work:': '$ doctor -o json',
+  })
+  static override flags = doctorFlags
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)

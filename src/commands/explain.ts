@@ -1,15 +1,15 @@
-import { Args, Flags, type Interfaces } from '@oclif/core'
+import { Args, type Interfaces } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
 import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
+import { explainFlags } from '../core/cli/flags.ts'
 import type { Answered, LineNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/sentence.ts'
-import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { typedQuestion } from '../core/explain/kinds.ts'
@@ -40,17 +40,6 @@ const WHAT_THERE_IS =
 
 /** A sentence has blanks, or is JSON; - is one on standard input: for names the tables of sentences are not loaded. */
 const MAY_BE_LINE = /\s|^\{|^-$/
-
-/** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
-const {
-  only: _only,
-  skip: _skip,
-  pod: _pod,
-  namespace: _namespace,
-  volume: _volume,
-  'ignore-not-found': _ignoreNotFound,
-  ...whatIf
-} = planFlags
 
 /** Where to look: a person who gives one wants it looked at. */
 const PLACES = ['snapshot', 'kubeconfig', 'context', 'node', 'root-dir'] as const
@@ -84,47 +73,20 @@ export default class Explain extends VolctlCommand {
         'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path).',
     }),
   }
-  static override examples = [
-    { description: 'Why a pod hangs in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
-    {
-      description: 'What an orphaned directory belongs to, and what holds it open:',
-      command: '<%= config.bin %> explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
-    },
-    { description: 'The same as kubectl has it:', command: '<%= config.bin %> explain pod web-0 -n shop' },
-    {
-      description: 'Why a CSI driver cannot be called, and what depends on it:',
-      command: '<%= config.bin %> explain driver/disk.example.com',
-    },
-    { description: 'A claim, or the volume behind it:', command: '<%= config.bin %> explain pvc/shop/data' },
-    {
-      description: 'Why a volume is still attached, from a snapshot of the node:',
-      command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
-    },
-    {
-      description: "What a line of the kubelet's log means, and what it is about on this node:",
-      command: `<%= config.bin %> explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
-    },
-    { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverUnavailable' },
-    { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
-    {
-      description: 'What apply --orphans would do about a pod:',
-      command: '<%= config.bin %> explain shop/web-0 --orphans',
-    },
-  ]
-  static override flags = {
-    output: outputFlag(NAMED_FORMATS),
-    ...pagerFlag,
-    snapshot: snapshotFlag('Explain'),
-    verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
-    namespace: Flags.string({
-      char: 'n',
-      helpValue: 'NS',
-      summary: 'The namespace of a pod or claim that is named without one.',
-    }),
-    ...apiFlags,
-    ...nodeFlags,
-    ...whatIf,
-  }
+  static override examples = examples({
+    'Why a pod hangs in Terminating:': '$ explain shop/web-0',
+    'What an orphaned directory belongs to, and what holds it open:':
+      '$ explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
+    'The same as kubectl has it:': '$ explain pod web-0 -n shop',
+    'Why a CSI driver cannot be called, and what depends on it:': '$ explain driver/disk.example.com',
+    'A claim, or the volume behind it:': '$ explain pvc/shop/data',
+    'Why a volume is still attached, from a snapshot of the node:': '$ explain pv/pvc-123 --snapshot node.json',
+    "What a line of the kubelet's log means, and what it is about on this node:": `$ explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
+    'What a code means, and what to do:': '$ explain DriverUnavailable',
+    'What a rule says, offline:': '$ explain S11',
+    'What apply --orphans would do about a pod:': '$ explain shop/web-0 --orphans',
+  })
+  static override flags = explainFlags
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)

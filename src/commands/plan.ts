@@ -1,15 +1,14 @@
-import { Flags, type Interfaces } from '@oclif/core'
+import type { Interfaces } from '@oclif/core'
 import { count } from '../core/base/count.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
-import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { givenBy } from '../core/cli/command-context.ts'
+import { planCommandFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { clusterOptions, nodeChoice, planOptions, requireFlagsOfScope } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
-import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { watchNode } from '../core/cli/watch-node.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { writePlanFile } from '../core/plan/documents/plan-file.ts'
 import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
@@ -32,51 +31,17 @@ export default class Plan extends VolctlCommand {
     'that lead from the actual to the desired state, each with its reason. Changes nothing, on the node or in the cluster.'
   static override usage = 'plan [NAME...] [FLAGS]'
   static override args = namesArgument
-  static override examples = [
-    { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
-    { description: 'Only what one pod has here:', command: '<%= config.bin %> plan shop/web-0' },
-    {
-      description: 'From a workstation: how a claim stands in the whole cluster, and what it waits for:',
-      command: '<%= config.bin %> plan --cluster pvc/shop/data',
-    },
-    {
-      description: 'Also directories and emptyDir data of orphaned pods:',
-      command: '<%= config.bin %> plan --orphans',
-    },
-    {
-      description: 'From a snapshot, on any machine, with every step:',
-      command: '<%= config.bin %> plan --snapshot node.json -o wide',
-    },
-    {
-      description: 'Review now, carry out exactly this later:',
-      command: '<%= config.bin %> plan --out node.plan && <%= config.bin %> apply node.plan',
-    },
-    {
-      description: 'For scripts; exit status 2 means that there are operations:',
-      command: '<%= config.bin %> plan --detailed-exitcode -o json',
-    },
-  ]
-  static override flags = {
-    output: outputFlag(NAMED_FORMATS),
-    snapshot: snapshotFlag('Plan'),
-    out: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Save the plan to FILE (mode 0600) for volctl apply FILE. The plan is printed as well.',
-    }),
-    'detailed-exitcode': Flags.boolean({
-      summary: 'Exit with status 2 if there are operations; see EXIT STATUS in volctl-plan(8).',
-    }),
-    verbose: verboseFlag(
-      'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
-    ),
-    ...pagerFlag,
-    ...watchFlag,
-    ...apiFlags,
-    ...nodeFlags,
-    ...nodesFlag,
-    ...planFlags,
-    ...clusterFlags,
-  }
+  static override examples = examples({
+    'What is wrong on this node:': '$ plan',
+    'Only what one pod has here:': '$ plan shop/web-0',
+    'From a workstation: how a claim stands in the whole cluster, and what it waits for:':
+      '$ plan --cluster pvc/shop/data',
+    'Also directories and emptyDir data of orphaned pods:': '$ plan --orphans',
+    'From a snapshot, on any machine, with every step:': '$ plan --snapshot node.json -o wide',
+    'Review now, carry out exactly this later:': '$ plan --out node.plan && $ apply node.plan',
+    'For scripts; exit status 2 means that there are operations:': '$ plan --detailed-exitcode -o json',
+  })
+  static override flags = planCommandFlags
 
   async run(): Promise<void> {
     const { flags: typed, args } = await this.parse(Plan)

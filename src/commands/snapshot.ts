@@ -1,11 +1,9 @@
-import { Flags } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
-import { requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
-import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { planOptions } from '../core/cli/plan-flags.ts'
-import { VolctlCommand } from '../core/cli/volctl-command.ts'
+import { type NodeChoice, nodeChoice, planOptions, requireFlagsOfScope } from '../core/cli/options.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
@@ -17,22 +15,11 @@ export default class Snapshot extends VolctlCommand {
     'explain and check --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
     'secrets and of the files made from them, and the key is discarded.'
   static override usage = 'snapshot [-o FILE] [FLAGS]'
-  static override examples = [
-    { description: 'For a colleague, or for later:', command: '<%= config.bin %> snapshot -o node.json.gz' },
-    { description: 'One section of the snapshot:', command: '<%= config.bin %> snapshot | jq .kubelet' },
-  ]
-  static override flags = {
-    output: Flags.string({
-      char: 'o',
-      helpValue: 'FILE',
-      summary: 'Write to FILE, gzipped if its name ends in .gz. Default: standard output.',
-    }),
-    cluster: Flags.boolean({
-      summary: 'Of the whole cluster, from the API server alone: without a node and without root.',
-    }),
-    ...apiFlags,
-    ...nodeFlags,
-  }
+  static override examples = examples({
+    'For a colleague, or for later:': '$ snapshot -o node.json.gz',
+    'One section of the snapshot:': '$ snapshot | jq .kubelet',
+  })
+  static override flags = snapshotFlags
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Snapshot)

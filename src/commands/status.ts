@@ -2,12 +2,12 @@ import type { Interfaces } from '@oclif/core'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
+import { statusFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
-import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { watchNode } from '../core/cli/watch-node.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
 import type { Naming } from '../core/plan/name-faults.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
@@ -16,8 +16,6 @@ import { answerOf } from '../core/views/answer/make-answer.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
-
-const { namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags> & Naming
 
@@ -31,34 +29,14 @@ export default class Status extends VolctlCommand {
     'Changes nothing, on the node or in the cluster.'
   static override usage = 'status [NAME...] [FLAGS]'
   static override args = namesArgument
-  static override examples = [
-    { description: 'What is wrong with the volumes of this node:', command: '<%= config.bin %> status' },
-    { description: 'All volumes of one pod:', command: '<%= config.bin %> status shop/web-0' },
-    { description: 'Every volume, every column, and why:', command: '<%= config.bin %> status -o wide' },
-    {
-      description: 'From a snapshot, on any machine:',
-      command: '<%= config.bin %> status --snapshot node.json',
-    },
-    {
-      description: 'For scripts: volumes that may be mounted, as the kubelet counts them:',
-      command: `<%= config.bin %> status -o json | jq '.rows[] | select(.mounted == "VolumeMountUncertain")'`,
-    },
-  ]
-  static override flags = {
-    output: outputFlag(NAMED_FORMATS),
-    snapshot: snapshotFlag('Answer'),
-    verbose: verboseFlag(
-      'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
-    ),
-    ...pagerFlag,
-    ...watchFlag,
-    ...apiFlags,
-    ...nodeFlags,
-    namespace,
-    volume,
-    'ignore-not-found': ignoreNotFound,
-    settle,
-  }
+  static override examples = examples({
+    'What is wrong with the volumes of this node:': '$ status',
+    'All volumes of one pod:': '$ status shop/web-0',
+    'Every volume, every column, and why:': '$ status -o wide',
+    'From a snapshot, on any machine:': '$ status --snapshot node.json',
+    'For scripts: volumes that may be mounted, as the kubelet counts them:': `$ status -o json | jq '.rows[] | select(.mounted == "VolumeMountUncertain")'`,
+  })
+  static override flags = statusFlags
 
   async run(): Promise<void> {
     const { args, flags: typed } = await this.parse(Status)

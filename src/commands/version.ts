@@ -1,6 +1,6 @@
 import { terminalSafe } from '../core/base/terminal-safe.ts'
-import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
-import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { versionFlags } from '../core/cli/flags.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { TESTED_MINORS } from '../core/facts/actual/kubelet-version.ts'
 import { inTime } from '../core/linux/deadline.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
@@ -34,15 +34,11 @@ export default class Version extends VolctlCommand {
     'The versions of the API server and of the kubelet are printed if the API server gives them within a second; without ' +
     'them volctl version does not fail. volctl was tested with the kubelets that are printed. Changes nothing.'
   static override usage = 'version [FLAGS]'
-  static override examples = [
-    { description: 'For a bug report:', command: '<%= config.bin %> version' },
-    { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
-  ]
-  static override flags = {
-    output: outputFlag(['table', 'json']),
-    ...apiFlags,
-    node: nodeFlags.node,
-  }
+  static override examples = examples({
+    'For a bug report:': '$ version',
+    'For scripts:': '$ version -o json',
+  })
+  static override flags = versionFlags
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Version)

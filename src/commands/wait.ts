@@ -1,24 +1,16 @@
-import { Flags } from '@oclif/core'
 import { formatDuration, parseDuration } from '../core/base/duration.ts'
 import { VolctlError } from '../core/base/errors.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { givenBy } from '../core/cli/command-context.ts'
+import { type OutputFormat, waitFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type WholeStatus, wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
-import {
-  missing,
-  rowsOf,
-  WAIT_CONDITIONS,
-  type WaitCondition,
-  type WaitTarget,
-  waitTargets,
-} from '../core/explain/status/wait-rows.ts'
+import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
@@ -31,8 +23,6 @@ import { mayList } from '../core/volumes/api-lookup.ts'
 /** As the kubelet waits for a pod's volumes (R472). */
 const DEFAULT_TIMEOUT_MS = 123_000
 
-const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound } = planFlags
-
 export default class Wait extends VolctlCommand {
   static override summary =
     'Wait until pods or volumes are mounted, unmounted or detached, or the node is in sync. Changes nothing.'
@@ -42,40 +32,13 @@ export default class Wait extends VolctlCommand {
     'Several pods or volumes are waited for together; without a name, all of this node.'
   static override usage = 'wait --for=CONDITION [NAME...] [FLAGS]'
   static override args = namesArgument
-  static override examples = [
-    {
-      description: 'After a drain: until nothing of these pods is mounted any more:',
-      command: '<%= config.bin %> wait --for=unmounted shop/web-0 shop/web-1',
-    },
-    {
-      description: 'Until a volume can be attached elsewhere:',
-      command: '<%= config.bin %> wait --for=detached pvc/shop/data --timeout 6m',
-    },
-    {
-      description: 'After a reboot: until there is nothing to do for volctl and nothing waits:',
-      command: '<%= config.bin %> wait --for=in-sync --timeout 10m',
-    },
-    {
-      description: 'Is it mounted right now:',
-      command: '<%= config.bin %> wait --for=mounted shop/web-0 --timeout 0',
-    },
-  ]
-  static override flags = {
-    output: outputFlag(['table', 'json']),
-    for: Flags.string({
-      required: true,
-      options: WAIT_CONDITIONS,
-      helpValue: WAIT_CONDITIONS.join('|'),
-      summary: 'What to wait for.',
-    }),
-    timeout: Flags.string({ helpValue: 'DUR', summary: 'How long to wait (default 2m3s); 0 looks once.' }),
-    pod,
-    namespace,
-    volume,
-    'ignore-not-found': ignoreNotFound,
-    ...apiFlags,
-    ...nodeFlags,
-  }
+  static override examples = examples({
+    'After a drain: until nothing of these pods is mounted any more:': '$ wait --for=unmounted shop/web-0 shop/web-1',
+    'Until a volume can be attached elsewhere:': '$ wait --for=detached pvc/shop/data --timeout 6m',
+    'After a reboot: until there is nothing to do for volctl and nothing waits:': '$ wait --for=in-sync --timeout 10m',
+    'Is it mounted right now:': '$ wait --for=mounted shop/web-0 --timeout 0',
+  })
+  static override flags = waitFlags
 
   async run(): Promise<void> {
     const { args, flags: typed } = await this.parse(Wait)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clusterOptions, requireFlagsOfScope } from '../../src/core/cli/cluster-flags.ts'
+import { clusterOptions, requireFlagsOfScope } from '../../src/core/cli/options.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 describe('--node', () => {

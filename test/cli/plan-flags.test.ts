@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { parseOperationKinds, planOptions } from '../../src/core/cli/plan-flags.ts'
+import { parseOperationKinds, planOptions } from '../../src/core/cli/options.ts'
 
 const none = { orphans: false, remount: false, expand: false }
 

@@ -14,8 +14,9 @@ import { eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
+import type { OutputFormat } from './flags.ts'
 import { messages } from './output.ts'
-import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 
 export function isDrawn(format: OutputFormat): boolean {
   return format === 'table' || format === 'wide'

@@ -19,11 +19,12 @@ import { clusterClosing, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/plan-view.ts'
 import { carryOut, isDrawn, refusalOf } from './carry-out.ts'
 import { confirm } from './confirm.ts'
+import type { OutputFormat } from './flags.ts'
 import { Interrupts } from './interrupts.ts'
 import { apiClient } from './load-cluster.ts'
-import type { NodeChoice } from './node-flags.ts'
+import type { NodeChoice } from './options.ts'
 import { messages } from './output.ts'
-import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
   /** Those of the plan that was saved, if there is one. */

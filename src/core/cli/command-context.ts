@@ -2,15 +2,13 @@ import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import { readJournal } from '../plan/documents/read-journal.ts'
 import type { Given } from '../plan/next-steps.ts'
 import { programName } from '../trust/own-program.ts'
-import { clusterFlags } from './cluster-flags.ts'
-import { apiFlags, nodeFlags } from './node-flags.ts'
-import { planFlags } from './plan-flags.ts'
+import { apiFlags, clusterFlags, placeFlags, planFlags } from './flags.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 
 /** What speaks of a container or of its files, and means nothing on the node itself. */
 const OF_CONTAINER = ['host-root', 'kubeconfig', 'context']
-const AGAIN = Object.keys({ ...planFlags, ...apiFlags, ...nodeFlags, ...clusterFlags })
+const AGAIN = Object.keys({ ...planFlags, ...placeFlags, ...clusterFlags })
 
 /** Those of the flags that another command needs as well, as a person would type them again. */
 function typedAgain(flags: Flags, names: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import { places } from '../node/places.ts'
 import { caller } from '../trust/caller.ts'
 import { programName } from '../trust/own-program.ts'
 import { Redrawn } from '../views/redrawn.ts'
-import type { NodeChoice } from './node-flags.ts'
+import type { NodeChoice } from './options.ts'
 import { watchedTerminal } from './output.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */

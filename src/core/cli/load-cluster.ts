@@ -5,7 +5,7 @@ import { readCluster } from '../cluster/read/read-cluster.ts'
 import { createKubeClient, type KubeClient } from '../kube/kube-client.ts'
 import { discoverKubeConfig } from '../kube/kubeconfig/kube-config.ts'
 import { watched } from './live-node.ts'
-import type { NodeChoice } from './node-flags.ts'
+import type { NodeChoice } from './options.ts'
 
 /**
  * @param choice of it only the kubeconfig and its context

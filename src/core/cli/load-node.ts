@@ -6,7 +6,7 @@ import type { PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judged } from './judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
-import type { NodeChoice } from './node-flags.ts'
+import type { NodeChoice } from './options.ts'
 
 export interface LoadedNode extends NodeState {
   /** The pass over it, by the options that were given. */

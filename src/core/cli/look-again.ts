@@ -5,7 +5,7 @@ import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { StopSignal } from './interrupts.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
-import type { NodeChoice } from './node-flags.ts'
+import type { NodeChoice } from './options.ts'
 
 /** Between two looks: after the first look, or one that shows a change, then after each further one. */
 const PAUSES_MS = [2000, 4000, 8000] as const

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { Command, Flags, type Interfaces } from '@oclif/core'
+import { Command, type Interfaces } from '@oclif/core'
 import { formatDuration } from '../base/duration.ts'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { environment } from '../trust/environment.ts'
@@ -9,45 +9,18 @@ import { ASCII_SYMBOLS, fillsScreen, isUtf8Locale, type Screen, UNICODE_SYMBOLS 
 import { jsonPieces, toYaml } from '../views/structured.ts'
 import { wrapped } from '../views/wrap.ts'
 import { paintOf } from './colour.ts'
+import { baseFlags, type OutputFormat } from './flags.ts'
 import { Reentered } from './live-node.ts'
 import { messages, standardOutput } from './output.ts'
 import { sayError, typedFormats } from './report-error.ts'
 import { explainError, type Known } from './usage-error.ts'
 
-/** The contract's forms of an answer; `apply` adds ndjson, `check` prometheus. */
-export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
-/** The same and `name`, of commands whose answer is about things that have names. */
-export const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
-export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson' | 'prometheus'
-
-export function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfaces.OptionFlag<OutputFormat> {
-  return Flags.custom<OutputFormat>({
-    char: 'o',
-    options: formats,
-    default: 'table',
-    helpValue: formats.join('|'),
-    summary: `Output format: ${formats.join(', ')}. Scripts can rely on ${stableOf(formats)}.`,
-    noCacheDefault: false,
-  })()
-}
-
-/** All but what is drawn for people. */
-function stableOf(formats: readonly string[]): string {
-  const stable = formats.filter((format) => format !== 'table' && format !== 'wide')
-  const others = stable.slice(0, -1)
-  return `${others.join(', ')}${others.length > 0 ? ' and ' : ''}${stable.at(-1) ?? ''}`
-}
-
-/** `--verbose`, which prints more in some commands than in others. */
-export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
-  return Flags.boolean({ char: 'v', summary })
-}
-
-/** `--no-pager` of the commands whose answers may be long. */
-export const pagerFlag = {
-  'no-pager': Flags.boolean({
-    summary: 'Do not page: without this flag an answer that is longer than the terminal is shown with less.',
-  }),
+/** By what each shows; `$` stands for the name that volctl is called by. */
+export function examples(all: Readonly<Record<string, string>>): Command.Example[] {
+  return Object.entries(all).map(([description, command]) => ({
+    description,
+    command: command.replaceAll('$', '<%= config.bin %>'),
+  }))
 }
 
 /**
@@ -58,10 +31,7 @@ export abstract class VolctlCommand extends Command {
   /** Does the command look at files or at the node? */
   static readonly looks: boolean = true
 
-  static override baseFlags = {
-    'no-color': Flags.boolean({ summary: 'No colour, on a terminal either. Also: NO_COLOR, FORCE_COLOR.' }),
-    verbose: verboseFlag('Print on standard error what was read and how long that took.'),
-  }
+  static override baseFlags = baseFlags
 
   readonly io = io()
   readonly output = standardOutput()

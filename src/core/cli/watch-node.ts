@@ -1,24 +1,15 @@
 /** `plan -w` and `status -w`: this node, look after look. */
-import { Flags } from '@oclif/core'
 import { VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
+import type { OutputFormat } from './flags.ts'
 import { judged } from './judged-node.ts'
 import { type Clock, lookAgain, NodeLooks } from './look-again.ts'
-import type { NodeChoice } from './node-flags.ts'
-import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
-
-export const watchFlag = {
-  watch: Flags.boolean({
-    char: 'w',
-    summary:
-      'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
-    exclusive: ['snapshot'],
-  }),
-}
+import type { NodeChoice } from './options.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 
 /**
  * @param format -o

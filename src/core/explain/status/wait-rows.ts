@@ -9,8 +9,7 @@ import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { type Narrowing, narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'
 
-export const WAIT_CONDITIONS = ['mounted', 'unmounted', 'detached', 'in-sync'] as const
-export type WaitCondition = (typeof WAIT_CONDITIONS)[number]
+export type WaitCondition = 'mounted' | 'unmounted' | 'detached' | 'in-sync'
 
 /** One name that is waited for, and what bore it in the first look: when a pod is gone, its name finds nothing any more. */
 export interface WaitTarget {

@@ -1,0 +1,338 @@
+/** The flags of all commands. What a command makes of those of a pass: options.ts. */
+import { Flags, type Interfaces } from '@oclif/core'
+import type { WaitCondition } from '../explain/status/wait-rows.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+
+interface More {
+  readonly char?: 'n'
+  readonly helpGroup?: string
+  readonly exclusive?: string[]
+  readonly dependsOn?: string[]
+}
+
+const text = (helpValue: string, summary: string, more: More = {}) => Flags.string({ helpValue, summary, ...more })
+const texts = (helpValue: string, summary: string, more: More = {}) =>
+  Flags.string({ multiple: true, multipleNonGreedy: true, helpValue, summary, ...more })
+const isOn = (summary: string, more: More = {}) => Flags.boolean({ summary, ...more })
+
+/** The contract's forms of an answer; `apply` adds ndjson, `check` prometheus. */
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
+/** The same and `name`, of commands whose answer is about things that have names. */
+const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
+export const CHECK_FORMATS = ['table', 'json', 'yaml', 'prometheus'] as const
+export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson' | 'prometheus'
+
+function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfaces.OptionFlag<OutputFormat> {
+  // All but what is drawn for people.
+  const stable = formats.filter((format) => format !== 'table' && format !== 'wide')
+  return Flags.custom<OutputFormat>({
+    char: 'o',
+    options: formats,
+    default: 'table',
+    helpValue: formats.join('|'),
+    summary: `Output format: ${formats.join(', ')}. Scripts can rely on ${stable.join(', ').replace(/, (?!.*, )/, ' and ')}.`,
+    noCacheDefault: false,
+  })()
+}
+
+/** `--verbose`, which prints more in some commands than in others. */
+function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
+  return Flags.boolean({ char: 'v', summary })
+}
+
+/** `--no-pager` of the commands whose answers may be long. */
+const pagerFlag = {
+  'no-pager': isOn('Do not page: without this flag an answer that is longer than the terminal is shown with less.'),
+}
+
+const watchFlag = {
+  watch: Flags.boolean({
+    char: 'w',
+    summary:
+      'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
+    exclusive: ['snapshot'],
+  }),
+}
+
+/** Where to read from: the API and the node. */
+export const apiFlags = {
+  kubeconfig: text(
+    'PATH',
+    "Kubeconfig to use, or in-cluster: the Pod's own service account. Default: KUBECONFIG, then the usual places on a node, the kubelet's own included.",
+  ),
+  context: text('NAME', 'Context of the kubeconfig. Default: its current context.'),
+}
+
+const nodeFlags = {
+  node: text('NAME', "The node's name. Default: found from the kubelet."),
+  'root-dir': text('PATH', "The kubelet's root directory. Default: found from the kubelet."),
+  'runtime-endpoint': text(
+    'URL',
+    "The container runtime's socket. Default: the kubelet's, CONTAINER_RUNTIME_ENDPOINT, /etc/crictl.yaml, the usual places.",
+  ),
+  'host-root': text(
+    'PATH',
+    "Where the node's / is mounted, if volctl runs in a container; volctl then enters the host's namespaces.",
+  ),
+}
+
+export const placeFlags = { ...apiFlags, ...nodeFlags }
+
+/** In place of the flags that say where to read from. @param does what the command does, at the beginning of a sentence */
+function snapshotFlag(does: string) {
+  const exclusive = ['kubeconfig', 'context', 'host-root', 'runtime-endpoint']
+  return text('FILE', `${does} from a snapshot instead of this node; needs no privileges and no API server.`, {
+    exclusive,
+  })
+}
+
+const selection = { helpGroup: 'SELECTION' }
+const override = { helpGroup: 'SAFETY OVERRIDES' }
+const ofCluster = { helpGroup: 'CLUSTER' }
+
+/** Which of the things of a node a command is about. */
+const naming = {
+  pod: texts(
+    '[NS/]NAME|UID',
+    'Only this pod (name, UID or its beginning), and the devices that it is the last to use. Repeatable.',
+    selection,
+  ),
+  namespace: texts('NS', 'Only pods of this namespace. Repeatable.', { ...selection, char: 'n' }),
+  volume: texts('NAME', 'Only this volume. Repeatable.', selection),
+  'ignore-not-found': isOn(
+    'Do not fail if nothing on this node, or in this cluster, has a name that was given.',
+    selection,
+  ),
+}
+
+/** What changes what a pass over a node would do: which operations are wanted, and which single safety check is overridden. */
+const what = {
+  orphans: isOn('Also delete emptyDir data and directories of orphaned pods.', selection),
+  remount: isOn(
+    'Also update config maps, secrets and tokens in mounted volumes (RemountVolume). Without this flag: blocked as NotAsked.',
+    selection,
+  ),
+  expand: isOn(
+    'Also grow file systems to the size that their claims request (ExpandVolume). Without this flag: blocked as NotAsked.',
+    selection,
+  ),
+}
+const which = {
+  only: text('LIST', 'Only these kinds or groups of operations, separated by commas.', selection),
+  skip: text('LIST', 'Leave out these kinds or groups of operations, and what depends on them.', selection),
+  ...naming,
+}
+const whatIf = {
+  settle: text(
+    'DUR',
+    'How long the kubelet must have been stopped; while it runs, how long a leftover must be unchanged (default 2m).',
+    selection,
+  ),
+  'force-unmount': texts(
+    'PATH',
+    'Unmount PATH by force (umount -f): breaks a connection to the server that no other mount shares. Repeatable.',
+    override,
+  ),
+  lazy: texts(
+    'PATH',
+    'Detach PATH lazily (umount -l): only a mount that is proven dead and not held open. Repeatable.',
+    override,
+  ),
+  'driver-gone': texts(
+    'NAME',
+    'This CSI or flexVolume driver will not come back: unmount without calling it. The plan says what then stays undone. Repeatable.',
+    override,
+  ),
+  handle: texts(
+    'VOLUME=HANDLE',
+    'The CSI volume handle of a volume whose vol_data.json is lost. Repeatable.',
+    override,
+  ),
+  device: texts(
+    'VOLUME=DEVICE',
+    'The device of a volume to be unstaged, unmapped or detached whose device is unknown; "none" if the volume has no device on this node. Repeatable.',
+    override,
+  ),
+  'accept-outage': text(
+    'N',
+    'Proceed although the API server seems to have lost or rolled back pods; N is the number of orphaned pods in the plan.',
+    override,
+  ),
+  'accept-identity': texts(
+    'VALUE',
+    "Proceed although this ID of the Node object, as in the refusal, is not this machine's. Repeatable.",
+    override,
+  ),
+  'accept-insecure-api': isOn(
+    'Proceed although the kubeconfig does not verify the API server (insecure-skip-tls-verify, http://): anyone on the network path could answer.',
+    override,
+  ),
+}
+
+/** Flags of both `plan` and `apply`. */
+export const planFlags = { ...what, ...which, ...whatIf }
+
+/** Of the commands that have both passes, the whole cluster's in place of the one name of a node's. */
+export const clusterFlags = {
+  cluster: isOn(
+    "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root.",
+    ofCluster,
+  ),
+  'node-gone': texts(
+    'NAME',
+    'With --cluster: you made sure that the machine of this node, deleted or not ready, does not run. Repeatable.',
+    ofCluster,
+  ),
+  'strip-finalizers': isOn(
+    'With --cluster: also take the finalizers off VolumeAttachments whose driver is shown to be gone. Nothing is detached in the storage system.',
+    ofCluster,
+  ),
+}
+
+const passFlags = {
+  ...placeFlags,
+  node: texts(
+    'NAME',
+    "The node's name. Default: found from the kubelet. With --cluster: only these nodes, separated by commas; repeatable.",
+  ),
+  ...planFlags,
+  ...clusterFlags,
+}
+
+/** `--journal DIR`. @param exclusive flags that cannot be combined with it */
+function journalFlag(does: string, exclusive: string[] = []) {
+  return text('DIR', `${does} Default: ${DEFAULT_JOURNAL_DIR}.`, { exclusive })
+}
+
+export const baseFlags = {
+  'no-color': isOn('No colour, on a terminal either. Also: NO_COLOR, FORCE_COLOR.'),
+  verbose: verboseFlag('Print on standard error what was read and how long that took.'),
+}
+
+export const DEFAULTS = { timeout: '2m', parallel: '8', 'max-downtime': '4m', last: '20' } as const
+
+export const applyFlags = {
+  output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
+  yes: Flags.boolean({
+    char: 'y',
+    aliases: ['auto-approve'],
+    summary:
+      'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
+  }),
+  'no-wait': isOn(
+    'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
+  ),
+  'stop-kubelet': isOn(
+    "Stop the kubelet's systemd unit, wait for the settle time, apply, and start it again, whatever happens. If nothing needs that, nothing is stopped.",
+    { exclusive: ['no-wait'] },
+  ),
+  'max-downtime': text(
+    'DUR',
+    `With --stop-kubelet: how long the kubelet may be stopped (default ${DEFAULTS['max-downtime']}); then systemd starts it.`,
+    { dependsOn: ['stop-kubelet'] },
+  ),
+  parallel: text('N', `Operations in progress at once (default ${DEFAULTS.parallel}).`),
+  timeout: text(
+    'DUR',
+    `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULTS.timeout}).`,
+  ),
+  journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
+  'no-journal': isOn(
+    'Write no journal, for a node whose disk is full or read-only; removed state files are printed instead. Without this flag apply does nothing that it could not record first.',
+  ),
+  verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
+  ...passFlags,
+  confirm: text(
+    'DIGEST',
+    'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for the digest.',
+    ofCluster,
+  ),
+}
+
+export const checkFlags = {
+  output: outputFlag(CHECK_FORMATS),
+  snapshot: snapshotFlag('Check'),
+  ...placeFlags,
+  confirm: text(
+    'DUR',
+    'If something is wrong or unknown, look again after this time; only what still is counts (default 15s, with -o prometheus 0; 0: do not).',
+  ),
+  timeout: text('DUR', 'Give up after this time; the result is then unknown (default 60s).'),
+}
+
+export const doctorFlags = { output: outputFlag(), snapshot: snapshotFlag('Check'), ...pagerFlag, ...placeFlags }
+
+export const explainFlags = {
+  output: outputFlag(NAMED_FORMATS),
+  ...pagerFlag,
+  snapshot: snapshotFlag('Explain'),
+  verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
+  namespace: text('NS', 'The namespace of a pod or claim that is named without one.', { char: 'n' }),
+  ...placeFlags,
+  // What narrows a plan would only hide a part of the answer.
+  ...what,
+  ...whatIf,
+}
+
+export const journalFlags = {
+  output: outputFlag(['table', 'json']),
+  ...pagerFlag,
+  journal: journalFlag('Directory to read the journal from.'),
+  last: text('N', `The last N applies (default ${DEFAULTS.last}); 0 for all.`),
+  plan: text('ID', 'Only applies of this plan: its ID, or the beginning of the ID.'),
+}
+
+export const planCommandFlags = {
+  output: outputFlag(NAMED_FORMATS),
+  snapshot: snapshotFlag('Plan'),
+  out: text('FILE', 'Save the plan to FILE (mode 0600) for volctl apply FILE. The plan is printed as well.'),
+  'detailed-exitcode': isOn('Exit with status 2 if there are operations; see EXIT STATUS in volctl-plan(8).'),
+  verbose: verboseFlag(
+    'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
+  ),
+  ...pagerFlag,
+  ...watchFlag,
+  ...passFlags,
+}
+
+export const snapshotFlags = {
+  output: Flags.string({
+    char: 'o',
+    helpValue: 'FILE',
+    summary: 'Write to FILE, gzipped if its name ends in .gz. Default: standard output.',
+  }),
+  cluster: isOn('Of the whole cluster, from the API server alone: without a node and without root.'),
+  ...placeFlags,
+}
+
+export const statusFlags = {
+  output: outputFlag(NAMED_FORMATS),
+  snapshot: snapshotFlag('Answer'),
+  verbose: verboseFlag(
+    'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
+  ),
+  ...pagerFlag,
+  ...watchFlag,
+  ...placeFlags,
+  namespace: naming.namespace,
+  volume: naming.volume,
+  'ignore-not-found': naming['ignore-not-found'],
+  settle: whatIf.settle,
+}
+
+export const versionFlags = { output: outputFlag(['table', 'json']), ...apiFlags, node: nodeFlags.node }
+
+const WAIT_CONDITIONS: readonly WaitCondition[] = ['mounted', 'unmounted', 'detached', 'in-sync']
+
+export const waitFlags = {
+  output: outputFlag(['table', 'json']),
+  for: Flags.string({
+    required: true,
+    options: WAIT_CONDITIONS,
+    helpValue: WAIT_CONDITIONS.join('|'),
+    summary: 'What to wait for.',
+  }),
+  timeout: text('DUR', 'How long to wait (default 2m3s); 0 looks once.'),
+  ...naming,
+  ...placeFlags,
+}

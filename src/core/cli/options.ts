@@ -1,0 +1,230 @@
+/** What a command makes of its flags: the node that is meant, the options of a pass, and which flags go with which of the two passes. */
+import type { Interfaces } from '@oclif/core'
+import { parseDuration } from '../base/duration.ts'
+import { VolctlError } from '../base/errors.ts'
+import { didYouMean } from '../base/near-names.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { IN_CLUSTER } from '../kube/kubeconfig/in-cluster.ts'
+import type { ClusterOptions } from '../plan/cluster-plan.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+import {
+  DEFAULT_SETTLE_MS,
+  OPERATION_GROUPS,
+  OPERATION_KINDS,
+  type OperationKind,
+  type PlanOptions,
+} from '../plan/plan.ts'
+import { callerPath } from '../trust/caller.ts'
+import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
+
+/** The flags that say which node is meant, as the sources take them. */
+export interface NodeChoice {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly node?: string
+  readonly rootDir?: string
+  readonly runtimeEndpoint?: string
+  readonly hostRoot?: string
+}
+
+type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
+  /** A command that also has a pass over the cluster takes several; those of a node take one. */
+  readonly node?: string | readonly string[] | undefined
+}
+
+export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
+  return omitUndefined({
+    kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
+    context: flags.context,
+    node: [flags.node].flat()[0],
+    rootDir: flags['root-dir'],
+    runtimeEndpoint: flags['runtime-endpoint'],
+    hostRoot: flags['host-root'],
+  })
+}
+
+/** Absolute, and of the file system that volctl was typed in: apply may have to go into another mount namespace first. */
+export function journalDirectory(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  if (given.startsWith('/')) return callerPath(given)
+  throw new VolctlError('Usage', `--journal: "${given}" is not an absolute path.`, {
+    hint: `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`,
+  })
+}
+
+/** As they were parsed; a command that has only some of them gives these. */
+type PlanFlagValues = Partial<Interfaces.InferredFlags<typeof planFlags>>
+
+export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanOptions {
+  const { settle, handle = [], device, only, skip, namespace, volume } = flags
+  const outage = flags['accept-outage']
+  return {
+    orphans: flags.orphans === true,
+    remount: flags.remount === true,
+    expand: flags.expand === true,
+    settleMs: settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(settle, '--settle'),
+    driverGone: flags['driver-gone'] ?? [],
+    handles: parseHandles(handle),
+    forceUnmount: absolutePaths(flags, 'force-unmount'),
+    lazy: absolutePaths(flags, 'lazy'),
+    ...omitUndefined({
+      devices: device && parseDevices(device),
+      acceptOutage: outage === undefined ? undefined : parseCount(outage, '--accept-outage', 0),
+      acceptIdentity: flags['accept-identity'],
+      acceptInsecureApi: flags['accept-insecure-api'] === true ? true : undefined,
+      only: only === undefined ? undefined : parseOperationKinds(only, '--only'),
+      skip: skip === undefined ? undefined : parseOperationKinds(skip, '--skip'),
+      pods: flags.pod?.map(checkPod),
+      namespaces: namespace,
+      volumes: volume,
+    }),
+    volctlVersion,
+  }
+}
+
+/** A whole number of at least `least`. */
+export function parseCount(text: string, flag: string, least: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new VolctlError('Usage', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
+    hint: `Give a number such as ${Math.max(least, 8)}.`,
+  })
+}
+
+/** @param is what is said of another text, VALUE in it @param more goes on with the hint */
+function parsePairs(values: readonly string[], form: RegExp, is: string, more: string): Record<string, string> {
+  const pairs = values.map((text) => {
+    const [, volume, value] = form.exec(text) ?? []
+    if (volume !== undefined && value !== undefined) return [volume, value] as const
+    const message = is.replace('VALUE', () => `"${text}"`)
+    throw new VolctlError('Usage', message, { hint: `VOLUME is the name in the plan's VOLUME column${more}` })
+  })
+  return Object.fromEntries(pairs)
+}
+
+function parseHandles(values: readonly string[]): Record<string, string> {
+  const more = ", HANDLE the volume's name at its driver."
+  return parsePairs(values, /^([^=]+)=(.+)$/s, '--handle: VALUE is not VOLUME=HANDLE.', more)
+}
+
+function parseDevices(values: readonly string[]): Record<string, string> {
+  const is = '--device: VALUE is neither VOLUME=/dev/NAME nor VOLUME=none.'
+  return parsePairs(values, /^([^=]+)=(none|\/dev\/.+)$/, is, "; lsblk lists this node's devices.")
+}
+
+function absolutePaths(flags: PlanFlagValues, flag: 'force-unmount' | 'lazy'): readonly string[] {
+  const { [flag]: paths = [] } = flags
+  const relative = paths.find((path) => !path.startsWith('/'))
+  if (relative === undefined) return paths
+  throw new VolctlError('Usage', `--${flag}: "${relative}" is not an absolute path.`, {
+    hint: 'Copy the path from the plan.',
+  })
+}
+
+/** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
+function checkPod(text: string): string {
+  if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
+  throw new VolctlError('Usage', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
+    hint: 'volctl status shows the pods of this node.',
+  })
+}
+
+/** The kinds that `--only` or `--skip` names: kinds and groups, comma separated, in the plan's order, each once. */
+export function parseOperationKinds(text: string, flag: string): OperationKind[] {
+  const chosen = new Set(namesIn(text).flatMap((word) => kindsOf(word, flag)))
+  if (chosen.size === 0) throw badKind(`${flag}: names no kind of operation.`)
+  return OPERATION_KINDS.filter((kind) => chosen.has(kind))
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+}
+
+function kindsOf(word: string, flag: string): readonly OperationKind[] {
+  const group = OPERATION_GROUPS.get(word)
+  if (group !== undefined) return group
+  const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
+  if (kind === undefined) throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
+  return [kind]
+}
+
+function badKind(message: string, word = ''): VolctlError {
+  const groups = [...OPERATION_GROUPS.keys()]
+  const meant = didYouMean(word, [...groups, ...OPERATION_KINDS])
+  return new VolctlError('Usage', message, {
+    hint: `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`,
+  })
+}
+
+/** What only a node's pass has. */
+const NODE_ONLY = [
+  'orphans',
+  'remount',
+  'expand',
+  'force-unmount',
+  'lazy',
+  'driver-gone',
+  'handle',
+  'device',
+  'accept-identity',
+  'root-dir',
+  'runtime-endpoint',
+  'host-root',
+  'parallel',
+  'watch',
+  'no-wait',
+  'stop-kubelet',
+  'max-downtime',
+] as const
+
+const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm'] as const
+
+type Given = Readonly<Record<string, unknown>>
+
+/** @throws VolctlError Usage for a flag of the other pass */
+export function requireFlagsOfScope(flags: Given): void {
+  const isGiven = (name: string): boolean => flags[name] !== undefined && flags[name] !== false
+  const wrong = (flag: string, why: string, hint: string) => new VolctlError('Usage', `--${flag} ${why}`, { hint })
+  const other = (flags.cluster === true ? NODE_ONLY : CLUSTER_ONLY).find(isGiven)
+  if (flags.cluster === true) {
+    if (other === undefined) return
+    throw wrong(other, 'is for the pass over one node', `Leave out --${other}; or leave out --cluster, on the node.`)
+  }
+  if (other !== undefined) throw wrong(other, 'is for the pass over the whole cluster', 'Add --cluster.')
+  if ([flags.node].flat().length > 1)
+    throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
+}
+
+/** The options of a pass over the cluster. @param options those that both passes have */
+export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
+  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, volctlVersion } = options
+  const both = { acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes }
+  const own = {
+    nodes: (flags.node as readonly string[] | undefined)?.flatMap(namesIn),
+    nodeGone: flags['node-gone'] as readonly string[] | undefined,
+    stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,
+  }
+  return { settleMs, ...omitUndefined({ ...both, ...own }), volctlVersion }
+}
+
+/**
+ * Beside a file, what was reviewed is what is planned: no flag may change it.
+ *
+ * @param tokens of the command line
+ * @throws VolctlError Usage, naming them
+ */
+export function requireNoPlanFlags(tokens: readonly { readonly type: string; readonly flag?: string }[]): void {
+  const { cluster: _, ...ofCluster } = clusterFlags
+  const changes = { ...planFlags, ...ofCluster }
+  const given = tokens.flatMap(({ type, flag = '' }) =>
+    type === 'flag' && Object.hasOwn(changes, flag) ? `--${flag}` : [],
+  )
+  if (given.length === 0) return
+  const flags = [...new Set(given)].join(', ')
+  throw new VolctlError('Usage', `${flags} cannot be combined with a plan file`, {
+    hint: `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
+  })
+}
