@@ -37,7 +37,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
   },
   {
     about: ['src/core/{linux,apply/release}/**', 'src/core/apply/step-table.ts'],
-    tests: 'test/{privileged/{*,safety/*},e2e/over-empty-dirs}.long.test.ts',
+    tests: 'test/privileged/{*,safety/*}.long.test.ts',
   },
   {
     about: [

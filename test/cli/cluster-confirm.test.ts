@@ -1,10 +1,7 @@
 /** Finalizers are taken off only by somebody who has read the plan: its digest is shown, and has to be given or typed. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ago, attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
-import { startAttacher } from '../cluster/attacher.ts'
+import { ago, attached, base, claimed, node, pod } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { type Result, volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -85,24 +82,5 @@ describe('the digest of a plan that takes finalizers off', () => {
     const { status, shown } = await atTerminal(await digest())
     expect([status, shown]).toEqual([0, expect.stringContaining('1 done')])
     expect(await changes()).toBe(1)
-  })
-})
-
-describe('a plan of a cluster from standard input', () => {
-  const piped = (input: string) =>
-    execa(BUNDLE, ['apply', '-', '--cluster', ...kubeconfig()], { input, reject: false, env })
-
-  it('is carried out as one from a file', async () => {
-    await api.put(attached('gone', 'busy'))
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const file = join(state, 'cluster.plan')
-    await volctl(['plan', '--cluster', ...kubeconfig(), '--out', file])
-    const { exitCode, stdout } = await piped(readFileSync(file, 'utf8'))
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('1 done')])
-  })
-
-  it('is refused in one line if it is none', async () => {
-    const { exitCode, stderr } = await piped('{"kind":"Plan"}')
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('plan file from standard input')])
   })
 })

@@ -184,27 +184,6 @@ describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  it.skipIf(reason !== undefined)(`NODE_OPTIONS and their like do nothing${unless(reason)}`, async () => {
-    const place = makePlace()
-    const { bin } = install(join(place, 'volctl'))
-    const evil = write(join(place, 'evil.cjs'), 'console.log("evil")')
-    const env = {
-      NODE_OPTIONS: `--require=${evil}`,
-      NODE_PATH: place,
-      NODE_EXTRA_CA_CERTS: evil,
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      NODE_COMPILE_CACHE: join(place, 'cache'),
-      NODE_V8_COVERAGE: join(place, 'cache'),
-      OPENSSL_CONF: evil,
-      SSL_CERT_FILE: evil,
-      DEBUG: '*',
-    }
-    const told = said(await run(started(bin), { env }))
-    const names = new Set([...kept.KEPT, ...OWN_VARIABLES, 'PATH'])
-    expect(Object.keys(told.env).filter((name) => !names.has(name))).toEqual([])
-    expect(existsSync(join(place, 'cache'))).toBe(false)
-  })
-
   it.skipIf(reason !== undefined)(
     `exit status, signals and standard input are those of the program${unless(reason)}`,
     async () => {
@@ -286,7 +265,6 @@ const writable = (pick: (installed: Installed) => string, mode: number) => ({
 
 const DANGERS: readonly Danger[] = [
   { name: "another user's bin/volctl", ...foreign(({ bin }) => bin) },
-  { name: 'a bin/volctl that all may write to', ...writable(({ bin }) => bin, 0o757) },
   { name: "another user's Node.js", ...foreign(({ node }) => node) },
   { name: 'a directory of Node.js that its group may write to', ...writable(({ node }) => dirname(node), 0o775) },
   { name: 'a directory above that all may write to', ...writable(({ root }) => dirname(root), 0o777) },
@@ -323,11 +301,9 @@ const DANGERS: readonly Danger[] = [
 /** What launch.cjs looks at as well, since somebody may start it by hand. */
 const IN_DIST: readonly Danger[] = [
   { name: "another user's bundle", ...foreign(({ root }) => join(root, 'dist', 'volctl.cjs')) },
-  { name: 'a bundle that its group may write to', ...writable(({ root }) => join(root, 'dist', 'volctl.cjs'), 0o664) },
   { name: 'a file that is sticky', ...writable(({ root }) => join(root, 'dist', 'volctl.cjs'), 0o1646) },
   { name: 'a loader that all may write to', ...writable(({ root }) => join(root, 'dist', 'load-bundle.cjs'), 0o646) },
   { name: "another user's list", ...foreign(({ root }) => join(root, 'dist', 'kept-environment.cjs')) },
-  { name: 'a dist/ that all may write to', ...writable(({ root }) => join(root, 'dist'), 0o777) },
   { name: "another user's directory above, sticky", ...foreign(({ root }) => makeDirectory(dirname(root), 0o1777)) },
 ]
 

@@ -61,16 +61,6 @@ it('without a terminal only what has changed is a line', async () => {
   expect(await watched(looks)).toMatchObject({ over: false, written: 'a: waits\nb: ready\na: ready\n' })
 })
 
-it('the API server is asked less and less often, and again sooner after a change', async () => {
-  const [same, other] = [shown('a: waits'), shown('a: ready')]
-  const { pauses } = await watched([same, same, same, same, same, other, other, other])
-  expect(pauses).toEqual([2000, 4000, 8000, 10_000, 10_000, 2000, 4000, 8000])
-})
-
-it('a look that takes long has at most a fifth of the time', async () => {
-  expect((await watched([shown('a: x'), shown('a: x')], { tookMs: 5000 })).pauses).toEqual([20_000, 20_000])
-})
-
 it('a terminal is drawn in place, and keeps the last answer', async () => {
   const { drawn, written } = await watched([shown('a: waits\nb: ready'), shown('b: ready', true)], { terminal: true })
   expect(drawn).toBe('a: waits\nb: ready\n\u001b[2A\r\u001b[0Jb: ready\n\u001b[1A\r\u001b[0J')

@@ -2,7 +2,6 @@
  * The API server goes away while an apply is at work, in every way in which it can: it answers nothing, its process stops
  * for a while, connections end, it fails, throttles, forbids, or does what it is told and the answer is lost.
  */
-import { relative } from 'node:path'
 import { expect } from 'vitest'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Fault } from '../helpers/api-server/faults.ts'
@@ -81,46 +80,4 @@ it('between two operations: what is done is done, and what comes next is not beg
   })
   expect(await leftOf(broken)).toBe(0)
   expect(broken.contentHashes()).toEqual(contents)
-})
-
-it('while volumes are brought up: what is half-made is taken back; for a moment: what needs it waits, and all is done', async ({
-  scene,
-}) => {
-  const mounts = (): string[] =>
-    scene
-      .mountPoints()
-      .map((path) => relative(scene.rootDir, path))
-      .filter((path) => !path.includes('/volume-subpaths/'))
-      .toSorted()
-  await scene.setUp()
-  const before = mounts()
-  await scene.reboot()
-  const { status, ends } = await applyWith(scene, [
-    // Once each for the plan.
-    { path: '/secrets/password', skip: 1, action: failing(403, 'Forbidden') },
-    { path: attachment('vol-common'), action: { type: 'drop' } },
-    { path: attachment('vol-batch'), action: failing(500) },
-  ])
-  expect(status).toBe(3)
-  expect(ends).toEqual([
-    'MountVolume password: failed ContentUnknown',
-    'MountVolume password: failed ContentUnknown',
-    'MountVolume pv-archive: done',
-    'MountVolume pv-batch: failed ApiFailed',
-    'MountVolume pv-common: failed ApiUnreachable',
-    'MountVolume pv-common: skipped ApiUnreachable',
-  ])
-  expect(mounts().map((path) => path.split('/').at(-1))).toEqual(['pv-archive'])
-  // From the first event on it answers nothing, and then all that it was asked meanwhile.
-  let stopped = false
-  const onLine = (): void => {
-    if (stopped) return
-    stopped = true
-    void scene.api.setFaults({ action: { type: 'hold' } })
-    setTimeout(() => void scene.api.setFaults(), 500)
-  }
-  const waiting = await applyWith(scene, [], { onLine })
-  expect([waiting.status, undone(waiting.ends)]).toEqual([0, []])
-  expect(mounts()).toEqual(before)
-  expect(scene.driver.violations()).toEqual([])
 })

@@ -34,21 +34,6 @@ it.for([
   expect(await stateOf(broken)).toBe(before)
 })
 
-it('at 80x24 the counts and the question stand on the last screen, after the plan, and no line but a path is wider', async ({
-  broken,
-}) => {
-  const { status, stdout } = await onTerminal(broken, () => 'n\n', `stty rows 24 cols 80; ${APPLY} -o json --no-color`)
-  expect(status).toBe(1)
-  const [shown = ''] = stdout.replaceAll('\r', '').split('to continue: ')
-  const lines = shown.split('\n')
-  expect(shown).toContain('; handle from:')
-  expect(lines.slice(-24).join('\n')).toMatch(
-    /\d+ operations: \d+ ready.*\nPerform the \d+ operations that are ready\?/s,
-  )
-  expect(lines.filter((line) => line.length > 80 && !/^\s*\S*\/\S*$/.test(line))).toEqual([])
-  expect(stdout).toContain('NotConfirmed')
-})
-
 it('a loop keeps its lines', async ({ broken }) => {
   const loop = `printf 'a\\nb\\nc\\n' | while read name; do
       ${VOLCTL} explain pv/none; ${VOLCTL} apply --only remount; ${VOLCTL} journal

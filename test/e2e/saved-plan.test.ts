@@ -174,14 +174,3 @@ it('told to do without a journal it says what the state files held (S14)', async
     expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
   )
 })
-
-it('apply NAMESPACE/NAME: a name that nothing has is an error', async ({ broken }) => {
-  const before = await stateOf(broken)
-  const unknown = await runVolctl(broken, ['apply', 'shop/nobody', ...CARRY_OUT])
-  expect(unknown).toMatchObject({ status: 1, stdout: '' })
-  expect(JSON.parse(unknown.stderr)).toMatchObject({
-    code: 'NothingNamed',
-    hint: expect.stringMatching(/ A volume is pv\/NAME, .*\.$/),
-  })
-  expect(await stateOf(broken)).toBe(before)
-})

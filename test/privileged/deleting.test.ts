@@ -4,11 +4,9 @@ import { describe, expect } from 'vitest'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
-import { holdByShell, holdElsewhere } from './holder.ts'
 import { inventory } from './inventory.ts'
 import { race } from './swapping.ts'
 import { apply, makeDir, operation, readMounts, volumeDir } from './workers/real-node.ts'
@@ -150,52 +148,6 @@ describe('S12: deleting content', () => {
     }
     expect(await ends(1, {})).toEqual(['failed UnexpectedFile', true])
     expect(await ends(2, { deletes: { files: 1, bytes: 1 } })).toEqual(['done', false])
-  })
-
-  it('is refused while somebody is inside, whatever the directory is called there', async ({ directory }) => {
-    const root = makeDir(`${directory}/kubelet`)
-    const dir = makeDir(volumeDir(root, 1, 'v', 'kubernetes.io~empty-dir'))
-    const other = makeDir(`${directory}/other`)
-    writeFileSync(`${dir}/file`, 'x')
-    const step = { op: 'deleteContent', target: dir } as const
-    for (const begin of [
-      () => holdByShell(`cd ${dir}`),
-      () => holdByShell(`exec 3< ${dir}/file`),
-      () => holdElsewhere(`mount --bind ${dir} ${other} && cd ${other}`),
-    ]) {
-      const holder = await begin()
-      const { a } = statesOf(await apply(root, [operation('a', 1, [step])]))
-      await holder.end()
-      expect(a, String(begin)).toBe('refused HeldBy')
-    }
-    const { a } = statesOf(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])]))
-    expect([a, existsSync(dir)]).toEqual(['done', false])
-  })
-
-  it('S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans', async ({
-    directory,
-  }) => {
-    const node = new LiveNode(directory)
-    const pods = `${node.root}/pods`
-    /** As an application has them that was written before UTF-8. */
-    const latin1 = (dir: string): Buffer =>
-      Buffer.concat([Buffer.from(`${makeDir(dir)}/`), Buffer.from('caf\xe9', 'latin1')])
-    const data = [
-      '000000000001/volumes/kubernetes.io~empty-dir/v/uploads',
-      '000000000002/volumes/kubernetes.io~nfs/v',
-      '000000000003/volumes/kubernetes.io~csi/v',
-      '000000000004',
-    ].map((path) => latin1(`${pods}/00000000-0000-4000-8000-${path}`))
-    for (const path of data) writeFileSync(path, 'precious')
-    mkdirSync(latin1(pods))
-    sh('find', pods, '-exec', 'touch', '-d', '2020-01-01', '{}', '+')
-    const left = (): number => data.filter((path) => existsSync(path)).length
-    const states = async (orphans: boolean) => Object.values(statesOf(await node.apply({ orphans }))).toSorted()
-    expect([await states(false), left()]).toEqual([['blocked DeletesData'], 4])
-    expect([await states(true), left()]).toEqual([['done', 'done'], 3])
-    expect((await node.plan({ orphans: true })).operations).toEqual([])
-    // The three with data, the one whose own name it is, and the node's own pod.
-    expect(readdirSync(pods)).toHaveLength(5)
   })
 
   it('while its directories are swapped for links, and for mounts', async ({ directory, skip }) => {

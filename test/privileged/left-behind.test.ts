@@ -2,24 +2,19 @@
  * What a kubelet has set up and volctl only takes down: iSCSI, FC and flexVolumes, with real file systems and mounts. A loop device
  * stands for the LUN's disk in a fabricated sysfs, and programs stand in for open-iscsi, the kernel and the driver.
  */
-import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { readDeviceNumber } from '../../src/core/linux/block/device-use.ts'
 import { sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
-import { readOtherNamespaces } from '../../src/core/linux/mount-namespaces.ts'
 import { type Host, linuxHost } from '../../src/core/node/host.ts'
-import { askProcesses } from '../../src/core/users/ask-processes.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
-import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { sh } from '../helpers/scenario.ts'
-import { until } from '../helpers/until.ts'
 import { describeUnless } from './describe-unless.ts'
 import { withDisk } from './with-disk.ts'
-import { makeDir, readMounts } from './workers/real-node.ts'
+import { makeDir } from './workers/real-node.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const OTHER = '00000000-0000-4000-8000-000000000002'
@@ -148,30 +143,6 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
       symlinkSync(device, `${makeDir(`${node.root}/pods/${POD}/volumeDevices/kubernetes.io~iscsi`)}/pv`)
       sh('losetup', '-f', `${maps}/${POD}`)
       expect(await goes(directory, node, POD)).toEqual([['UnmapVolume done', 'UnmapDevice done'], LOGGED_OUT])
-    }))
-
-  it('an opener of its disk is found without O_EXCL and under any name, in any mount namespace (S25)', ({
-    directory,
-  }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      const dev = readDeviceNumber(device) ?? ''
-      const usual = spawn('sh', ['-c', `exec sleep 60 < ${device}`], { stdio: 'ignore' })
-      // In a container's own /dev.
-      const own = `${makeDir(`${directory}/c`)}/xvda`
-      const script = `mount -t tmpfs tmpfs ${directory}/c && mknod ${own} b ${dev.replace(':', ' ')} && exec sleep 60 < ${own}`
-      const contained = spawn('unshare', ['-m', 'sh', '-c', script], { stdio: 'ignore' })
-      const reader = { command: PROCESS_READER, deadlineMs: 30_000 }
-      const openers = async (devices: ReadonlySet<string>) =>
-        (await askProcesses({ table: readMounts(), others: readOtherNamespaces(), devices }, reader)).openers(devices)
-      try {
-        expect(await until(async () => (await openers(new Set([dev]))).length === 2)).toBe(true)
-        const pids = (await openers(new Set([dev]))).map(({ pid }) => pid)
-        expect(new Set(pids)).toEqual(new Set([usual.pid, contained.pid]))
-        expect(await openers(new Set(['7:9999']))).toEqual([])
-      } finally {
-        for (const child of [usual, contained]) child.kill('SIGKILL')
-        await until(() => [usual, contained].every(({ signalCode }) => signalCode !== null))
-      }
     }))
 })
 

@@ -1,17 +1,6 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
 import { spawn } from 'node:child_process'
-import {
-  cpSync,
-  lchownSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, lchownSync, mkdirSync, readdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
@@ -19,7 +8,7 @@ import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
-import { addVolume, claim, DRIVER, POD, present, states, withDriver } from './csi-scene.ts'
+import { addVolume, DRIVER } from './csi-scene.ts'
 import { inventory } from './inventory.ts'
 
 const GONE = '00000000-0000-4000-8000-000000000009'
@@ -219,36 +208,5 @@ describe('links on the disk', () => {
   ])('S8, S12: who uses what is behind it is found: %s', async ([, happens], { directory }) => {
     const ends = ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy', 2, 2]
     expect(await changing(directory, happens)).toEqual(ends)
-  })
-
-  it("S8: a volume's whole life behind links of a driver and of pods", ({ directory }) => {
-    const before = (root: string): void => {
-      mkdirSync(`${root}/plugins/kubernetes.io/csi/${DRIVER}`, { recursive: true })
-      mkdirSync(`${directory}/disk`)
-      sh('mount', '-t', 'tmpfs', 'disk', `${directory}/disk`)
-      for (const [path, name] of [
-        [`${root}/plugins/kubernetes.io/csi/${DRIVER}`, 'staging'],
-        [`${root}/pods`, 'pods'],
-      ] as const) {
-        cpSync(path, `${directory}/disk/${name}`, { recursive: true })
-        rmSync(path, { recursive: true })
-        symlinkSync(`${directory}/disk/${name}`, path)
-      }
-    }
-    return withDriver(directory, { before }, async (node) => {
-      addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1'), { name: 'scratch', emptyDir: {} }])
-      expect(states(await node.apply())).toEqual(['done', 'done'])
-      expect(present(node, 'pv-1')).toEqual(['staged', 'stage file', 'published', 'publish file'])
-      const kernel = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-      expect(kernel.filter((line) => line.split(' ')[4]?.startsWith(`${directory}/disk/`))).toHaveLength(2)
-      expect((await node.plan()).operations).toEqual([])
-      writeFileSync(`${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch/file`, 'data')
-      node.forget(POD)
-      expect(states(await node.apply({ orphans: true }))).toEqual(Array(5).fill('done'))
-      expect([...present(node, 'pv-1'), ...readdirSync(`${directory}/disk/staging`), ...node.attachments]).toEqual([])
-      expect(readdirSync(`${directory}/disk/pods`)).not.toContain(POD)
-      expect((await node.plan({ orphans: true })).operations).toEqual([])
-    })
   })
 })

@@ -1,5 +1,5 @@
 /** S33, S34: programs are found on a fixed path, and no variable of the caller's reaches Node or what is started. */
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { it } from '../../helpers/machine.ts'
@@ -125,43 +125,4 @@ describeUnless(noRoot, "the caller's environment", () => {
     expect(await plan(openssl)).toEqual(plain)
     expect(await node.api.requests()).toEqual([])
   })
-
-  it('S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing', async ({ directory }) => {
-    await using node = await startNode(directory)
-    const [own, here, there] = ['container', 'here', 'there'].map((name) => `${directory}/${name}`) as [
-      string,
-      string,
-      string,
-    ]
-    for (const each of [here, there]) mkdirSync(each)
-    const other = await node.start({ name: 'other', cwd: there })
-    const given = ['plan', '-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')]
-    const look = async (env: NodeJS.ProcessEnv): Promise<object> => {
-      // As a container has it: the node's root file system below a directory, and the kubelet's directory hidden.
-      const inside = await node.volctl([...given, '--host-root', `${own}/host`], {
-        script: `exec unshare -m --propagation slave sh -c '${CONTAINER}' sh "$@"`,
-        env: { HOST_ROOT_IN_TEST: own, ROOT_IN_TEST: node.root, ...env },
-      })
-      const saved = await node.volctl([...given, '--out', 'saved.plan'], { cwd: here, env })
-      const runs = [inside, saved].map((run) => ({ status: run.status, stderr: run.stderr, says: essence(run) }))
-      const files = [here, there].map((place) => existsSync(`${place}/saved.plan`))
-      rmSync(`${here}/saved.plan`, { force: true })
-      return { runs, files }
-    }
-    const truth = await look({})
-    const says = { node: NODE, pods: { gone: 1 } }
-    expect(truth).toMatchObject({
-      runs: [
-        { status: 0, stderr: '', says },
-        { status: 0, says },
-      ],
-      files: [true, false],
-    })
-    const caller = `/proc/${other.pid}`
-    expect(await look({ VOLCTL_REENTERED: '1' })).toEqual(truth)
-    expect(await look({ VOLCTL_CALLER: caller, VOLCTL_REENTERED: '2' })).toEqual(truth)
-  })
 })
-
-const CONTAINER = `
-own=$HOST_ROOT_IN_TEST; mkdir -p "$own/host" && mount --rbind / "$own/host" && mount -t tmpfs hidden "$ROOT_IN_TEST" && exec "$@"`
