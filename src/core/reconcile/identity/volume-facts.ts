@@ -3,7 +3,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ownValue } from '../../base/own-value.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../facts/actual/volume-names.ts'
-import type { CsiIdentity } from '../../facts/sources.ts'
+import { type CsiIdentity, uniqueNameOf } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
@@ -19,12 +19,13 @@ export function describeCsiVolume(
     readonly name: string
     readonly mode: VolumeMode
     readonly identity: CsiIdentity | undefined
-    readonly uniqueName: string | undefined
+    /** Absent: as the identity gives it. */
+    readonly uniqueName?: string | undefined
     readonly device?: MountInfo | undefined
     readonly podVolumeName?: string | undefined
   },
 ): VolumeRef {
-  const { name, mode, identity, uniqueName, device, podVolumeName } = about
+  const { name, mode, identity, uniqueName = uniqueNameOf(identity), device, podVolumeName } = about
   const { inputs, objects } = context
   const status = inputs.snapshot.api?.node?.status
   const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
@@ -33,18 +34,20 @@ export function describeCsiVolume(
     uniqueName === undefined || status === undefined
       ? undefined
       : { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }
-  return {
+  return omitUndefined({
     name,
-    ...omitUndefined({ podVolumeName, uniqueName }),
+    podVolumeName,
+    uniqueName,
     plugin: CSI_PLUGIN,
-    ...omitUndefined({ driver: identity?.driver, handle: identity?.handle }),
+    driver: identity?.driver,
+    handle: identity?.handle,
     mode,
-    ...omitUndefined({ handleFrom: identity?.from }),
+    handleFrom: identity?.from,
     ...describePersistentVolume(volume),
-    ...omitUndefined({ attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere }),
+    attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere,
     ...reported,
     ...describeDevice(device),
-  }
+  })
 }
 
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
@@ -73,11 +76,11 @@ export function describePersistentVolume(
 ): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
-  return {
-    ...omitUndefined({ claim: claim?.name === undefined ? undefined : namespacedName(claim) }),
+  return omitUndefined({
+    claim: claim?.name === undefined ? undefined : namespacedName(claim),
     persistentVolume: volume.metadata.name,
-    ...omitUndefined({ accessModes }),
-  }
+    accessModes,
+  })
 }
 
 /** True if the attachments of other nodes are known, because the whole list was read and not single objects (S30). */
@@ -115,27 +118,13 @@ export function describeWanted(
   context: PlanContext,
   volume: Pick<VolumeToMount, 'podVolumeNames'> & VolumeSpec,
 ): VolumeRef {
-  const [podVolumeName] = volume.podVolumeNames
-  if (volume.driver === undefined || volume.handle === undefined) {
+  const { podVolumeNames, specName: name, uniqueName, plugin, mode, persistentVolume, driver, handle } = volume
+  const [podVolumeName] = podVolumeNames
+  if (driver === undefined || handle === undefined)
     return {
-      name: volume.specName,
-      ...omitUndefined({ podVolumeName }),
-      uniqueName: volume.uniqueName,
-      plugin: volume.plugin,
-      mode: volume.mode,
-      ...describePersistentVolume(volume.persistentVolume),
+      ...omitUndefined({ name, podVolumeName, uniqueName, plugin, mode }),
+      ...describePersistentVolume(persistentVolume),
     }
-  }
-  return describeCsiVolume(context, {
-    name: volume.specName,
-    mode: volume.mode,
-    identity: {
-      driver: volume.driver,
-      handle: volume.handle,
-      from:
-        volume.persistentVolume === undefined ? 'the pod' : `PersistentVolume ${volume.persistentVolume.metadata.name}`,
-    },
-    uniqueName: volume.uniqueName,
-    podVolumeName,
-  })
+  const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
+  return describeCsiVolume(context, { name, mode, identity: { driver, handle, from }, uniqueName, podVolumeName })
 }

@@ -59,7 +59,7 @@ export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Pa
   for (const { layers } of all) for (const { id } of layers) removes.add(id)
   const draft: Draft = {
     kind,
-    reason,
+    reason: parts.call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,

@@ -19,7 +19,10 @@ import { isLiving } from '../pods/pod-classes.ts'
 /** Why a device is left as it is. */
 export type Kept = Pick<Left, 'rule' | 'why'>
 
-interface References {
+/** Why a device is torn down whose last pod an operation of this plan takes it from. */
+export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on this node is gone' } as const
+
+export interface References {
   /** One that stays. */
   readonly held?: Facts['held']
   /** Operations that have to come first, where none stays. */
@@ -105,6 +108,8 @@ interface DriverStaging {
 /** What is staged for a volume, and what a driver can still do about it. */
 export interface StagedParts extends References {
   readonly call: DriverCall | undefined
+  /** True if a driver, known or not, has to unstage it. */
+  readonly unstages: boolean
   readonly own: DriverStaging
 }
 
@@ -129,15 +134,18 @@ const STASHED = new Set(['image-meta.json'])
 export function stagedParts(context: PlanContext, found: StagingFacts): StagedParts | Kept {
   const { path, identity, stateFile, layers, mounts, predecessors } = found
   const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
-  const own = driverStaging(context, found, call)
+  const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(context.inputs, identity.driver))
+  // Without a driver that is called to unstage nothing counts as made by the driver.
+  const own = driverStaging(context, found, unstages ? identity?.handle : undefined)
   const shown = referencesTo(context, [...layers, ...own.mounts], context.inputs.absolute(path))
-  return 'why' in shown ? shown : { call, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
+  return 'why' in shown
+    ? shown
+    : { call, unstages, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
 }
 
-function driverStaging(context: PlanContext, found: StagingFacts, call: DriverCall | undefined): DriverStaging {
+function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined): DriverStaging {
   const { inputs } = context
   const { path, files, predecessors } = found
-  const handle = handleToUnstage(context, found, call)
   const pathOf = (mount: MountInfo): string => inputs.relative(inputs.plain(mount.mountPoint))
   const isOwn = (mount: MountInfo): boolean =>
     handle !== undefined &&
@@ -158,16 +166,6 @@ function driverStaging(context: PlanContext, found: StagingFacts, call: DriverCa
     foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
   }
-}
-
-/** Undefined if the driver will not be called to unstage: then nothing counts as made by the driver. */
-function handleToUnstage(
-  context: PlanContext,
-  { identity }: StagingFacts,
-  call: DriverCall | undefined,
-): string | undefined {
-  if (identity === undefined || isWithoutDriver(call)) return undefined
-  return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }
 
 /** True if the mount shows the device and root of a pod's mount that this plan removes. */

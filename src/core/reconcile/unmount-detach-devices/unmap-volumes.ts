@@ -1,17 +1,15 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
-import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
-import type { Reason } from '../../messages/codes.ts'
-import type { Draft } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { CSI_BLOCK_DIR } from '../../volumes/csi-paths.ts'
 import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
@@ -19,9 +17,9 @@ import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
+import { isLiving, type PodClass } from '../pods/pod-classes.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { type Kept, type StagedParts, stagedParts } from './staged-parts.ts'
+import { type Kept, LAST_POD_GONE, type StagedParts, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolumes(context: PlanContext): void {
@@ -32,7 +30,7 @@ export function unmapVolumes(context: PlanContext): void {
 
 function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
   const pod = context.classes.of(mapping.podUid)
-  if (pod === undefined || (pod.class !== 'Gone' && pod.class !== 'Finished')) return
+  if (pod === undefined || isLiving(pod)) return
   const known = knownBlock(context, block)
   const volume = describeBlock(context, known, mapping)
   const subject = context.ledger.block(block, mapping)
@@ -68,7 +66,6 @@ function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, {
     rule: 'R451',
     message: `a link is all that is left of block volume ${block.name}`,
     steps: [{ op: 'unlink', target }],
-    paths: [target],
     unread: unreadWithin(inputs, block.dir),
     kubeletWould: 'fail: without vol_data.json it does not know the driver',
   }
@@ -76,35 +73,25 @@ function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, {
 
 function partsOfMapping(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
   const { block, isCsi, identified, identity } = known
-  const target = publishedAt(context, known, mapping)
-  const mounted = mapping.mapLayers.length + mapping.publishLayers.length > 0
+  const { podUid, mapFile, mapLayers, publishLayers, symlink } = mapping
+  const target = context.inputs.absolute(`${CSI_BLOCK_DIR}/publish/${block.name}/${podUid}`)
+  const mounted = mapLayers.length + publishLayers.length > 0
   const call = identity && driverCall(context, identity, block.stateFile, mounted)
-  const leaked = mapping.symlink === undefined
+  const leaked = symlink === undefined
   const steps = stepsOfMapping(context, isCsi, mapping, target, call)
-  const map: Stack[] =
-    mapping.mapFile === undefined ? [] : [{ path: context.inputs.absolute(mapping.mapFile), layers: mapping.mapLayers }]
+  const map: Stack[] = mapFile === undefined ? [] : [{ path: context.inputs.absolute(mapFile), layers: mapLayers }]
   return {
-    reason: whyUnmapped(pod, leaked, call),
+    reason: leaked ? 'MappedWithoutPod' : reasonOf(pod),
     rule: 'R451',
     message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
-    mounts: [...map, { path: target, layers: mapping.publishLayers }],
+    mounts: [...map, { path: target, layers: publishLayers }],
     foreign: block.foreign,
     identified,
     call,
     kubeletWould: leaked ? 'never find the map; it stays, with its published device and loop device' : undefined,
   }
-}
-
-function whyUnmapped(pod: PodClass, leaked: boolean, call: DriverCall | undefined): Reason {
-  if (call?.kind === 'absentSinceBoot') return 'DriverAbsentSinceBoot'
-  return leaked ? 'MappedWithoutPod' : reasonOf(pod)
-}
-
-function publishedAt({ inputs }: PlanContext, { block, isCsi }: KnownBlock, { podUid }: BlockMapping): string {
-  const dir = isCsi ? block.publishDir : undefined
-  return inputs.absolute(`${dir ?? `plugins/kubernetes.io/csi/volumeDevices/publish/${block.name}`}/${podUid}`)
 }
 
 function stepsOfMapping(
@@ -165,7 +152,7 @@ export function unmapDevices(context: PlanContext): void {
 }
 
 function unmapDevice(context: PlanContext, block: BlockVolume): void {
-  const { inputs, ledger } = context
+  const { inputs, ledger, findings } = context
   const known = knownBlock(context, block)
   const { isCsi, identity, uniqueName } = known
   const subject = ledger.block(block)
@@ -176,30 +163,27 @@ function unmapDevice(context: PlanContext, block: BlockVolume): void {
     return
   }
   const { staging = { path: block.dir, mounts: [], files: [] }, stateFile } = block
-  const isBefore = ({ kind, subject: its }: Draft): boolean => kind === 'UnmapVolume' && areOfOneRow(its, subject)
-  const staged = {
-    ...staging,
-    identity,
-    stateFile,
-    layers: [],
-    predecessors: context.findings.operations.filter(isBefore),
-  }
-  const found = kept ?? stagedParts(context, staged)
-  if ('why' in found)
-    context.findings.left.push({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName })
+  const predecessors = findings.operations.filter(
+    ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subject),
+  )
+  const found = kept ?? stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
+  if ('why' in found) findings.left.push({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName })
   else tearDown(context, what, () => partsOf(context, known, found))
 }
 
-function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, after }: StagedParts): Parts {
+function partsOf(context: PlanContext, known: KnownBlock, { call, unstages, own, held, after }: StagedParts): Parts {
   const { block, isCsi, identity } = known
-  const leaked = after.length === 0
-  const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
+  const dir = context.inputs.absolute(block.dir)
+  const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(block.plugin, dir)
   return {
-    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
-    rule: leaked ? 'R820' : 'R452',
-    message: leaked
-      ? `still set up at ${context.inputs.absolute(block.dir)}, but no pod directory refers to it`
-      : 'its last pod on this node is gone',
+    ...LAST_POD_GONE,
+    rule: 'R452',
+    ...(after.length === 0 && {
+      reason: 'MappedWithoutPod',
+      rule: 'R820',
+      message: `still set up at ${dir}, but no pod directory refers to it`,
+      kubeletWould: 'never find the map',
+    }),
     steps,
     paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
     mounts: own.stacks.length === 0 ? undefined : own.stacks,
@@ -211,7 +195,6 @@ function partsOf(context: PlanContext, known: KnownBlock, { call, own, held, aft
     held,
     call,
     after,
-    kubeletWould: leaked ? 'never find the map' : undefined,
   }
 }
 
@@ -223,7 +206,7 @@ function emptyParts(context: PlanContext, block: BlockVolume): Parts {
     reason: 'MappedWithoutPod',
     rule: 'R837',
     message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
-    steps: csiSteps(context, { block, identity: undefined }, undefined),
+    steps: csiSteps(context, block, true),
     unread,
   }
 }
@@ -236,33 +219,21 @@ function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: Block
   )
 }
 
-function otherSteps({ inputs }: PlanContext, { plugin, dir }: BlockVolume): Step[] {
-  return [...releaseSteps(plugin, inputs.absolute(dir)), { op: 'rmdir', target: inputs.absolute(dir) }]
-}
-
 /** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it creates itself. */
-function csiSteps(
-  { inputs }: PlanContext,
-  { block, identity }: Pick<KnownBlock, 'block' | 'identity'>,
-  call: DriverCall | undefined,
-): Step[] {
-  const steps: Step[] = []
-  const socket = identity && registeredDriver(inputs, identity.driver)
-  const remove = (op: 'rmdir' | 'unlink', path: string): void => {
-    if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
-  }
+function csiSteps({ inputs }: PlanContext, block: BlockVolume, unstages: boolean): Step[] {
+  const { name, dir, mapDir, stagingPath, publishDir, staging, stateFile } = block
   // S16: also if nothing is staged on disk, unlike the kubelet (C85).
-  const onRecord = block.stagingPath !== undefined || block.stateFile !== undefined
-  if (block.staging !== undefined && onRecord && !isWithoutDriver(call) && stages(socket)) {
-    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.staging.path) })
-  }
-  if (block.publishDir !== undefined) remove('rmdir', block.publishDir)
-  if (block.stagingPath !== undefined) remove('rmdir', block.stagingPath)
-  remove('rmdir', block.mapDir)
-  remove('unlink', `${block.dir}/data/vol_data.json`)
-  remove('rmdir', `${block.dir}/data`)
-  if (!SHARED_DIRECTORIES.includes(block.name)) remove('rmdir', block.dir)
-  return steps
+  const isCalled = unstages && staging !== undefined && (stagingPath ?? stateFile) !== undefined
+  const record = `${dir}/data/vol_data.json`
+  const own = SHARED_DIRECTORIES.includes(name) ? undefined : dir
+  return [
+    ...(isCalled ? [{ op: 'NodeUnstageVolume' as const, target: inputs.absolute(staging.path) }] : []),
+    ...[publishDir, stagingPath, mapDir, record, `${dir}/data`, own].flatMap((path): Step[] =>
+      path !== undefined && inputs.tree.has(path)
+        ? [{ op: path === record ? 'unlink' : 'rmdir', target: inputs.absolute(path) }]
+        : [],
+    ),
+  ]
 }
 
 /** A pod that must not be disturbed needs the map: by the desired state, a mapping, or the same spec name (R815, R817). */
@@ -273,7 +244,7 @@ function whyKept(
 ): Kept | undefined {
   if (!inputs.tree.has(dir) && stagingPath === undefined && publishDir === undefined)
     return { rule: 'R452', why: 'the volume has no map directory on this node' }
-  const [user] = [...(uniqueName === undefined ? [] : uses.of(uniqueName)), ...uses.of(uniqueVolumeName(plugin, name))]
+  const [user] = [uniqueName ?? '', uniqueVolumeName(plugin, name)].flatMap((each) => uses.of(each))
   if (user !== undefined) return { rule: 'R815', why: `pod ${user.pod.uid} ${user.how}` }
   const wanted = ledger.wants
     .ofPlugin(plugin)

@@ -14,7 +14,7 @@ import { type FlexCall, flexCall } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving } from '../pods/pod-classes.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { referencesTo } from './staged-parts.ts'
+import { LAST_POD_GONE, type References, referencesTo } from './staged-parts.ts'
 
 export function unmountOtherDevices(context: PlanContext): void {
   for (const global of context.ledger.globals) unmountGlobal(context, global)
@@ -32,43 +32,35 @@ function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     context.findings.left.push({ path: target, ...found, subject, volume: uniqueName })
     return
   }
-  const { held, after } = found
-  const volume = {
-    name,
-    uniqueName,
-    plugin,
-    mode: 'Filesystem' as const,
-    ...describeDevice(layers.at(-1)),
-  }
-  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => {
-    // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
-    return { ...partsOf(context, global, layers.length === 0 ? unmountsOf(context, plugin) : after), held }
-  })
+  const volume = { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) } as const
+  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, global, target, found))
 }
 
-function partsOf(context: PlanContext, global: GlobalMount, after: readonly Draft[]): Parts {
-  const { plugin, name, path, layers, foreign } = global
-  const target = context.inputs.absolute(path)
+function partsOf(context: PlanContext, global: GlobalMount, target: string, { held, after: of }: References): Parts {
+  const { plugin, name, layers, foreign } = global
+  // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
+  const after = layers.length === 0 ? unmountsOf(context, plugin) : of
   const call = global.flex ? flexCall(context, plugin) : undefined
   const mounted = layers.length > 0
   return {
-    reason: after.length === 0 ? 'StagedWithoutPod' : 'LastPodGone',
+    ...LAST_POD_GONE,
     rule: 'R445',
-    message: whyUnmounted(target, mounted, after),
+    ...(after.length === 0 && {
+      reason: 'StagedWithoutPod',
+      message: `still mounted on ${target}, but no pod directory refers to it`,
+    }),
+    ...(!mounted && {
+      message: 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down',
+    }),
     steps: stepsOf(context, global, target, call),
     mounts: [{ path: target, layers }],
     foreign,
     stray: strayIn(global),
     call: mounted ? call : undefined,
     device: { plugin, directory: name },
+    held,
     after,
   }
-}
-
-function whyUnmounted(target: string, mounted: boolean, after: readonly Draft[]): string {
-  if (!mounted) return 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down'
-  if (after.length > 0) return 'its last pod on this node is gone'
-  return `still mounted on ${target}, but no pod directory refers to it`
 }
 
 /**
@@ -83,15 +75,15 @@ function stepsOf(context: PlanContext, global: GlobalMount, target: string, call
     call?.kind === 'call' && umounts.length > 0 && !asked
       ? [{ op: 'flexUnmountDevice', target, detail: call.executable }]
       : umounts
-  return [...first, ...releaseSteps(global.plugin, target), { op: 'rmdir', target }]
+  return [...first, ...releaseSteps(global.plugin, target)]
 }
 
 /**
- * Steps that release the device on the node once nothing is mounted or mapped any more, and remove its record (P76, P81,
- * P84).
+ * Steps that release the device on the node once nothing is mounted or mapped any more, and remove its record and directory (P76,
+ * P81, P84).
  */
-export function releaseSteps(plugin: string, target: string): readonly Step[] {
-  return pluginNamed(plugin).device?.release?.(target) ?? []
+export function releaseSteps(plugin: string, target: string): Step[] {
+  return [...(pluginNamed(plugin).device?.release?.(target) ?? []), { op: 'rmdir', target }]
 }
 
 /** Unmounts that will be carried out. Apply checks whether the device is still in use, in any order. */

@@ -88,7 +88,7 @@ function partsOf(
   for (const entry of strays) reportStray(context, volume, entry)
   const absent = call?.kind === 'absentSinceBoot'
   return {
-    reason: absent ? 'DriverAbsentSinceBoot' : reasonOf(pod),
+    reason: reasonOf(pod),
     rule: 'R441',
     message: absent
       ? `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`
@@ -101,9 +101,9 @@ function partsOf(
 }
 
 /** Why a kubelet that has just started does not find the volume (S17). */
-function notReconstructable({ reason, kubeletWould }: Parts): Pick<Parts, 'reason' | 'rule' | 'kubeletWould'> {
+function notReconstructable({ kubeletWould }: Parts): Pick<Parts, 'reason' | 'rule' | 'kubeletWould'> {
   return {
-    reason: reason === 'DriverAbsentSinceBoot' ? reason : 'NotReconstructable',
+    reason: 'NotReconstructable',
     rule: 'S17',
     kubeletWould:
       kubeletWould ?? 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
