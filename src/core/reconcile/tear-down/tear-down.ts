@@ -1,9 +1,10 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
+import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
@@ -13,10 +14,9 @@ import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { lostAtStart, type PlanContext, waitForKubelet, waitToSettle } from '../context/context.ts'
-import type { Stack } from '../context/layers.ts'
+import { type Stack, umountSteps } from '../context/layers.ts'
 import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import type { SubPathWork } from './sub-path-steps.ts'
 
 interface TearDown {
   readonly kind: OperationKind
@@ -75,6 +75,23 @@ export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Pa
     }),
   }
   context.findings.addUnlessWaiting(judged(context, draft, parts), wait, 'S11')
+}
+
+/** The same of a pod's volume, with its own mounts. @param partsOf given the absolute path of its mount point, as one text: a plan looks thousands up */
+export function tearDownVolume(
+  context: PlanContext,
+  { of, ...what }: Omit<TearDown, 'subject'> & { readonly of: PodVolume },
+  partsOf: (target: string) => Parts,
+): void {
+  tearDown(context, { ...what, subject: context.ledger.podVolume(of) }, () => {
+    const path = context.inputs.absolute(of.target)
+    const own = {
+      mounts: [{ path, layers: of.layers }],
+      foreign: of.foreign,
+      subPaths: subPathWork(context, of.subPaths),
+    }
+    return { ...own, paths: [path], ...partsOf(path) }
+  })
 }
 
 /** What --driver-gone leaves undone (S16). */
@@ -136,4 +153,51 @@ export function reportKept(
 /** The kubelet deletes what is in such a volume; of all others it keeps what it finds where nothing is mounted (O12, O13). */
 export function isEmptied({ plugin }: PodVolume): boolean {
   return ['emptyDir', 'projected'].includes(pluginNamed(plugin).tearDown)
+}
+
+// * The sub-path mounts of one volume name (R446, P140; O16, O17, O18).
+
+interface SubPathWork {
+  readonly steps: readonly Step[]
+  readonly mounts: readonly Stack[]
+  /** Mounts that are not the volume's. */
+  readonly foreign: readonly MountInfo[]
+}
+
+/** Unmounts every leaf, newest first, then removes leaves and directories bottom up. Never descends into a leaf. */
+export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined): SubPathWork {
+  if (subPaths === undefined) return { steps: [], mounts: [], foreign: [] }
+  const { inputs } = context
+  const { tree } = inputs
+  const mounted = subPaths.leaves
+    .filter((leaf) => leaf.layers.length > 0)
+    .toSorted((a, b) => (b.layers.at(-1)?.index ?? 0) - (a.layers.at(-1)?.index ?? 0))
+  const steps: Step[] = mounted.flatMap((leaf) => umountSteps(context, inputs.absolute(leaf.path), leaf.layers))
+  // Leaves that are not empty stay, and so do their parents.
+  const gone = subPaths.leaves.filter((leaf) => leaf.layers.length > 0 || isEmptyLeaf(context, leaf))
+  const goes = new Set(gone.map(({ path }) => path))
+  const emptied = tree
+    .children(subPaths.dir)
+    .filter(({ path, type }) => type === 'dir' && tree.children(path).every((entry) => goes.has(entry.path)))
+  const isEmptied = tree.isDir(subPaths.dir) && emptied.length === tree.children(subPaths.dir).length
+  return {
+    steps: [
+      ...steps,
+      ...gone.map(
+        ({ path, entry }): Step => ({ op: entry?.type === 'file' ? 'unlink' : 'rmdir', target: inputs.absolute(path) }),
+      ),
+      ...[...emptied.map(({ path }) => path), ...(isEmptied ? [subPaths.dir] : [])].map(
+        (path): Step => ({ op: 'rmdir', target: inputs.absolute(path) }),
+      ),
+    ],
+    mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
+    foreign: subPaths.foreign,
+  }
+}
+
+/** The mount point that the kubelet makes for a sub-path: an empty directory or an empty file (P136). */
+function isEmptyLeaf({ inputs }: PlanContext, { path, entry }: SubPathLeaf): boolean {
+  if (entry === undefined) return false
+  if (entry.type === 'dir') return inputs.tree.children(path).length === 0 && entry.error === undefined
+  return entry.type === 'file' && entry.size === 0
 }

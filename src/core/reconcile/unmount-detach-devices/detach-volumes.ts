@@ -10,7 +10,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import { CSI_PLUGIN, escapeQualifiedName, type VolumeMode } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
@@ -51,48 +51,34 @@ export function detachVolumes(context: PlanContext): void {
   }
 }
 
-/** An attachment and what is known about its volume. */
-interface KnownAttachment {
-  readonly attachment: VolumeAttachment
-  readonly identity: CsiIdentity | undefined
-  readonly uniqueName: string | undefined
-  readonly persistentVolume: string | undefined
-}
-
 function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: NodeFacts): void {
+  const { uses, ledger, findings } = context
+  const { name, uid, resourceVersion } = attachment.metadata
+  const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const identity = identifyAttachment(context, attachment)
   const uniqueName = uniqueNameOf(identity)
-  const { persistentVolumeName: persistentVolume } = attachment.spec.source
-  const users = [
-    ...(uniqueName === undefined ? [] : context.uses.of(uniqueName)),
-    ...(persistentVolume === undefined ? [] : context.uses.ofPersistentVolume(persistentVolume)),
-  ]
+  const users = [...uses.of(uniqueName ?? ''), ...uses.ofPersistentVolume(persistentVolume ?? '')]
   const wanted = whoWants(node, uniqueName, users)
+  const target = `volumeattachments/${name}`
+  const subject = ledger.attachment(attachment)
   if (wanted !== undefined) {
-    context.findings.left.push({
-      ...{ path: `volumeattachments/${attachment.metadata.name}`, rule: 'R706', why: wanted },
-      ...{ subject: context.ledger.attachment(attachment), volume: uniqueName },
-    })
+    findings.left.push({ path: target, rule: 'R706', why: wanted, subject, volume: uniqueName })
     return
   }
-  const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
-  const traces = context.uses.traces(identity, persistentVolume)
-  const after = predecessorsOf(context, known, traces)
-  const volume = describeAttached(context, known, after)
-  const subject = context.ledger.attachment(attachment)
+  const traces = uses.traces(identity, persistentVolume)
+  const after = predecessorsOf(context, traces, uniqueName, persistentVolume)
   const others = waitFor(context, attachment, uniqueName, users[0]?.pod)
   const isOpen = others === undefined || isByKubelet(others.code)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? stillOnNode(context, traces)
-  const { name, uid, resourceVersion } = attachment.metadata
   const draft: Draft = {
     kind: 'DetachVolume',
     reason: 'NotWanted',
     // The same text for every volume, so that a screen shows it once.
     message: `${after.length === 0 ? 'no pod on this node uses the volume' : 'its last pod on this node is gone'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
-    volume,
+    volume: describeAttached(context, attachment, identity, after),
     subject,
-    steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
+    steps: [{ op: 'deleteVolumeAttachment', target }],
     paths: [],
     after: [...after],
     rule: 'S21',
@@ -101,12 +87,13 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
     attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
   }
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
-  const facts = wait === undefined ? factsOf(known, node, after) : {}
-  context.findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
+  const facts = wait === undefined ? factsOf(attachment, identity, node, after) : {}
+  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
 }
 
 function factsOf(
-  { attachment, identity, persistentVolume }: KnownAttachment,
+  attachment: VolumeAttachment,
+  identity: CsiIdentity | undefined,
   { wanted, unread, unidentified }: NodeFacts,
   after: readonly Draft[],
 ): Facts {
@@ -116,7 +103,7 @@ function factsOf(
     attachment: { object: attachment, unresolved: wanted.unresolved, unread },
     identified: identity === undefined ? handleUnknown(attachment) : { identity },
     device: { plugin: CSI_PLUGIN, identity },
-    sought: { ...identity, names: persistentVolume === undefined ? [] : [persistentVolume] },
+    sought: { ...identity, names: [attachment.spec.source.persistentVolumeName].filter((name) => name !== undefined) },
     unidentified: () => (isOpen ? unidentified[0] : undefined),
   }
 }
@@ -127,16 +114,28 @@ function whoWants(
   uniqueName: string | undefined,
   users: readonly VolumeUser[],
 ): string | undefined {
-  const [pod] = uniqueName === undefined ? [] : (wanted.names.get(uniqueName) ?? [])
+  const [pod] = wanted.names.get(uniqueName ?? '') ?? []
   if (pod !== undefined) return `pod ${podLabel(pod)} wants it`
   const desired = users.find((user) => user.pod.class === 'Desired')
   return desired && `pod ${desired.pod.uid} ${desired.how}`
 }
 
-function describeAttached(context: PlanContext, known: KnownAttachment, after: readonly Draft[]): VolumeRef {
-  const { identity, uniqueName, persistentVolume } = known
-  const volume = describeCsiVolume(context, { ...nameOf(context, known, after), identity, uniqueName })
-  return withGivenDevice(context, volume, persistentVolume)
+/** For a block volume, name and mode as on disk: an apply needs them to find loop devices on its maps (C19). */
+function describeAttached(
+  context: PlanContext,
+  { metadata, spec: { source } }: VolumeAttachment,
+  identity: CsiIdentity | undefined,
+  after: readonly Draft[],
+): VolumeRef {
+  const { persistentVolumeName } = source
+  const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
+  const mode = context.objects.persistentVolume(persistentVolumeName ?? '')?.spec.volumeMode
+  const volume = describeCsiVolume(context, {
+    name: known?.name ?? persistentVolumeName ?? identity?.handle ?? metadata.name,
+    mode: known?.mode ?? (mode === 'Block' ? 'Block' : 'Filesystem'),
+    identity,
+  })
+  return withGivenDevice(context, volume, persistentVolumeName)
 }
 
 function handleUnknown({ metadata: { name } }: VolumeAttachment): Identified {
@@ -146,48 +145,34 @@ function handleUnknown({ metadata: { name } }: VolumeAttachment): Identified {
   }
 }
 
-/** For a block volume, name and mode as on disk: an apply needs them to find loop devices on its maps (C19). */
-function nameOf(
-  { objects }: PlanContext,
-  { attachment, identity, persistentVolume }: KnownAttachment,
-  after: readonly Draft[],
-): { name: string; mode: VolumeMode } {
-  const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
-  const isBlock = objects.persistentVolume(persistentVolume ?? '')?.spec.volumeMode === 'Block'
-  return {
-    name: known?.name ?? persistentVolume ?? identity?.handle ?? attachment.metadata.name,
-    mode: known?.mode ?? (isBlock ? 'Block' : 'Filesystem'),
-  }
-}
-
 /**
  * Operations on the volume by its unique name, and on everything with the name of its PersistentVolume, identified or not: an
  * operation that is blocked because its volume could not be identified blocks the detach as well.
  */
 function predecessorsOf(
   { inputs, findings }: PlanContext,
-  { uniqueName, persistentVolume }: KnownAttachment,
   traces: readonly VolumeTrace[],
+  uniqueName = '',
+  persistentVolume = '',
 ): readonly Draft[] {
-  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
-  const leaked = persistentVolume === undefined ? [] : findings.leakedOf(escapeQualifiedName(persistentVolume))
-  const found = traces.flatMap((trace) => trace.flatMap((path) => findings.on(inputs.absolute(path))))
-  return [...new Set([...named, ...leaked, ...found])]
+  const found = traces.flat().flatMap((path) => findings.on(inputs.absolute(path)))
+  const leaked = findings.leakedOf(escapeQualifiedName(persistentVolume))
+  return [...new Set([...findings.ofVolume(uniqueName), ...leaked, ...found])]
 }
 
 function waitFor(
   context: PlanContext,
-  attachment: VolumeAttachment,
+  { metadata: { name, deletionTimestamp, finalizers }, status }: VolumeAttachment,
   uniqueName: string | undefined,
   user: PodClass | undefined,
 ): Wait | undefined {
-  if (attachment.metadata.deletionTimestamp !== undefined) {
-    const error = attachment.status?.detachError?.message
-    const held = attachment.metadata.finalizers?.join(', ')
+  if (deletionTimestamp !== undefined) {
+    const error = status?.detachError?.message
+    const held = finalizers?.join(', ')
     return {
       code: 'AttachmentDeleting',
-      message: `VolumeAttachment ${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
-      hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', attachment.metadata.name)}`,
+      message: `VolumeAttachment ${name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
+      hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
     }
   }
   if (user?.why?.is === 'kept') {
@@ -210,13 +195,12 @@ function waitFor(
     const waits = whatTheControllerWaitsFor(context, uniqueName)
     return { ...kubelet, message: `the attach/detach controller detaches the volume: ${kubelet.message}; ${waits}` }
   }
-  if (attachment.status?.attached !== true) {
-    return {
-      code: 'ControllerActs',
-      message: `VolumeAttachment ${attachment.metadata.name} is not attached; the attach/detach controller deletes it`,
-    }
-  }
-  return undefined
+  return status?.attached === true
+    ? undefined
+    : {
+        code: 'ControllerActs',
+        message: `VolumeAttachment ${name} is not attached; the attach/detach controller deletes it`,
+      }
 }
 
 /** A mount, map or record of the volume that this plan does not remove. */

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration, uniquePodVolumeName } from '../../facts/actual/volume-names.ts'
-import { type CsiIdentity, identityOf, uniqueNameOf } from '../../facts/sources.ts'
+import { identityOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
@@ -18,39 +18,50 @@ import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { driverCall } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
+import { reportKept, subPathWork, tearDown, tearDownVolume } from '../tear-down/tear-down.ts'
 
 export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
-  const work = subPathWork(context, volume.subPaths)
-  const mounted = volume.layers.length > 0
-  const unread = volume.stateFile === undefined && unreadWithin(context.inputs, volume.dir) !== undefined
-  if (volume.stateFile === undefined && !mounted && !(unread && work.mounts.length > 0)) {
-    leaveUnrecorded(context, pod, volume, work)
+  const { inputs } = context
+  const { name, layers, stateFile } = volume
+  const mounted = layers.length > 0
+  const { mounts } = subPathWork(context, volume.subPaths)
+  if (stateFile === undefined && !mounted && !(mounts.length > 0 && unreadWithin(inputs, volume.dir) !== undefined)) {
+    leaveUnrecorded(context, pod, volume, mounts.length > 0)
     return
   }
   const identified = context.ledger.sources.identify.podVolume(volume)
   const identity = identityOf(identified)
-  const kind = volume.stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
+  const kind = stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
   const ref = describeCsiVolume(context, {
-    name: volume.name,
-    mode: 'Filesystem',
-    identity,
-    uniqueName: podVolumeNameOf(volume) ?? uniqueNameOf(identity),
-    device: volume.layers.at(-1),
+    ...{ name, mode: 'Filesystem', identity },
+    ...{ uniqueName: podVolumeNameOf(volume), device: layers.at(-1) },
   })
-  const subject = context.ledger.podVolume(volume)
-  tearDown(context, { kind, pod, volume: ref, subject }, () => {
-    const call = identity && driverCall(context, identity, volume.stateFile, mounted)
-    const parts = partsOf(context, pod, volume, identity, call)
+  tearDownVolume(context, { kind, pod, volume: ref, of: volume }, (target) => {
+    const call = identity && driverCall(context, identity, stateFile, mounted)
+    const isGone = call?.kind === 'gone'
+    const absent = call?.kind === 'absentSinceBoot'
+    // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
+    const strays = strayFiles(volume, isGone || absent)
+    for (const entry of strays) reportStray(context, volume, entry)
+    const steps: Step[] = isGone
+      ? umountSteps(context, target, layers)
+      : absent
+        ? []
+        : [{ op: 'NodeUnpublishVolume', target }]
+    if ((isGone || absent) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
+    if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
+    if (strays.length === 0) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
     return {
-      ...parts,
-      ...(kind === 'CleanOrphanVolume' ? notReconstructable(parts) : {}),
-      subPaths: work,
-      paths: [context.inputs.absolute(volume.target)],
+      ...(kind === 'UnmountVolume' ? { reason: reasonOf(pod), rule: 'R441' } : NOT_RECONSTRUCTABLE),
+      message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
+      ...(absent && {
+        message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
+        kubeletWould: 'wait for the driver for ever',
+      }),
+      steps,
       uncovered: uncoveredBy(volume),
       identified,
       call,
@@ -58,68 +69,27 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
   })
 }
 
+/** A kubelet that has just started does not find the volume (S17). */
+const NOT_RECONSTRUCTABLE = {
+  reason: 'NotReconstructable',
+  rule: 'S17',
+  kubeletWould: 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
+} as const
+
 /** Neither mounted nor on record: there is nothing that a driver could undo, but sub-paths may still show the volume (O17). */
-function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, { mounts }: SubPathWork): void {
+function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, hasSubPaths: boolean): void {
   const files = volume.content.filter(({ type }) => type !== 'dir')
   for (const entry of files) reportStray(context, volume, entry)
-  if (volume.subPaths === undefined || mounts.length === 0) {
-    leaveEmpty(context, volume)
-    return
+  const { name, subPaths } = volume
+  if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
+  else {
+    const why = `its volume ${name} is not mounted and has no state file`
+    unmountLeakedSubPaths(context, pod, subPaths, {
+      why,
+      subject: context.ledger.podVolume(volume),
+      plugin: CSI_PLUGIN,
+    })
   }
-  const why = `its volume ${volume.name} is not mounted and has no state file`
-  const { subPaths } = volume
-  unmountLeakedSubPaths(context, pod, subPaths, {
-    why,
-    subject: context.ledger.podVolume(volume),
-    plugin: CSI_PLUGIN,
-  })
-}
-
-function partsOf(
-  context: PlanContext,
-  pod: PodClass,
-  volume: PodVolume,
-  identity: CsiIdentity | undefined,
-  call: DriverCall | undefined,
-): Parts {
-  const target = context.inputs.absolute(volume.target)
-  // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
-  const strays = strayFiles(volume, isWithoutDriver(call))
-  for (const entry of strays) reportStray(context, volume, entry)
-  const absent = call?.kind === 'absentSinceBoot'
-  return {
-    reason: reasonOf(pod),
-    rule: 'R441',
-    message: absent
-      ? `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`
-      : `volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'not mounted, but its state file is left'}`,
-    steps: stepsOf(context, volume, call, strays.length > 0),
-    mounts: [{ path: target, layers: volume.layers }],
-    foreign: volume.foreign,
-    kubeletWould: absent ? 'wait for the driver for ever' : undefined,
-  }
-}
-
-/** Why a kubelet that has just started does not find the volume (S17). */
-function notReconstructable({ kubeletWould }: Parts): Pick<Parts, 'reason' | 'rule' | 'kubeletWould'> {
-  return {
-    reason: 'NotReconstructable',
-    rule: 'S17',
-    kubeletWould:
-      kubeletWould ?? 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
-  }
-}
-
-function stepsOf(context: PlanContext, volume: PodVolume, call: DriverCall | undefined, keepsFiles: boolean): Step[] {
-  const { inputs } = context
-  const target = inputs.absolute(volume.target)
-  const steps: Step[] = []
-  if (call?.kind === 'gone') steps.push(...umountSteps(context, target, volume.layers))
-  else if (call?.kind !== 'absentSinceBoot') steps.push({ op: 'NodeUnpublishVolume', target })
-  if (isWithoutDriver(call) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
-  if (volume.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(volume.stateFile.path) })
-  if (!keepsFiles) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
-  return steps
 }
 
 /** The name of an inline volume, which no other pod can have. */

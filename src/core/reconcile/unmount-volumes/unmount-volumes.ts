@@ -16,40 +16,23 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
 import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
-import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/driver-call.ts'
+import { flexCall, isFlexPlugin } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
-import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
-import { type Parts, reportKept, tearDown } from '../tear-down/tear-down.ts'
+import { isLiving, type PodClass } from '../pods/pod-classes.ts'
+import { reportKept, subPathWork, tearDownVolume } from '../tear-down/tear-down.ts'
 import { memoryBehind, UNCOUNTED, unmountCsiVolume, unmountLeakedSubPaths } from './unmount-csi-volume.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
 export function unmountVolumes(context: PlanContext): void {
   for (const pod of context.classes.all) {
-    if (pod.class !== 'Gone' && pod.class !== 'Finished') continue
-    for (const volume of context.ledger.podVolumes(pod.uid)) unmountVolume(context, pod, volume)
+    if (isLiving(pod)) continue
+    for (const volume of context.ledger.podVolumes(pod.uid))
+      UNMOUNTS[pluginNamed(volume.plugin).tearDown](context, pod, volume)
     for (const subPaths of context.ledger.leakedSubPaths(pod.uid)) {
       const why = `the directory of its volume ${subPaths.volumeName} is missing`
       const subject = context.ledger.leaked(pod.uid, subPaths)
       unmountLeakedSubPaths(context, pod, subPaths, { why, subject })
     }
-  }
-}
-
-function unmountVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
-  switch (pluginNamed(volume.plugin).tearDown) {
-    case 'csi':
-      unmountCsiVolume(context, pod, volume)
-      break
-    case 'emptyDir':
-      unmountEmptyDir(context, pod, volume)
-      break
-    case 'projected':
-      unmountProjected(context, pod, volume)
-      break
-    default:
-      unmountPlain(context, pod, volume)
-      break
   }
 }
 
@@ -69,7 +52,7 @@ function unmountProjected(context: PlanContext, pod: PodClass, volume: PodVolume
     return
   }
   const directories = inside.filter((entry) => entry.type === 'dir')
-  unmountContent(context, pod, volume, 'projected', {
+  unmountContent(context, pod, volume, {
     onRecord: own.length > 0,
     emptied: volume.content.length > 0,
     deletes: own.length > 0 ? countOf(own) : undefined,
@@ -98,7 +81,7 @@ function unmountEmptyDir(context: PlanContext, pod: PodClass, volume: PodVolume)
   const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
   const unread = notReadWhole(context, volume, volume.content)
   const hasData = memory.length > 0 || files.length > 0 || unread !== undefined
-  unmountContent(context, pod, volume, 'emptyDir', {
+  unmountContent(context, pod, volume, {
     onRecord: files.length > 0 || unread !== undefined,
     emptied: volume.content.length > 0 || unread !== undefined,
     deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
@@ -113,7 +96,7 @@ function unmountEmptyDir(context: PlanContext, pod: PodClass, volume: PodVolume)
 function unmountDead(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
   const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
-  unmountContent(context, pod, volume, 'emptyDir', {
+  unmountContent(context, pod, volume, {
     onRecord: true,
     emptied: orphans,
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
@@ -132,7 +115,7 @@ interface Content {
   /** Whether the content on the disk itself is deleted, by descriptors. */
   readonly emptied: boolean
   readonly deletes: Operation['deletes'] | undefined
-  readonly facts: Facts
+  readonly facts: Omit<Facts, 'subPaths'>
   /** A dead mount hides the content: it stays, and so do directory and marker. */
   readonly keepsDirectory?: boolean
 }
@@ -141,85 +124,44 @@ function unmountContent(
   context: PlanContext,
   pod: PodClass,
   volume: PodVolume,
-  family: TeardownFamily,
-  content: Content,
+  { onRecord, emptied, deletes, facts, keepsDirectory = false }: Content,
 ): void {
-  const exists = context.inputs.tree.isDir(volume.dir) || volume.layers.length > 0
-  const work = subPathWork(context, volume.subPaths)
-  const isSetUp =
-    volume.layers.length > 0 ||
-    volume.foreign.length > 0 ||
-    content.onRecord ||
-    work.mounts.length > 0 ||
-    (volume.markers.length > 0 && exists)
-  if (!isSetUp) {
+  const { inputs } = context
+  const { name, plugin, layers, markers } = volume
+  const exists = inputs.tree.isDir(volume.dir) || layers.length > 0
+  const isMounted = [layers, volume.foreign, subPathWork(context, volume.subPaths).mounts].some(
+    ({ length }) => length > 0,
+  )
+  if (!isMounted && !onRecord && !(markers.length > 0 && exists)) {
     leaveEmpty(context, volume)
     return
   }
-  const ref: VolumeRef = {
-    name: volume.name,
-    uniqueName: uniquePodVolumeName(volume.plugin, pod.uid, volume.name),
-    plugin: volume.plugin,
-    mode: 'Filesystem',
-  }
-  const subject = context.ledger.podVolume(volume)
-  tearDown(context, { kind: 'UnmountVolume', pod, volume: ref, subject }, () =>
-    partsOf(context, pod, volume, family, content, work),
-  )
-}
-
-function partsOf(
-  context: PlanContext,
-  pod: PodClass,
-  volume: PodVolume,
-  family: TeardownFamily,
-  content: Content,
-  work: SubPathWork,
-): Parts {
-  const { deletes, facts, keepsDirectory = false } = content
-  const dir = context.inputs.absolute(volume.dir)
-  const allowed = allowedFsTypes(family)
+  const { tearDown: family } = pluginNamed(plugin)
+  const allowed = allowedFsTypes(family) ?? []
   // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
-  const inMemory = family === 'emptyDir' ? (allowed ?? []) : []
-  const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
-  return {
+  const inMemory = family === 'emptyDir' ? layers.filter(({ fsType }) => allowed.includes(fsType)) : []
+  const what = { kind: 'UnmountVolume', pod, volume: describe(volume), of: volume } as const
+  tearDownVolume(context, what, (dir) => ({
     ...facts,
     reason: reasonOf(pod),
     rule: 'R437',
-    message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'set up'}`,
-    subPaths: work,
-    steps: stepsOf(context, volume, dir, content),
-    paths: [dir],
-    mounts: [{ path: dir, layers: volume.layers }],
+    message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${layers.length > 0 ? 'mounted' : 'set up'}`,
+    steps: [
+      ...(keepsDirectory ? [] : markers).flatMap((marker): Step[] => [
+        { op: 'unlink', target: inputs.absolute(marker) },
+        { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
+      ]),
+      ...umountSteps(context, dir, layers),
+      ...(emptied ? [{ op: 'deleteContent' as const, target: dir }] : []),
+      ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target: dir }] : []),
+    ],
     allowed,
-    foreign: volume.foreign,
     // A volume in memory is unmounted first, which fails (P42).
-    emptiedByKubelet: !(allowed ?? []).includes(volume.layers.at(-1)?.fsType ?? ''),
-    content: keepsDirectory ? undefined : { dir, layers, podUid: pod.uid },
+    emptiedByKubelet: !allowed.includes(layers.at(-1)?.fsType ?? ''),
+    content: keepsDirectory ? undefined : { dir, layers: inMemory, podUid: pod.uid },
     deletes,
     kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
-  }
-}
-
-/** @param dir the volume's, as one text for all that is said of it: a plan looks thousands up */
-function stepsOf(
-  context: PlanContext,
-  volume: PodVolume,
-  dir: string,
-  { emptied, keepsDirectory = false }: Content,
-): Step[] {
-  const { inputs } = context
-  const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
-  const markers = volume.markers.flatMap((marker): Step[] => [
-    { op: 'unlink', target: inputs.absolute(marker) },
-    { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
-  ])
-  return [
-    ...(keepsDirectory ? [] : markers),
-    ...umountSteps(context, dir, volume.layers),
-    ...(emptied ? [{ op: 'deleteContent' as const, target: dir }] : []),
-    ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target: dir }] : []),
-  ]
+  }))
 }
 
 function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } {
@@ -228,64 +170,42 @@ function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } 
 
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
 function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): void {
-  const work = subPathWork(context, volume.subPaths)
-  const mounted = volume.layers.length > 0
-  const call = isFlexPlugin(context, volume.plugin) ? flexCall(context, volume.plugin) : undefined
-  const driver = driverToAsk(context, volume, call)
-  if (!mounted && driver === undefined && work.mounts.length === 0 && volume.foreign.length === 0) {
+  const { inputs } = context
+  const { name, plugin, layers, foreign, content } = volume
+  const mounted = layers.length > 0
+  const hasFiles = !mounted && content.some((entry) => entry.type !== 'dir')
+  const call = isFlexPlugin(context, plugin) ? flexCall(context, plugin) : undefined
+  // A driver is called even if nothing is mounted: it may have set up something else (P88). It is not called if the directory
+  // has files: they may be somebody's data, and it is unknown what the driver does to them (S13).
+  const driver = call?.kind === 'call' && (mounted || (!hasFiles && inputs.tree.has(volume.dir))) ? call : undefined
+  if (!mounted && driver === undefined && foreign.length + subPathWork(context, volume.subPaths).mounts.length === 0) {
     reportData(context, volume)
     leaveEmpty(context, volume)
     return
   }
-  const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
-  const subject = context.ledger.podVolume(volume)
-  tearDown(context, { kind, pod, volume: describe(pod, volume), subject }, () => {
-    const dir = context.inputs.absolute(volume.dir)
-    const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
-    if (keepsFiles) reportData(context, volume)
-    const steps: Step[] = [
-      ...ownSteps(context, dir, volume, driver?.executable),
-      ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
-    ]
+  const isFound = pluginNamed(plugin).reconstructs || call?.kind === 'call'
+  const kind = isFound ? 'UnmountVolume' : 'CleanOrphanVolume'
+  const ref = { ...describe(volume), ...describeDevice(layers.at(-1)) }
+  tearDownVolume(context, { kind, pod, volume: ref, of: volume }, (dir) => {
+    if (hasFiles) reportData(context, volume)
+    const umounts = umountSteps(context, dir, layers)
+    // The kernel alone, if there is no driver, or with --force-unmount and --lazy.
+    const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
+    const steps: Step[] =
+      driver !== undefined && !isForced ? [{ op: 'flexUnmount', target: dir, detail: driver.executable }] : umounts
     return {
-      reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : reasonOf(pod),
-      rule: kind === 'CleanOrphanVolume' ? 'R514' : 'R440',
-      message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
-      subPaths: work,
-      steps,
-      paths: [dir],
-      mounts: [{ path: dir, layers: volume.layers }],
-      foreign: volume.foreign,
+      ...(isFound ? { reason: reasonOf(pod), rule: 'R440' } : { reason: 'NotReconstructable', rule: 'R514' }),
+      message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
+      steps: [...steps, ...(hasFiles ? [] : [{ op: 'rmdir' as const, target: dir }])],
       call: mounted ? call : undefined,
     }
   })
 }
 
-/**
- * A driver is called even if nothing is mounted: it may have set up something else (P88). It is not called if the directory
- * has files: they may be somebody's data, and it is unknown what the driver does to them (S13).
- */
-function driverToAsk({ inputs }: PlanContext, { layers, content, dir }: PodVolume, call: FlexCall | undefined) {
-  const isEmpty = content.every((entry) => entry.type === 'dir')
-  return call?.kind === 'call' && (layers.length > 0 || (isEmpty && inputs.tree.has(dir))) ? call : undefined
-}
-
-function describe(pod: PodClass, { plugin, name, layers }: PodVolume): VolumeRef {
-  return {
-    name,
-    uniqueName:
-      plugin === localVolume.name ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, pod.uid, name),
-    plugin,
-    mode: 'Filesystem',
-    ...describeDevice(layers.at(-1)),
-  }
-}
-
-/** The driver's call, or the kernel alone if there is no driver, or with --force-unmount and --lazy. */
-function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executable: string | undefined): Step[] {
-  const umounts = umountSteps(context, dir, volume.layers)
-  const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  return executable !== undefined && !isForced ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
+function describe({ plugin, name, podUid }: PodVolume): VolumeRef {
+  const isLocal = plugin === localVolume.name
+  const uniqueName = isLocal ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, podUid, name)
+  return { name, uniqueName, plugin, mode: 'Filesystem' }
 }
 
 /** O12: data in a directory without a mount is kept and reported. */
@@ -294,4 +214,12 @@ function reportData(context: PlanContext, volume: PodVolume): void {
   for (const entry of volume.content) {
     if (entry.type !== 'dir') reportKept(context, volume, entry, 'DataUnderMountPoint', what)
   }
+}
+
+const UNMOUNTS: Readonly<Record<TeardownFamily, typeof unmountPlain>> = {
+  csi: unmountCsiVolume,
+  emptyDir: unmountEmptyDir,
+  projected: unmountProjected,
+  mount: unmountPlain,
+  nothing: unmountPlain,
 }
