@@ -42,15 +42,17 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
     ),
   )
   return {
-    persistentVolume: (name: string): PersistentVolume | undefined => volumesByName().get(name),
+    persistentVolume: (name = ''): PersistentVolume | undefined => volumesByName().get(name),
     /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
     csiSourceOf: csiSource,
     /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
-    persistentVolumesOf: ({ driver, handle }: Handle): readonly PersistentVolume[] =>
-      volumesByHandle().get(csiUniqueName(driver, handle)) ?? [],
+    persistentVolumesOf: ({ driver, handle }: MaybeHandle = {}): readonly PersistentVolume[] =>
+      (driver && handle && volumesByHandle().get(csiUniqueName(driver, handle))) || [],
     /** A node's VolumeAttachment of a volume, by default this node's (R007). */
-    attachmentOf: ({ driver, handle }: Handle, node = nodeName): VolumeAttachment | undefined =>
-      attachmentsByName().get(attachmentName(handle, driver, node)),
+    attachmentOf: ({ driver, handle }: MaybeHandle = {}, node = nodeName): VolumeAttachment | undefined =>
+      driver === undefined || handle === undefined
+        ? undefined
+        : attachmentsByName().get(attachmentName(handle, driver, node)),
     /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
     attachedElsewhere: (volume: Handle): readonly string[] => {
       const found = elsewhere()
@@ -84,6 +86,14 @@ function isOf({ metadata, spec }: VolumeAttachment, { driver, handle }: Handle):
 export interface Handle {
   readonly driver: string
   readonly handle: string
+}
+
+/** Of a volume that may be no CSI volume: nothing is found then. */
+type MaybeHandle = { readonly [Key in keyof Handle]?: string | undefined }
+
+/** Undefined: it is no CSI volume. */
+export function handleOf({ driver, handle }: MaybeHandle): Handle | undefined {
+  return driver === undefined || handle === undefined ? undefined : { driver, handle }
 }
 
 /** What a deleted attachment waits for: its external attacher takes the finalizers off once the volume is detached (N59). */

@@ -35,7 +35,7 @@ export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): re
   const asked = inputs.snapshot.api?.elsewhere
   return nodeNames(objects, asked, volume).map((name) => {
     const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
-    const attachment = volume.identity && objects.attachmentOf(volume.identity, name)
+    const attachment = objects.attachmentOf(volume.identity, name)
     const since = attachment?.metadata.creationTimestamp
     const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
     return {

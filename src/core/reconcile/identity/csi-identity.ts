@@ -182,7 +182,7 @@ export function identifyAttachment(context: PlanContext, attachment: VolumeAttac
   const { api, nodeName } = context.inputs.snapshot
   const { attacher: driver, source } = attachment.spec
   const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
-  const volume = context.objects.persistentVolume(source.persistentVolumeName ?? '')
+  const volume = context.objects.persistentVolume(source.persistentVolumeName)
   const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
   if (handle !== undefined && fits(handle)) {
     return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }

@@ -9,9 +9,10 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { handleOf } from '../../volumes/api-objects.ts'
 import type { VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import type { PlanContext } from '../context/context.ts'
+import { type PlanContext, podRefOf } from '../context/context.ts'
 
 export function describeCsiVolume(
   context: PlanContext,
@@ -28,7 +29,7 @@ export function describeCsiVolume(
   const { name, mode, identity, uniqueName = uniqueNameOf(identity), device, podVolumeName } = about
   const { inputs, objects } = context
   const status = inputs.snapshot.api?.node?.status
-  const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
+  const [volume] = objects.persistentVolumesOf(identity)
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
   const reported =
     uniqueName === undefined || status === undefined
@@ -113,18 +114,28 @@ export function leaveWanted(
   })
 }
 
+/** What an operation that sets a wanted volume up, or changes it, is about. */
+export function operationOn(context: PlanContext, volume: VolumeToMount) {
+  return {
+    pod: podRefOf(context, volume.podUid),
+    volume: describeWanted(context, volume),
+    subject: context.ledger.wanted(volume),
+  }
+}
+
 /** A volume of a pod's spec. */
 export function describeWanted(
   context: PlanContext,
   volume: Pick<VolumeToMount, 'podVolumeNames'> & VolumeSpec,
 ): VolumeRef {
-  const { podVolumeNames, specName: name, uniqueName, plugin, mode, persistentVolume, driver, handle } = volume
+  const { podVolumeNames, specName: name, uniqueName, plugin, mode, persistentVolume } = volume
   const [podVolumeName] = podVolumeNames
-  if (driver === undefined || handle === undefined)
+  const handle = handleOf(volume)
+  if (handle === undefined)
     return {
       ...omitUndefined({ name, podVolumeName, uniqueName, plugin, mode }),
       ...describePersistentVolume(persistentVolume),
     }
   const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
-  return describeCsiVolume(context, { name, mode, identity: { driver, handle, from }, uniqueName, podVolumeName })
+  return describeCsiVolume(context, { name, mode, identity: { ...handle, from }, uniqueName, podVolumeName })
 }

@@ -4,7 +4,7 @@ import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, expectedMount, type Obstacle, type Wait } from '../../plan/draft.ts'
+import { type Draft, expectedMount, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -15,10 +15,10 @@ import { VOLUME_DATA } from '../../volumes/paths.ts'
 import type { MountEvidence, SetUp } from '../../volumes/plugin.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
-import { describeWanted } from '../identity/volume-facts.ts'
+import { operationOn } from '../identity/volume-facts.ts'
 import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 
@@ -30,42 +30,46 @@ interface Missing {
   readonly device: Obstacle | undefined
 }
 
-export function bringUp(context: PlanContext, missing: Missing, turns: Turns): void {
-  const { volume } = missing
-  const pod = podRefOf(context, volume.podUid)
+export function bringUp(context: PlanContext, missing: Missing): void {
+  const { findings, options, ledger } = context
+  const { volume, device } = missing
+  const { uniqueName, persistentVolume, deviceMountable, specName } = volume
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
-  const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
-  const isSaid = reportRunning(context, missing, pod)
-  const wait = mountWait(context, volume) ?? setUpWait(context, volume, missing.device)
+  const about = operationOn(context, volume)
+  const isSaid = reportRunning(context, missing, about.pod)
+  const wait = mountWait(context, volume) ?? setUpWait(context, volume, device)
   const isKubelets = wait !== undefined && isByKubelet(wait.code)
   if (isKubelets && isSaid) return
   if (wait !== undefined && !isKubelets) {
-    context.findings.wait(kind, wait, 'S22', about)
+    findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, volume)
     return
   }
-  const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(context, volume) : []
-  const rival = earlier.find((draft) => turns.mounts.has(draft))
+  // Of this plan, neither blocked nor left out by --pod and --volume.
+  const isMounted = (draft: Draft): boolean =>
+    MOUNTS.has(draft.kind) && draft.blocked === undefined && isNamed(draft, options, ledger)
+  const earlier = isForOnePod(persistentVolume) ? operationsOn(context, volume) : []
+  const rival = earlier.find(isMounted)
   if (rival !== undefined) {
-    context.findings.wait(kind, waitForOtherPod(volume, rival), 'R430', about)
+    const message = `${specName} is ReadWriteOncePod, and pod ${rival.pod?.uid} gets the volume first`
+    findings.wait(kind, { code: 'AccessMode', message }, 'R430', about)
     return
   }
-  const first = turns.stages.get(volume.uniqueName)
-  const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
+  // The operation that stages the volume, which the other pods' operations leave to it.
+  const first = deviceMountable ? findings.ofVolume(uniqueName).find(isMounted) : undefined
   const { steps, expects, facts } = setUp(context, missing, first === undefined)
   const draft: Draft = {
     kind,
-    ...whyMounted(context, missing, pod),
+    ...whyMounted(context, missing, about.pod),
     ...about,
     steps,
     paths: [...new Set(steps.map((step) => step.target))],
-    after: [...(first === undefined ? [] : [first]), ...predecessors],
+    after: [...(first === undefined ? [] : [first]), ...earlier.filter((each) => !MOUNTS.has(each.kind))],
     rule: 'R430',
     expects,
     removes: new Set(),
   }
-  const added = context.findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
-  if (added !== undefined) claimMount(turns, volume, added, willRun(context, added))
+  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
 }
 
 /**
@@ -115,14 +119,19 @@ function setUp(
     device === undefined && typeof plugin.setUp === 'function'
       ? plugin.setUp(setUpContext(context, volume), volume, withStage)
       : { steps: [] }
-  const { steps, expects = [] } = given
+  const { steps, expects = [], blocked } = given
+  // Nothing may get mounted meanwhile (S26). A device's global mount may be another pod's as well: the step itself compares it
+  // with the device.
+  const mounting = steps.flatMap(({ op, target }) =>
+    MOUNTING.has(op) ? expectedMount(target, inputs.mounts.at(target)) : [],
+  )
   return {
     steps,
-    expects: [...expects, ...mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path)))],
+    expects: [...expects, ...mounting],
     facts: {
       wanted: volume,
       unread: unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]),
-      setUp: () => mountObstacle(context, volume, device) ?? given.blocked ?? labelObstacle(context, volume),
+      setUp: () => mountObstacle(context, volume, device) ?? blocked ?? labelObstacle(context, volume),
     },
   }
 }
@@ -156,45 +165,7 @@ function operationsOn({ findings }: PlanContext, { plugin, uniqueName, specName 
   return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }
 
-/** Which operation is the first on a volume. */
-export interface Turns {
-  readonly mounts: Set<Draft>
-  /** By unique name: the operation that stages the volume, which the other pods' operations leave to it. */
-  readonly stages: Map<string, Draft>
-}
-
-function claimMount(
-  { mounts, stages }: Turns,
-  { deviceMountable, uniqueName }: VolumeToMount,
-  draft: Draft,
-  runs: boolean,
-) {
-  if (!runs) return
-  mounts.add(draft)
-  if (deviceMountable && !stages.has(uniqueName)) stages.set(uniqueName, draft)
-}
-
-/** Neither blocked nor left out by --pod and --volume. */
-function willRun({ options, ledger }: PlanContext, draft: Draft): boolean {
-  return draft.blocked === undefined && isNamed(draft, options, ledger)
-}
-
-function waitForOtherPod({ specName }: VolumeToMount, { pod }: Draft): Wait {
-  return {
-    code: 'AccessMode',
-    message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets the volume first`,
-  }
-}
-
 const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
-
-/**
- * Paths on which nothing may get mounted meanwhile (S26). A device's global mount may be another pod's as well: the step
- * itself compares it with the device.
- */
-function mountPointsOf(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ op, target }) => (MOUNTING.has(op) ? [target] : []))
-}
 
 /**
  * Whether a CSI volume is shown to be staged, so that one more pod only needs NodePublishVolume (C20, C120).
@@ -212,9 +183,7 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   }
   const directory = csiGlobalDir(driver, handle)
   const staged = inputs.top(`${directory}/globalmount`)
-  if (staged === undefined || readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined)
-    return false
-  return inputs.devices
-    .showing(staged)
-    .some((mount) => inputs.relative(inputs.plain(mount.mountPoint)).startsWith('pods/'))
+  if (readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined) return false
+  const shown = staged === undefined ? [] : inputs.devices.showing(staged)
+  return shown.some((mount) => inputs.relative(inputs.plain(mount.mountPoint)).startsWith('pods/'))
 }

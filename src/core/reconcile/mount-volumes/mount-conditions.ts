@@ -8,6 +8,7 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import type { Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
+import { handleOf } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
@@ -48,12 +49,8 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
 }
 
 /** The attachment is another machine's, and none of this one. */
-function machineWait(
-  { objects, inputs }: PlanContext,
-  { driver, handle, attachability }: VolumeToMount,
-): Wait | undefined {
-  if (attachability === 'notAttachable' || driver === undefined || handle === undefined) return undefined
-  const attachment = objects.attachmentOf({ driver, handle })
+function machineWait({ objects, inputs }: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const attachment = volume.attachability === 'notAttachable' ? undefined : objects.attachmentOf(volume)
   if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
   const machine = otherMachine(inputs.snapshot, attachment)
   if (machine === undefined) return undefined
@@ -103,7 +100,7 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
 }
 
 function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { uniqueName, driver, handle, attachability } = volume
+  const { uniqueName, driver, attachability } = volume
   // An attachment of before the driver stopped attaching concerns nobody (C35, C36).
   if (attachability === 'notAttachable') return undefined
   const { objects, inputs } = context
@@ -118,7 +115,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     }
   }
   const isListed = objects.isAttached(uniqueName)
-  const attachment = driver === undefined || handle === undefined ? undefined : objects.attachmentOf({ driver, handle })
+  const attachment = objects.attachmentOf(volume)
   if (attachment?.metadata.deletionTimestamp !== undefined) {
     return {
       code: 'AttachmentDeleting',
@@ -236,8 +233,8 @@ function nodesInTheWay(context: PlanContext, volume: VolumeToMount): readonly El
 }
 
 function sharedOf(volume: VolumeToMount): SharedVolume & Pick<VolumeToMount, 'attachability'> {
-  const { driver, handle, persistentVolume, attachability, plugin, specName } = volume
-  const identity = driver === undefined || handle === undefined ? undefined : { driver, handle }
+  const { persistentVolume, attachability, plugin, specName } = volume
+  const identity = handleOf(volume)
   // A flexVolume that is not attached here has its shared name on other nodes (P7).
   const isShared = identity !== undefined || attachability !== 'unknown'
   const uniqueName = isShared ? volume.uniqueName : uniqueVolumeName(plugin, specName)
@@ -260,14 +257,11 @@ export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): 
 
 /** UID of another pod, Desired or Frozen, that has the volume: on disk, or because its wanted volume is mounted. */
 function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
-  const onDisk = context.uses.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
-  if (onDisk !== undefined) return onDisk.pod.uid
-  return context.desired.volumes.find(
-    (other) =>
-      other.uniqueName === uniqueName &&
-      other.podUid !== podUid &&
-      evidenceOf(context.inputs, other).state === 'mounted',
-  )?.podUid
+  const onDisk = context.uses.of(uniqueName).find(({ pod, how }) => pod.uid !== podUid && how === 'has it on disk')
+  const mounted = context.ledger.wants
+    .of(uniqueName)
+    .find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
+  return onDisk?.pod.uid ?? mounted?.podUid
 }
 
 function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {

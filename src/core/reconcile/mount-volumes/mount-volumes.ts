@@ -1,25 +1,34 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
 import { commandLine } from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import type { Obstacle, Wait } from '../../plan/draft.ts'
+import { type Draft, expectedMount, notAsked, type Obstacle, type Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
+import type { Facts } from '../../rules/rule.ts'
+import { judged } from '../../rules/rules.ts'
+import { contentDifference, halfDone, volumeObstacle } from '../../volumes/content-obstacle.ts'
+import { csiTarget } from '../../volumes/csi-paths.ts'
+import { csiDriverOf, groupSteps, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
+import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
-import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
-import { describeWanted, leaveWanted } from '../identity/volume-facts.ts'
-import { bringUp, type Turns } from './bring-up.ts'
-import { refreshVolume } from './refresh-volumes.ts'
-import { reportLabel } from './selinux.ts'
+import { aboutWanted, type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
+import { isNamed } from '../context/filter-operations.ts'
+import { unreadWithin } from '../context/unread.ts'
+import { leaveSatisfied, leaveWanted, operationOn } from '../identity/volume-facts.ts'
+import { bringUp } from './bring-up.ts'
+import { elsewhereWait, mountWait } from './mount-conditions.ts'
+import { reportLabel, setUpContext } from './selinux.ts'
 
 export function mountOrAttachVolumes(context: PlanContext): void {
-  const turns: Turns = { mounts: new Set(), stages: new Map() }
   const volumes = context.desired.volumes.filter((volume) => context.classes.of(volume.podUid)?.class === 'Desired')
-  for (const volume of volumes) mountOne(context, volume, turns)
+  for (const volume of volumes) mountOne(context, volume)
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
@@ -39,52 +48,36 @@ export function mountOrAttachVolumes(context: PlanContext): void {
   }
 }
 
-function mountOne(context: PlanContext, volume: VolumeToMount, turns: Turns): void {
-  const { inputs } = context
-  if (isMirrorPod(volume.pod) && !context.statics.isRead(volume.pod)) {
-    leaveWanted(context, volume, 'its pod is a mirror pod whose manifest was not read on this node')
-    return
-  }
-  if (
-    isMirrorPod(volume.pod) &&
-    refersToObjects(volume) &&
-    isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
-  ) {
-    leaveWanted(context, volume, 'its pod is a static pod, which may not refer to objects of the API')
-    return
-  }
+function mountOne(context: PlanContext, volume: VolumeToMount): void {
+  const { inputs, findings } = context
   const plugin = pluginNamed(volume.plugin)
-  const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
   const evidence = evidenceOf(inputs, volume)
-  const missing = missingPlugin(context, volume)
-  if (missing !== undefined) {
-    context.findings.wait('MountVolume', missing, 'O44', {
-      subject: context.ledger.wanted(volume),
-      pod: podRefOf(context, volume.podUid),
-      volume: describeWanted(context, volume),
-    })
-    return
-  }
-  if (evidence.state === 'satisfied') {
-    leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
-    return
-  }
+  const forbidden = whyNotOfMirror(context, volume)
+  const missing = forbidden === undefined ? missingPlugin(context, volume) : undefined
   const target = plugin.podPath(volume)
   const dead = inputs.deadError(target)
-  if (evidence.state === 'mounted' && dead !== undefined) {
-    reportDead(context, volume, target, dead)
-    return
-  }
-  if (evidence.state === 'mounted' && evidence.other !== undefined) {
+  if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
+  else if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
+  else if (evidence.state === 'satisfied') leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
+  else if (evidence.state === 'mounted' && dead !== undefined) reportDead(context, volume, target, dead)
+  else if (evidence.state === 'mounted' && evidence.other !== undefined)
     reportOther(context, volume, target, evidence.other)
-    return
-  }
-  if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
+  else if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
     reportLabel(context, volume)
     refreshVolume(context, volume)
-    return
+  } else {
+    const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
+    bringUp(context, { volume, evidence, device })
   }
-  bringUp(context, { volume, evidence, device }, turns)
+}
+
+/** S10. */
+function whyNotOfMirror({ statics, inputs }: PlanContext, volume: VolumeToMount): string | undefined {
+  if (!isMirrorPod(volume.pod)) return undefined
+  if (!statics.isRead(volume.pod)) return 'its pod is a mirror pod whose manifest was not read on this node'
+  return refersToObjects(volume) && isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
+    ? 'its pod is a static pod, which may not refer to objects of the API'
+    : undefined
 }
 
 /** N70. */
@@ -159,4 +152,101 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
     message: `the kubelet (${kubeletVersion(snapshot.api?.node)?.text}) has no plugin for image volumes: its feature gate ImageVolume is off`,
     hint: "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
   }
+}
+
+// Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23).
+
+/** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
+function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
+  if (pluginNamed(volume.plugin).refreshes) remount(context, volume)
+  else if (wantsRepublish(context, volume)) republish(context, volume)
+  else expand(context, volume)
+}
+
+/** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
+function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
+  const { options, ledger } = context
+  const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
+  if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
+  const { pod, volume: ref } = operationOn(context, volume)
+  if (!isNamed({ pod, volume: ref }, options, ledger)) return false
+  return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
+}
+
+function republish(context: PlanContext, volume: VolumeToMount): void {
+  const target = csiTarget(volume)
+  const setUp = setUpContext(context, volume)
+  refresh(context, volume, {
+    kind: 'RemountVolume',
+    reason: 'RepublishAsked',
+    message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
+    steps: [...publishSteps(setUp, volume), ...groupSteps(setUp, volume, csiDriverOf(context.inputs, volume))],
+    rule: 'C70',
+    expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
+  })
+}
+
+function remount(context: PlanContext, volume: VolumeToMount): void {
+  const { inputs } = context
+  const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
+  if (difference === undefined) {
+    leaveSatisfied(context, volume, 'its content is the same as in the API')
+    return
+  }
+  const path = pluginNamed(volume.plugin).podPath(volume)
+  const dir = inputs.absolute(path)
+  refresh(context, volume, {
+    kind: 'RemountVolume',
+    reason: 'ContentDiffers',
+    message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
+    steps: [{ op: 'writeContent', target: `${dir}/..data` }],
+    rule: 'S23',
+    expects: [expectedMount(dir, inputs.at(path))],
+    unread: unreadWithin(inputs, path),
+    // The missing flag comes first: without it, no other obstacle matters to an apply.
+    setUp: () => (context.options.remount ? volumeObstacle(volume, inputs.snapshot) : notAsked('--remount')),
+  })
+}
+
+function expand(context: PlanContext, volume: VolumeToMount): void {
+  const growth = nodeExpansionWanted(volume)
+  if (growth === undefined) {
+    leaveSatisfied(context, volume, 'as it should be')
+    return
+  }
+  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
+  const target = context.inputs.absolute(path)
+  refresh(context, volume, {
+    kind: 'ExpandVolume',
+    reason: 'CapacityGrew',
+    message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
+    steps: [{ op: volume.plugin === CSI_PLUGIN ? 'NodeExpandVolume' : 'growFileSystem', target }],
+    expects: [expectedMount(target, context.inputs.at(path))],
+    rule: 'R455',
+    setUp: () => (context.options.expand ? undefined : notAsked('--expand')),
+  })
+}
+
+type Refresh = Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'expects' | 'rule'> &
+  Pick<Facts, 'unread' | 'setUp'>
+
+function refresh(context: PlanContext, volume: VolumeToMount, { unread, setUp, ...what }: Refresh): void {
+  const about = operationOn(context, volume)
+  // A driver is called only for a volume that may be mounted here now (S22, S30).
+  const wait =
+    volume.plugin === CSI_PLUGIN
+      ? mountWait(context, volume)
+      : (elsewhereWait(context, volume) ?? waitForKubelet(context))
+  if (wait !== undefined) {
+    context.findings.wait(what.kind, wait, what.rule, about)
+    return
+  }
+  const draft: Draft = {
+    ...what,
+    ...about,
+    paths: what.steps.map((step) => step.target),
+    after: [],
+    removes: new Set(),
+  }
+  context.findings.add(judged(context, draft, omitUndefined({ unread, setUp })))
 }

@@ -19,7 +19,7 @@ import type { PersistentVolume } from '../../kube/api/objects.ts'
 import { type About, type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
-import type { Handle } from '../../volumes/api-objects.ts'
+import { type Handle, handleOf } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService } from '../../volumes/node-affinity.ts'
@@ -70,7 +70,7 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
   // The controller does not record volumes that the kubelet attaches.
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return
   const about = aboutOf(volume)
-  const attachment = identity === undefined ? undefined : objects.attachmentOf(identity)
+  const attachment = objects.attachmentOf(identity)
   const gone = whyNotAttached(context, volume)
   if (gone !== undefined) {
     context.findings.problem(
@@ -219,8 +219,8 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const evidence = uniqueName === undefined ? undefined : evidenceOf(inputs, volume)
     // Another volume that is mounted in its place is the one that the state file there names.
     if (uniqueName === undefined || evidence?.state !== 'mounted' || evidence.other !== undefined) continue
-    const { driver, handle, persistentVolume, podUid, plugin, specName: name } = volume
-    const identity = driver === undefined || handle === undefined ? undefined : { driver, handle }
+    const { persistentVolume, podUid, plugin, specName: name } = volume
+    const identity = handleOf(volume)
     const at = { path: pluginNamed(plugin).podPath(volume), pods: [podUid], subject: () => ledger.wanted(volume) }
     note({ uniqueName, name, ...at, ...omitUndefined({ identity, persistentVolume }) })
   }

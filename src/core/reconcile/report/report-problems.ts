@@ -393,7 +393,7 @@ function reportOldStagings({ inputs, staged, ledger, objects, kubelet, findings 
     const also = staged.some(
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.staged(other), ledger.staged(each)),
     )
-    const volume = (identity && objects.persistentVolumesOf(identity)[0]?.metadata.name) ?? each.key
+    const volume = objects.persistentVolumesOf(identity)[0]?.metadata.name ?? each.key
     findings.problem(
       'warning',
       'StagedAtOldPath',

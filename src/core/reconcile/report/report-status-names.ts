@@ -77,7 +77,7 @@ function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: s
   // The names of a plugin that this kubelet does not migrate are the plugin's own.
   const csi = parseCsiUniqueName(name)
   if (!migratesAll(inputs.snapshot) && csi === undefined) return
-  const [known, ...others] = csi === undefined ? [] : objects.persistentVolumesOf(csi)
+  const [known, ...others] = objects.persistentVolumesOf(csi)
   const volume = known === undefined || others.length > 0 ? name : known.metadata.name
   const lists = [
     ...(objects.isAttached(name) ? ['volumesAttached'] : []),

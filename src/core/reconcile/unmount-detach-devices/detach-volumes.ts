@@ -129,7 +129,7 @@ function describeAttached(
 ): VolumeRef {
   const { persistentVolumeName } = source
   const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
-  const mode = context.objects.persistentVolume(persistentVolumeName ?? '')?.spec.volumeMode
+  const mode = context.objects.persistentVolume(persistentVolumeName)?.spec.volumeMode
   const volume = describeCsiVolume(context, {
     name: known?.name ?? persistentVolumeName ?? identity?.handle ?? metadata.name,
     mode: known?.mode ?? (mode === 'Block' ? 'Block' : 'Filesystem'),

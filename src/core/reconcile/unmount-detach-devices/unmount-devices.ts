@@ -64,7 +64,7 @@ function unmountDevice(
   const identified = ledger.sources.identify.staged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
-  const names = identity === undefined ? [] : objects.persistentVolumesOf(identity).map(({ metadata }) => metadata.name)
+  const names = objects.persistentVolumesOf(identity).map(({ metadata }) => metadata.name)
   // Without a staged mount no device shows which sub-paths are of this volume (R418).
   const leaked = layers.length > 0 ? [] : names.flatMap((name) => findings.leakedOf(escapeQualifiedName(name)))
   const found =
