@@ -16,9 +16,15 @@ import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { isAmong, namedVolumes, namesOf, otherNames } from '../../reconcile/context/filter-operations.ts'
+import {
+  isAmong,
+  namedPods,
+  namedVolumes,
+  namesOf,
+  otherNames,
+  podFaults,
+} from '../../reconcile/context/filter-operations.ts'
 import type { Decided } from '../../reconcile/decisions.ts'
-import { namedPods, podFaults } from '../../reconcile/pods/named-pods.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'

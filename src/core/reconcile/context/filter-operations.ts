@@ -8,12 +8,13 @@ import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
 import { type Draft, ON_NODE } from '../../plan/draft.ts'
-import { nameFaults } from '../../plan/name-faults.ts'
+import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowOf, type Subject, THE_NODE } from '../../plan/subject.ts'
-import { podFaults } from '../pods/named-pods.ts'
+import { namedUids } from '../../volumes/pods.ts'
+import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { PlanContext } from './context.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
@@ -28,29 +29,24 @@ export function filterOperations({ options, ledger, findings: { operations: draf
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
 export function namedFindings({ options, ledger, classes, inputs }: PlanContext): (finding: Subjected) => boolean {
   const { volumes = [] } = options
-  if (!narrowsPods(options) && volumes.length === 0) return () => true
-  const isPod = (uid: string): boolean => {
-    const pod = classes.of(uid)?.ref ?? { uid }
-    return !narrowsPods(options) || isOfNamedPod({ pod }, options)
-  }
-  const isAt = (paths: readonly string[]): boolean =>
+  const narrows = narrowsPods(options)
+  if (!narrows && volumes.length === 0) return () => true
+  const isPod = (uid: string): boolean => isOfNamedPod({ pod: classes.of(uid)?.ref ?? { uid } }, options)
+  const isVolume = (names: Iterable<string>, paths: readonly string[]): boolean =>
     isAmong(
-      [],
+      [...names],
       paths.map((path) => inputs.absolute(path)),
       volumes,
     )
   const isRow = ({ podUids, names, directories }: VolumeRow): boolean =>
-    (!narrowsPods(options) || [...podUids].some(isPod)) &&
-    (volumes.length === 0 || volumes.some((each) => names.has(each)) || isAt(directories))
+    (!narrows || [...podUids].some(isPod)) && isVolume(names, directories)
   return ({ subject = THE_NODE }) => {
     if ('row' in subject) {
       const row = ledger.row(subject.row)
       return row !== undefined && isRow(row) && (subject.pod === undefined || isPod(subject.pod))
     }
-    if ('pod' in subject) {
-      const ofPod = (): boolean => ledger.ofPod(subject.pod).some(isRow) || isAt([`pods/${subject.pod}`])
-      return isPod(subject.pod) && (volumes.length === 0 || ofPod())
-    }
+    if ('pod' in subject)
+      return isPod(subject.pod) && (isVolume([], [`pods/${subject.pod}`]) || ledger.ofPod(subject.pod).some(isRow))
     if ('driver' in subject) return ledger.ofDriver(subject.driver).some(isRow)
     return !('attachment' in subject)
   }
@@ -74,12 +70,9 @@ export function namedAmong<T extends Named>(
 ): ReadonlySet<T> {
   const named = new Set<T>()
   for (const operation of operations) {
-    const before = predecessors(operation)
-    const isOfPods =
-      operation.pod === undefined
-        ? !narrowsPods(scope) || (before.length > 0 && before.every((each) => named.has(each)))
-        : isOfNamedPod(operation, scope)
-    if (isOfPods && isOfNamedVolume(operation, scope, ledger)) named.add(operation)
+    const before = operation.pod === undefined ? predecessors(operation) : []
+    const follows = before.length > 0 && before.every((each) => named.has(each))
+    if ((follows || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope, ledger)) named.add(operation)
   }
   return named
 }
@@ -89,18 +82,18 @@ type Named = Pick<Operation, 'pod' | 'volume' | 'attachment' | 'subject'> & { re
 
 /** True if --pod, --namespace and --volume select this operation of a pod. */
 export function isNamed(operation: Named, scope: Scope, ledger: Ledger): boolean {
-  return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope, ledger)
+  return isOfNamedPod(operation, scope) && isOfNamedVolume(operation, scope, ledger)
 }
 
 function narrowsPods({ pods = [], namespaces = [] }: Scope): boolean {
   return pods.length > 0 || namespaces.length > 0
 }
 
-function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, { pods = [], namespaces = [] }: Scope): boolean {
-  if (pod === undefined) return false
-  const name = namespacedName(pod)
+function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Scope): boolean {
+  const { pods = [], namespaces = [] } = scope
+  if (pod === undefined || !narrowsPods(scope)) return !narrowsPods(scope)
   const isInNamespace = namespaces.length === 0 || namespaces.includes(pod.namespace ?? '')
-  return isInNamespace && (pods.length === 0 || pods.some((each) => each === pod.uid || each === name))
+  return isInNamespace && (pods.length === 0 || pods.includes(pod.uid) || pods.includes(namespacedName(pod)))
 }
 
 /** By the names of its row, too: what is left of a volume in one pod may not show its handle, and its detach comes after that. */
@@ -115,14 +108,15 @@ function isOfNamedVolume(
   return isAmong([...(row?.names ?? []), ...own, attachment?.name], paths, volumes)
 }
 
-/** One of the names, or a path at or below one that was given: no name of a volume begins with a slash. */
+/** One of the names, or a path at or below one that was given: no name of a volume begins with a slash. Where none was, it is any. */
 export function isAmong(
   names: readonly (string | undefined)[],
   paths: readonly string[],
   given: readonly string[],
 ): boolean {
-  return given.some((each) =>
-    each.startsWith('/') ? paths.some((path) => isWithin(path, each)) : names.includes(each),
+  return (
+    given.length === 0 ||
+    given.some((each) => (each.startsWith('/') ? paths.some((path) => isWithin(path, each)) : names.includes(each)))
   )
 }
 
@@ -179,4 +173,73 @@ function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly str
     ...ledger.all.flatMap(({ names }) => [...names]),
     ...claims.map(({ metadata }) => namespacedName(metadata)),
   ].filter((name) => name !== undefined)
+}
+
+// * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
+
+interface NamedPods {
+  /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
+  readonly pods: readonly string[]
+  readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
+}
+
+/** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
+export function namedPods(
+  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
+  classes: PodClasses,
+): NamedPods {
+  const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
+  const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
+  return {
+    pods: found.flatMap((each) =>
+      each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
+    ),
+    ambiguous,
+  }
+}
+
+function podsNamed(given: string, namespaces: readonly string[], pods: readonly PodClass[]): readonly PodClass[] {
+  const here = pods.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
+  const isUid = ({ uid, pod }: PodClass): boolean =>
+    uid === given || (pod !== undefined && namedUids(pod).includes(given))
+  return podsCalled(given, { pods, here }, ({ ref }) => ref, isUid)
+}
+
+function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
+  const [first, ...others] = candidates
+  if (first === undefined || candidates.some(({ uid }) => uid === given)) return false
+  const name = namespacedName(first.ref)
+  return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
+}
+
+/** Pods and namespaces that nothing here has. @param hint how pods can be given */
+export function podFaults(
+  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
+  classes: PodClasses,
+  hint: string,
+): NameFault[] {
+  const named = namedPods({ pods, namespaces }, classes)
+  const several = new Set(named.ambiguous.map(({ given }) => given))
+  const missing = named.pods.filter((each) => classes.of(each) === undefined && !several.has(each))
+  const place = 'on this node'
+  const ofNamespace = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
+  // What people call them; of unknown names only their UIDs.
+  const known = classes.all.filter(({ ref }) => ref.name !== undefined)
+  const names = () =>
+    classes.all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
+  const noun = 'namespace with a pod'
+  return [
+    ...named.ambiguous.map((each) =>
+      ambiguousPods(
+        each.given,
+        each.pods.map(({ ref }) => ref),
+      ),
+    ),
+    ...nameFaults(missing, names, { place, noun: 'pod', hint }),
+    ...nameFaults(namespaces, () => known.map(({ ref }) => ref.namespace ?? 'default'), {
+      place,
+      noun,
+      hint: ofNamespace,
+    }),
+  ]
 }

@@ -4,11 +4,10 @@ import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
-import type { ApiSnapshot } from '../../facts/actual/snapshot.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
-import { readStateFile } from '../../facts/actual/state-file.ts'
 import {
   attachmentName,
+  CSI_PLUGIN,
   csiUniqueName,
   escapeQualifiedName,
   parseCsiUniqueName,
@@ -23,13 +22,7 @@ import { areOfOneRow } from '../../plan/subject.ts'
 import { reportOtherVolumes } from '../../rules/other-volume.ts'
 import { apiLookup, isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
 import { expectedContent } from '../../volumes/atomic-content.ts'
-import {
-  causeOfUnresolved,
-  type DesiredState,
-  type DeviceKind,
-  type UnresolvedVolume,
-  type VolumeToMount,
-} from '../../volumes/desired-state.ts'
+import { causeOfUnresolved, type UnresolvedVolume, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { isNoContent } from '../../volumes/payload-entries.ts'
 import { onDiskUid, podNamespace } from '../../volumes/pods.ts'
@@ -87,70 +80,65 @@ function reportNotBelieved({ inputs, findings }: PlanContext): void {
 }
 
 /** S5: an existing pod keeps the volumes that it has; those that it no longer wants are reported. Matched by R815. */
-function reportSurplus(context: PlanContext): void {
-  const { inputs, classes, desired, ledger } = context
-  const wanted = new Map<string, Set<string>>()
-  for (const { podUid, uniqueName, specName } of desired.volumes) {
-    const names = wanted.get(podUid) ?? new Set()
-    wanted.set(podUid, names.add(uniqueName).add(escapeQualifiedName(specName)))
-  }
+function reportSurplus({ classes, desired, ledger, inputs, findings }: PlanContext): void {
+  const wanted = Map.groupBy(desired.volumes, ({ podUid }) => podUid)
   const unresolved = new Set(desired.unresolved.map((each) => each.podUid))
-  for (const pod of classes.all) {
-    if (pod.class !== 'Desired' || unresolved.has(pod.uid)) continue
-    for (const name of inputs.tree.childDirs(`pods/${pod.uid}/volumes/kubernetes.io~csi`)) {
-      const path = `pods/${pod.uid}/volumes/kubernetes.io~csi/${name}`
-      const data = readStateFile(inputs.tree.get(`${path}/vol_data.json`))?.data
-      const names = wanted.get(pod.uid)
-      if (data === undefined || names?.has(name)) continue
-      if (names?.has(csiUniqueName(data.driverName, data.volumeHandle))) continue
-      context.findings.problem(
+  for (const { uid: pod, class: of, ref } of classes.all) {
+    if (of !== 'Desired' || unresolved.has(pod)) continue
+    for (const { plugin, name, dir, stateFile } of ledger.podVolumes(pod)) {
+      const data = plugin === CSI_PLUGIN ? stateFile?.data : undefined
+      if (data === undefined) continue
+      const its = csiUniqueName(data.driverName, data.volumeHandle)
+      const isWanted = ({ uniqueName, specName }: VolumeToMount): boolean =>
+        uniqueName === its || escapeQualifiedName(specName) === name
+      if (wanted.get(pod)?.some(isWanted)) continue
+      findings.problem(
         'warning',
         'NotDesired',
-        `pod ${podName(pod.ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
-        { pod: pod.uid, volume: name, path: inputs.absolute(path), subject: ledger.path(path) },
+        `pod ${podName(ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
+        { pod, volume: name, path: inputs.absolute(dir), subject: ledger.path(dir) },
       )
     }
   }
 }
 
-function reportFrozen(context: PlanContext, pod: PodClass): void {
-  const why = pod.why?.is
-  const name = podNameAndUid(pod.ref)
-  const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`), subject: { pod: pod.uid } }
-  const stranger = isOnlyNested(context.inputs, pod.uid) ? strangerHint(pod.uid) : undefined
-  if (why === 'runningUnlisted') {
-    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
-    context.findings.problem(
-      'error',
-      'PodGoneButRunning',
-      `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
-      about,
-      stranger ?? [STOP_POD, commandLine(...stopPod(pod.uid))],
-    )
-  } else if (why === 'stranger') {
-    context.findings.problem(
-      'error',
-      'UnknownPodProcess',
-      `a process of pod ${pod.uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
-      { pod: pod.uid, subject: { pod: pod.uid } },
-      strangerHint(pod.uid),
-    )
-  } else if (why === 'running') {
-    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
-    const ending = pod.pod === undefined ? 'is terminating' : endingOf(pod.pod)
-    context.findings.problem(
-      'info',
-      'PodStillRunning',
-      `pod ${name} ${ending} and still runs: ${signs}`,
-      about,
-      stranger,
-    )
-  } else if (why === 'perhapsRunning') {
-    context.findings.complete = false
-    context.findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
-  } else if (why === 'static' || why === 'mirror') {
-    const kept = `the directory of pod ${name} is left alone: ${pod.why?.message}`
-    context.findings.problem('warning', 'MayBeStatic', kept, about)
+function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, pod, why }: PodClass): void {
+  const name = podNameAndUid(ref)
+  const subject = { pod: uid }
+  const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject }
+  const signs = witnesses.signsOfLife(uid).join(', ')
+  const stranger = isOnlyNested(inputs, uid) ? strangerHint(uid) : undefined
+  switch (why?.is) {
+    case 'runningUnlisted':
+      findings.problem(
+        'error',
+        'PodGoneButRunning',
+        `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
+        about,
+        stranger ?? [STOP_POD, commandLine(...stopPod(uid))],
+      )
+      break
+    case 'stranger':
+      findings.problem(
+        'error',
+        'UnknownPodProcess',
+        `a process of pod ${uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
+        { pod: uid, subject },
+        strangerHint(uid),
+      )
+      break
+    case 'running': {
+      const ending = pod === undefined ? 'is terminating' : endingOf(pod)
+      findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about, stranger)
+      break
+    }
+    case 'perhapsRunning':
+      findings.complete = false
+      findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${why.message}`, about)
+      break
+    case 'static':
+    case 'mirror':
+      findings.problem('warning', 'MayBeStatic', `the directory of pod ${name} is left alone: ${why.message}`, about)
   }
 }
 
@@ -184,22 +172,19 @@ function unresolvedHint({ cause, mayBe, claimName, persistentVolumeName, pod }: 
   if (mayBe.of === 'itself') {
     return 'The kubelet cannot mount the volume either: repair the pod or its claim. Until then this volume alone is left as it is.'
   }
-  const which = mayBe.of === 'kinds' ? ` of ${mayBe.kinds.map(kindName).join(' or ')}` : ''
+  const kinds = mayBe.of === 'any' ? [] : mayBe.kinds
+  const names = kinds.map(({ plugin, driver }) => (driver === undefined ? plugin : `driver ${driver}`))
+  const which = mayBe.of === 'any' ? '' : ` of ${names.join(' or ')}`
   return cause === 'Unusable'
     ? `The kubelet cannot mount the volume either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
     : `Use a credential that may read the object, or repair the object: until then no device${which} is unstaged, unmapped or detached.`
 }
 
-function kindName({ plugin, driver }: DeviceKind): string {
-  return driver === undefined ? plugin : `driver ${driver}`
-}
-
 function reportReadErrors(context: PlanContext): void {
   const { api } = context.inputs.snapshot
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
-    if (failure.notFound) continue
-    // PodListIncomplete says it.
-    if (failure.resource === 'pods') continue
+    // Of pods PodListIncomplete says it.
+    if (failure.notFound || failure.resource === 'pods') continue
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
       reportUnreadAttachments(context, failure, attached)
@@ -213,15 +198,17 @@ function reportReadErrors(context: PlanContext): void {
       continue
     }
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
-    const severity = failure.forbidden ? 'info' : 'warning'
-    if (failure.resource === undefined) {
-      const message = `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
-      context.findings.problem(severity, 'ReadFailed', message, ON_NODE)
-      continue
-    }
-    const object = subjectOf(failure)
-    const message = `${object} could not be read: ${failure.text}`
-    context.findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, { subject: { object } })
+    const object = failure.resource === undefined ? undefined : subjectOf(failure)
+    context.findings.problem(
+      failure.forbidden ? 'info' : 'warning',
+      'ReadFailed',
+      object === undefined
+        ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
+        : `${object} could not be read: ${failure.text}`,
+      ON_NODE,
+      undefined,
+      object === undefined ? undefined : { subject: { object } },
+    )
   }
 }
 
@@ -269,15 +256,16 @@ function reportUnreadAttachments({ findings }: PlanContext, failure: ReadFailure
  * Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
  * says so. A credential that reads other content was meant to read this.
  */
-function reportUnreadContent({ inputs, desired, findings }: PlanContext, failure: ReadFailure): void {
+function reportUnreadContent(context: PlanContext, failure: ReadFailure): void {
+  const { inputs, findings } = context
   const { api } = inputs.snapshot
-  const read = failure.resource === 'secrets' ? api?.secrets : api?.configMaps
-  if (api === undefined || failure.name === undefined || !read?.length) return
-  const unread = unknownContent(api)(desired.volumes).flatMap(({ volume, reason }) => {
+  const [kind, read] = failure.resource === 'secrets' ? ['Secret', api?.secrets] : ['ConfigMap', api?.configMaps]
+  if (failure.name === undefined || !read?.length) return
+  const unread = unknownContent(context).flatMap(({ volume, reason }) => {
     if (!reason.endsWith(failure.text)) return []
     return findings.touches(inputs.absolute(pluginNamed(volume.plugin).podPath(volume))) ? [] : volume
   })
-  const object = `${failure.resource === 'secrets' ? 'Secret' : 'ConfigMap'} ${failure.namespace ?? ''}/${failure.name}`
+  const object = `${kind} ${failure.namespace ?? ''}/${failure.name}`
   for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
     const uid = onDiskUid(pod)
     const names = take(
@@ -318,15 +306,14 @@ function reportNotCreated({ classes, findings }: PlanContext): void {
 }
 
 /** Volumes whose content could not be read, and why: worked out once, however many reads were refused. */
-const unknownContent = memoize((api: ApiSnapshot) =>
-  memoize((volumes: DesiredState['volumes']) =>
-    volumes.flatMap((volume) => {
-      const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
-      return content !== undefined && isNoContent(content) && content.kind === 'unknown'
-        ? { volume, reason: content.reason }
-        : []
-    }),
-  ),
+const unknownContent = memoize(({ desired, inputs: { snapshot } }: PlanContext) =>
+  desired.volumes.flatMap((volume) => {
+    const { source, pod } = volume
+    const content = source && snapshot.api && expectedContent(source, pod, snapshot.api)
+    return content !== undefined && isNoContent(content) && content.kind === 'unknown'
+      ? { volume, reason: content.reason }
+      : []
+  }),
 )
 
 function isContent({ resource }: ReadFailure): boolean {
