@@ -15,7 +15,7 @@ import { keepCurrent } from './made-files.ts'
 const STABLE =
   'Fields may be added in any version; none is removed or changes its meaning without a word in the change log.'
 
-const applyDocument: Shape<ApplyDocument> = about(
+const applyDocument = about(
   `What became of an apply: \`volctl apply -o json\`. ${STABLE}`,
   object({
     apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
@@ -32,7 +32,7 @@ const applyDocument: Shape<ApplyDocument> = about(
     left: optional(about('What a new plan would still do; absent: nobody looked.', list(operation))),
     waiting: optional(waiting),
     problems: optional(problems),
-  } satisfies Record<keyof ApplyDocument, unknown>),
+  }),
 )
 
 const errorDocument: Shape<ErrorDocument> = about(

@@ -4,7 +4,7 @@ import { parseDuration } from '../base/duration.ts'
 import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { IN_CLUSTER } from '../kube/kubeconfig/in-cluster.ts'
+import { IN_CLUSTER } from '../kube/api/names.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import {

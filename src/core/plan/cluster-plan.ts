@@ -149,10 +149,7 @@ interface ClusterPlanInputs {
   }
   readonly controller: ControllerState
   readonly lists: Readonly<
-    Record<
-      string,
-      { readonly state: 'whole' | 'failed'; readonly count: number; readonly resourceVersion?: string }
-    >
+    Record<string, { readonly state: 'whole' | 'failed'; readonly count: number; readonly resourceVersion?: string }>
   >
   /** S29: how much of the cluster the plan is about. */
   readonly counts: {

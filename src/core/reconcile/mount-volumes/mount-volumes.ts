@@ -9,12 +9,12 @@ import { type Draft, expectedMount, notAsked, type Obstacle, type Wait } from '.
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
-import { contentDifference, halfDone, volumeObstacle } from '../../volumes/content-obstacle.ts'
-import { csiTarget } from '../../volumes/csi-paths.ts'
+import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
+import { csiTarget } from '../../volumes/paths.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
@@ -158,7 +158,7 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
 
 /** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
 function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
-  if (pluginNamed(volume.plugin).refreshes) remount(context, volume)
+  if (pluginNamed(volume.plugin).tearDown === 'projected') remount(context, volume)
   else if (wantsRepublish(context, volume)) republish(context, volume)
   else expand(context, volume)
 }
