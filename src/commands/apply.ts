@@ -306,11 +306,9 @@ export default class Apply extends VolctlCommand {
       const { facts, limits } = stop
       run.stop = stoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
     }
-    const isFresh = !confirmed && run.stop === undefined
     const context = applyContext(run.node, {
       options,
-      planIsFresh: isFresh,
-      freshPlan: isFresh && saved !== undefined ? fresh : undefined,
+      freshPlan: confirmed || run.stop !== undefined ? undefined : fresh,
       planFile: run.planfile,
       journalDir: run.journalDir,
       noJournal: flags['no-journal'],

@@ -183,6 +183,7 @@ export class LiveNode extends DescribedNode {
     const { links } = structureLinks(this.root, parseMountinfo(readFileSync('/proc/self/mountinfo')))
     const plan = await this.plan(options)
     const context = liveContext(this.root, {
+      freshPlan: plan,
       look: () => this.look(),
       replan: (state) => planNode(state, planOptions(options), 'again'),
       readMounts: mountTableReader(this.root, links),
@@ -255,7 +256,6 @@ export function liveContext(
   given: Partial<ApplyContext> & Pick<ApplyContext, 'look' | 'replan' | 'readMounts'>,
 ): ApplyContext {
   return {
-    planIsFresh: true,
     kubeletState: () => ({ running: false, mayReturn: false }),
     witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
     csi: () => undefined,

@@ -39,9 +39,9 @@ describe('the rules', () => {
     const draft = { subject: THE_NODE, steps: [], paths: [], after: [], removes: new Set<number>() }
     for (const rule of RULES) {
       const { id, about } = rule
-      for (const kind of rule.of === 'look' ? about : []) {
+      for (const kind of rule.asked === 'look' ? about : []) {
         const whole = { ...draft, kind, reason: 'PodGone', message: '', rule: id } as const
-        expect([id, kind, rule.of === 'look' && rule.judge(whole, {}, context)]).toEqual([id, kind, undefined])
+        expect([id, kind, rule.asked === 'look' && rule.judge(whole, {}, context)]).toEqual([id, kind, undefined])
       }
     }
   })
@@ -55,7 +55,7 @@ describe('the rules', () => {
       const [first = 'none', ...more] = texts
         .filter(({ text }) => new RegExp(`\\b${id}\\b`).test(text))
         .map(({ file }) => file)
-      const asked = rule.of === 'look' ? 'the look' : `the machine: ${rule.asked}`
+      const asked = rule.asked === 'look' ? 'the look' : `the machine: ${rule.asked}`
       return [
         id,
         judge.name,

@@ -73,7 +73,7 @@ async function lookAgain(
   lock: Lock,
   { onEvent, stopped }: { readonly onEvent: (event: ApplyEvent) => void; readonly stopped: Stopped | undefined },
 ): Promise<Looked<Operation, Plan>> {
-  const fresh = await (stopped === undefined ? freshPlan(plan, context) : stopped.begin())
+  const fresh = (await stopped?.begin()) ?? context.freshPlan ?? context.replan(await context.look())
   return {
     fresh,
     ...omitUndefined({ journal: stopped?.journal }),
@@ -125,7 +125,7 @@ function stopFor(plan: ReviewedPlan, context: ApplyContext, lock: Lock, onEvent:
     },
     begin: async () => {
       journal = openJournalOf(context, onEvent)
-      const api = isWhole(plan) ? plan.inputs.api : undefined
+      const api = 'summary' in plan ? (plan as Plan).inputs.api : undefined
       journal.write(firstEntry(planId(plan), plan, beginning(plan, api, context, lock)))
       const looks = {
         look: async () => context.replan(await context.look()),
@@ -138,16 +138,6 @@ function stopFor(plan: ReviewedPlan, context: ApplyContext, lock: Lock, onEvent:
       await context.kubeletStop?.end(journal, onEvent)
     },
   }
-}
-
-async function freshPlan(plan: ReviewedPlan, context: ApplyContext): Promise<Plan> {
-  const { freshPlan, planIsFresh } = context
-  if (freshPlan !== undefined) return freshPlan
-  return planIsFresh && isWhole(plan) ? plan : context.replan(await context.look())
-}
-
-function isWhole(plan: ReviewedPlan): plan is Plan {
-  return 'summary' in plan
 }
 
 function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {

@@ -32,8 +32,7 @@ import { type ControllerWanted, controllerWantedVolumes, desiredStateOfPods } fr
 
 interface ApplySettings {
   readonly options: PlanOptions
-  readonly planIsFresh: boolean
-  /** Of the moment, where what is carried out is a plan file. */
+  /** Of the moment. */
   readonly freshPlan?: Plan | undefined
   readonly planFile?: string | undefined
   /** --journal. */
@@ -49,7 +48,7 @@ interface ApplySettings {
 }
 
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
-  const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
+  const { options, parallel, timeoutMs, signal, abandon, lookAgain } = settings
   const { freshPlan, planFile, noJournal, kubeletStop } = settings
   const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
   let latest = first
@@ -59,7 +58,6 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
       return latest
     },
     replan: (state) => planNode(state, options, 'again'),
-    planIsFresh,
     isDone: (operation) => isDone(operation, latest),
     ...questionsOf(() => latest),
     kubeletState: () => latest.node.kubeletState(),

@@ -21,13 +21,12 @@ export type Rule = {
 
 /** Judged by the pass, on what the look has read. */
 interface OfLook {
-  readonly of: 'look'
+  readonly asked: 'look'
   readonly judge: Judge
 }
 
 /** Judged on the machine: before a plan calls an operation ready, and right before it begins. */
 interface OfMachine {
-  readonly of: 'machine'
   readonly asked: Asked
   readonly judge: MachineJudge
 }

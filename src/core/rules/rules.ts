@@ -49,11 +49,11 @@ const RELEASING: Kinds = new Set<OperationKind>(['UnmapVolume', 'UnmapDevice', '
 const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
 
 function rule(id: string, about: Kinds, judge: Judge): Rule {
-  return { id, about, of: 'look', judge }
+  return { id, about, asked: 'look', judge }
 }
 
 function machine(id: string, about: Kinds, asked: Asked, judge: MachineJudge): Rule {
-  return { id, about, of: 'machine', asked, judge }
+  return { id, about, asked, judge }
 }
 
 export const RULES: readonly Rule[] = [
@@ -132,31 +132,30 @@ export const RULES: readonly Rule[] = [
 /** The operation as it may be added, so that operations that depend on it know. */
 export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): Judged {
   for (const each of RULES) {
-    const blocked = each.of === 'look' && each.about.has(draft.kind) ? each.judge(draft, facts, context) : undefined
+    const blocked = each.asked === 'look' && each.about.has(draft.kind) ? each.judge(draft, facts, context) : undefined
     if (blocked !== undefined) return { ...draft, blocked } as Judged
   }
   return draft as Judged
 }
 
-/** When the rules of the machine are asked, which of them are. */
-const ASKED = {
-  plan: new Set<Asked>(['both', 'plan']),
-  apply: new Set<Asked>(['both', 'apply', 'force', 'again']),
-  force: new Set<Asked>(['force']),
-  again: new Set<Asked>(['again']),
-  call: new Set<Asked>(['call']),
-} as const
+type When = Exclude<Asked, 'both'>
+
+/** When a rule of the machine is asked. */
+const ASKED: Readonly<Record<Asked, readonly When[]>> = {
+  both: ['plan', 'apply'],
+  plan: ['plan'],
+  apply: ['apply'],
+  force: ['apply', 'force'],
+  again: ['apply', 'again'],
+  call: ['call'],
+}
 
 /** The first reason that the machine shows; what could not be seen is one (S3). */
-export async function verdictOf(
-  facts: MachineFacts,
-  pods: Witness,
-  when: keyof typeof ASKED,
-): Promise<Verdict | undefined> {
+export async function verdictOf(facts: MachineFacts, pods: Witness, when: When): Promise<Verdict | undefined> {
   const { kind } = facts.operation
   try {
     for (const each of RULES) {
-      if (each.of === 'look' || !each.about.has(kind) || !ASKED[when].has(each.asked)) continue
+      if (each.asked === 'look' || !each.about.has(kind) || !ASKED[each.asked].includes(when)) continue
       // Most judge at once, and a batch asks for thousands of operations.
       const judging = each.judge(facts, pods)
       const verdict = judging instanceof Promise ? await judging : judging
@@ -171,7 +170,7 @@ export async function verdictOf(
 }
 
 /** @throws OperationRefused */
-export async function requireRules(facts: MachineFacts, pods: Witness, when: keyof typeof ASKED): Promise<void> {
+export async function requireRules(facts: MachineFacts, pods: Witness, when: When): Promise<void> {
   const verdict = await verdictOf(facts, pods, when)
   if (verdict !== undefined) throw new OperationRefused(verdict.code, verdict.message, verdict)
 }

@@ -56,11 +56,13 @@ export function apply(
   given: Partial<ApplyContext> = {},
   onEvent: (event: ApplyEvent) => void = () => {},
 ): Promise<ApplyResult> {
+  const plan = barePlan(root, operations)
   const context = liveContext(root, {
+    freshPlan: plan,
     look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
     replan: () => barePlan(root, []),
     readMounts,
     ...given,
   })
-  return applyPlan(barePlan(root, operations), context, onEvent)
+  return applyPlan(plan, context, onEvent)
 }

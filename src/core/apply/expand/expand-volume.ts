@@ -29,13 +29,6 @@ interface ClaimGrowth {
   readonly growth: NodeExpansion
 }
 
-/** A failure after which nothing is running any more. */
-interface FinalFailure {
-  readonly message: string
-  /** No further attempt makes sense until the claim asks for another size. */
-  readonly infeasible: boolean
-}
-
 const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 
 /** @returns undefined if the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
@@ -54,14 +47,12 @@ async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
  * Expands the volume, and writes to the claim's status before and after.
  *
  * @param grow returns what was left unchanged, and why
- * @param finalFailure undefined for an abandoned call: its result is unknown, so nothing is written (C101)
  * @returns what was left unchanged, and why
  */
 async function growAndReport(
   { claim, growth }: ClaimGrowth,
   run: StepContext,
   grow: () => Promise<string | undefined>,
-  finalFailure: (error: unknown) => FinalFailure | undefined,
 ): Promise<string | undefined> {
   const isRecovery = growth.procedure === 'recovery'
   const begun = isRecovery ? await patch(run, claim, inProgressPatch(claim)) : claim
@@ -69,7 +60,7 @@ async function growAndReport(
   try {
     skipped = await grow()
   } catch (error) {
-    if (isRecovery) await reportFailure(run, begun ?? claim, finalFailure(error))
+    if (isRecovery) await reportFailure(run, begun ?? claim, error)
     throw error
   }
   const unreported =
@@ -107,19 +98,18 @@ async function patch(
   }
 }
 
-async function reportFailure(
-  run: StepContext,
-  claim: PersistentVolumeClaim,
-  failure: FinalFailure | undefined,
-): Promise<void> {
+/** The result of an abandoned call is unknown, so nothing is written then (C101). */
+async function reportFailure(run: StepContext, claim: PersistentVolumeClaim, error: unknown): Promise<void> {
+  const failure = error instanceof ExpandFailed ? error : answerOf(error)
   if (failure === undefined) return
-  const { message, infeasible } = failure
-  const change = failedPatch(claim, message, { infeasible, now: new Date().toISOString() })
+  // No further attempt makes sense then until the claim asks for another size.
+  const infeasible = failure instanceof GrpcError && INFEASIBLE.has(failure.code)
+  const change = failedPatch(claim, errorMessage(failure), { infeasible, now: new Date().toISOString() })
   if (change === undefined) return
   try {
     await patch(run, claim, change)
-  } catch (error) {
-    run.say(`the failure could not be written to the claim: ${errorMessage(error)}`)
+  } catch (unwritten) {
+    run.say(`the failure could not be written to the claim: ${errorMessage(unwritten)}`)
   }
 }
 
@@ -148,7 +138,7 @@ export async function expandCsiVolume(step: Step, run: StepContext): Promise<str
       node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
     )
   }
-  return growAndReport(wanted, run, grow, failureOfDriver)
+  return growAndReport(wanted, run, grow)
 }
 
 /**
@@ -166,10 +156,9 @@ async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<str
 }
 
 /** A failure is final only if the driver itself answered (C101). */
-function failureOfDriver(failure: unknown): FinalFailure | undefined {
+function answerOf(failure: unknown): GrpcError | undefined {
   const { cause } = failure as { cause?: unknown }
-  if (!(cause instanceof GrpcError)) return undefined
-  return { message: errorMessage(cause), infeasible: INFEASIBLE.has(cause.code) }
+  return cause instanceof GrpcError ? cause : undefined
 }
 
 // Expands the file system of a local volume to the size of its device (P71, P131, R462).
@@ -192,7 +181,7 @@ export async function growFileSystem({ target }: Step, run: StepContext): Promis
   const wanted = await claimGrowth(run)
   if (wanted === undefined) return NOTHING_ASKED
   const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)
-  return growAndReport(wanted, run, grow, failureOfProgram)
+  return growAndReport(wanted, run, grow)
 }
 
 async function grower(target: string, source: string, run: StepContext): Promise<() => Promise<string | undefined>> {
@@ -241,14 +230,9 @@ function unknownType({ path }: FoundDevice, type: string): never {
   })
 }
 
+/** Of a program that has ended by itself: a failure that is final, too. */
 class ExpandFailed extends StepFailed {
   constructor(message: string, options: { readonly hint?: string } = {}) {
     super('ExpandFailed', message, options)
   }
-}
-
-/** A failure is final only if the program was not ended from outside. */
-function failureOfProgram(error: unknown): FinalFailure | undefined {
-  if (!(error instanceof ExpandFailed)) return undefined
-  return { message: error.message, infeasible: false }
 }

@@ -85,9 +85,7 @@ export interface ApplyContext extends Questions {
   look(): Promise<NodeState>
   /** `planNode` with the options of the plan that is carried out. */
   replan(state: NodeState): Plan
-  /** The plan was made just now: the node is not read again before the start. */
-  readonly planIsFresh?: boolean
-  /** For a saved plan: the plan that was made just now to compare it with. */
+  /** The plan that was made just now, which a saved one is compared with: the node is not read again before the start. */
   readonly freshPlan?: Plan
   /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
   readonly isDone?: (operation: Operation) => boolean

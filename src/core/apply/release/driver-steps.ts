@@ -46,13 +46,14 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
  */
 async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
   const remaining = layersAt(step.target, run)
-  if (remaining.length === 0) return
+  const last = remaining.at(-1)
+  if (last === undefined) return
   const expected = expectedIds(run.operation)
   const foreign = remaining.find((layer) => !isExpected(layer, expected))
   if (foreign !== undefined || remaining.length >= before) {
     throw new StepFailed(
       'DriverFailed',
-      `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? remaining.at(-1) ?? (remaining[0] as never))} is still there`,
+      `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? last)} is still there`,
     )
   }
   for (let count = remaining.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
