@@ -59,6 +59,8 @@ function discover(options: Omit<DiscoverOptions, 'rootDir'> = {}) {
   return discoverCsiSockets({ rootDir, ...options })
 }
 
+const ELSEWHERE = join(temporaryDirectory(), 'csi.sock')
+
 const FOUND = {
   path: 'plugins_registry/a.test-reg.sock',
   driver: 'a.test',
@@ -92,32 +94,34 @@ test('no directory: no driver', async () => {
   expect(await discover()).toEqual([])
 })
 
-test('a registered driver is found, in the form of a snapshot, and nobody can be notified (C27)', async () => {
-  register('a.test-reg.sock', {})
-  drive('a.test')
-  expect(await discover()).toEqual([FOUND])
-  expect(Registration.methods.map(({ name }) => name)).toEqual(['GetInfo'])
-})
-
-test('sub-directories are walked; names with a dot, files and other plugins are passed over (C24)', async () => {
-  register('deep/er/a.test-reg.sock', {})
+test.each<[string, path: string, given: () => Info, found?: Partial<typeof FOUND>]>([
+  ['in the form of a snapshot', 'a.test-reg.sock', () => ({})],
+  [
+    'in a sub-directory (C24)',
+    'deep/er/a.test-reg.sock',
+    () => ({}),
+    { path: 'plugins_registry/deep/er/a.test-reg.sock' },
+  ],
+  [
+    'by the registration socket itself, where its endpoint is empty (C25)',
+    'a.sock',
+    () => ({ endpoint: '' }),
+    { path: 'plugins_registry/a.sock', endpoint: 'plugins_registry/a.sock' },
+  ],
+  ['outside the root directory', 'a.test-reg.sock', () => ({ endpoint: ELSEWHERE }), { endpoint: ELSEWHERE }],
+])('a registered driver is found %s', async (_, path, given, found = {}) => {
+  register(path, given(), ...driver('a.test'))
+  // Names with a dot, files and other plugins are passed over (C24).
   register('.hidden.sock', { name: 'hidden.test' })
   register('gpu.sock', { type: 'DevicePlugin', name: 'gpu', endpoint: '' })
   writeFileSync(join(rootDir, 'plugins_registry/notes.sock'), '')
   drive('a.test')
-  expect(await discover()).toEqual([{ ...FOUND, path: 'plugins_registry/deep/er/a.test-reg.sock' }])
+  drive('a.test', ELSEWHERE)
+  expect(await discover()).toEqual([{ ...FOUND, ...found }])
 })
 
-test('an empty endpoint is the registration socket itself (C25)', async () => {
-  register('a.sock', { endpoint: '' }, ...driver('a.test'))
-  expect(await discover()).toEqual([{ ...FOUND, path: 'plugins_registry/a.sock', endpoint: 'plugins_registry/a.sock' }])
-})
-
-test('an endpoint outside the root directory stays an absolute path', async () => {
-  const elsewhere = temporaryDirectory()
-  drive('a.test', join(elsewhere, 'csi.sock'))
-  register('a.test-reg.sock', { endpoint: join(elsewhere, 'csi.sock') })
-  expect(await discover()).toEqual([{ ...FOUND, endpoint: join(elsewhere, 'csi.sock') }])
+test('nobody can be notified (C27)', () => {
+  expect(Registration.methods.map(({ name }) => name)).toEqual(['GetInfo'])
 })
 
 test.each([

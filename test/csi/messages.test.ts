@@ -48,13 +48,8 @@ test.each<[file: DescFile, message: string, fields: readonly string[]]>([
   [csi, 'MountVolume', ['1 fs_type string', '2 mount_flags list of string', '3 volume_mount_group string']],
   [csi, 'AccessMode', ['1 mode Mode']],
   [csi, 'GetPluginInfoResponse', ['1 name string', '2 vendor_version string', '3 manifest map of string']],
-  [csi, 'ProbeResponse', ['1 ready BoolValue']],
   [csi, 'NodeGetCapabilitiesResponse', ['1 capabilities list of NodeServiceCapability']],
   [csi, 'NodeServiceCapability', ['1 rpc RPC']],
-  [csi, 'NodeGetInfoResponse', ['1 node_id string', '2 max_volumes_per_node int64', '3 accessible_topology Topology']],
-  [csi, 'NodeGetVolumeStatsResponse', ['1 usage list of VolumeUsage', '2 volume_condition VolumeCondition']],
-  [csi, 'VolumeUsage', ['1 available int64', '2 total int64', '3 used int64', '4 unit Unit']],
-  [csi, 'VolumeCondition', ['1 abnormal bool', '2 message string']],
   [
     registration,
     'PluginInfo',

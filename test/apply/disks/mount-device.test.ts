@@ -47,117 +47,63 @@ async function run(given: Partial<StepOf<'mountDevice'>> = {}) {
 const mountLine = (options: string, type = 'ext4') => `mount -t ${type} -o ${options} ${DEVICE} ${GLOBAL}`
 const EXT4 = { stdout: 'DEVNAME=/dev/sdb\nTYPE=ext4\n' }
 const NOTHING = { status: 2 }
+const IO_ERROR = { status: 1, stderr: "dd: error reading '/dev/sdb': Input/output error" }
+const [UNFIT, FAILED] = ['failed FilesystemUnfit', 'failed MountFailed']
+const FSCK = 'fsck -a /dev/sdb'
+const ALL = [PROBE, FSCK, mountLine('defaults')]
+const READ_ONLY = { options: ['ro'] }
 
 describe('S15: a file system is checked and mounted, never made', () => {
-  it.each<{
-    name: string
-    script: Script
-    given?: Partial<StepOf<'mountDevice'>>
-    state: string
-    says?: string
-    commands: string[]
-  }>([
-    {
-      name: 'formatted, read-only',
-      script: { blkid: EXT4 },
-      given: { options: ['ro'] },
-      state: 'done',
-      commands: [PROBE, mountLine('ro,defaults')],
-    },
-    {
-      name: 'formatted, writable',
-      script: { blkid: EXT4 },
-      state: 'done',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
-    },
-    {
-      name: 'unformatted, read-only',
-      script: { blkid: NOTHING },
-      given: { options: ['ro'] },
-      state: 'failed FilesystemUnfit',
-      says: 'finds no file system',
-      commands: [PROBE, READ],
-    },
-    {
-      name: 'unformatted, writable',
-      script: { blkid: NOTHING },
-      state: 'failed FilesystemUnfit',
-      says: 'finds no file system',
-      commands: [PROBE, READ],
-    },
-    {
-      name: 'unformatted by blkid, and not to be read: nobody is told to format',
-      script: { blkid: NOTHING, dd: { status: 1, stderr: "dd: error reading '/dev/sdb': Input/output error" } },
-      state: 'failed MountFailed',
-      commands: [PROBE, READ],
-    },
-    {
-      name: 'not to be opened by blkid',
-      script: { blkid: { status: 2, stderr: 'error: /dev/sdb: No such device or address' } },
-      state: 'failed MountFailed',
-      commands: [PROBE],
-    },
-    { name: 'blkid fails', script: { blkid: { status: 4 } }, state: 'failed MountFailed', commands: [PROBE] },
-    {
-      name: 'blkid is not understood',
-      script: { blkid: { stdout: 'TYPE=a=b\n' } },
-      state: 'failed MountFailed',
-      commands: [PROBE],
-    },
-    {
-      name: 'partitions',
-      script: { blkid: { stdout: 'PTTYPE=dos\n' } },
-      state: 'failed FilesystemUnfit',
-      says: 'has a partition table',
-      commands: [PROBE],
-    },
-    {
-      name: 'partitions and another type',
-      script: { blkid: { stdout: 'TYPE=vfat\nPTTYPE=dos\n' } },
-      state: 'failed FilesystemUnfit',
-      says: 'has a partition table',
-      commands: [PROBE],
-    },
-    {
-      name: 'remains of a partition table beside the wanted type',
-      script: { blkid: { stdout: 'TYPE=ext4\nPTTYPE=dos\n' } },
-      state: 'done',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
-    },
-    ...[1, 2, 8, 16].map((status) => ({
-      name: `fsck ends with ${status}: goes on`,
-      script: { blkid: EXT4, fsck: { status } },
-      state: 'done',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
-    })),
-    {
-      name: 'fsck leaves errors',
-      script: { blkid: EXT4, fsck: { status: 4 } },
-      state: 'failed FilesystemUnfit',
-      says: 'fsck left errors',
-      commands: [PROBE, 'fsck -a /dev/sdb'],
-    },
-    {
-      name: 'the mount fails',
-      script: { blkid: EXT4, mount: { status: 32, stderr: 'mount: bad superblock' } },
-      state: 'failed MountFailed',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
-    },
-    {
-      name: 'another type than wanted, and the mount fails',
-      script: { blkid: { stdout: 'TYPE=xfs\n' }, mount: { status: 32, stderr: 'mount: wrong fs type' } },
-      state: 'failed FilesystemUnfit',
-      says: 'but the volume asks for',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
-    },
-    {
-      name: 'ext4 where ext3 is wanted, and the kernel does not mind',
-      script: { blkid: EXT4 },
-      given: { fsType: 'ext3' },
-      state: 'done',
-      commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults', 'ext3')],
-    },
-  ])('$name: $state', async ({ script, given, state, says = '', commands }) => {
+  it.each<[string, Script, state: string, commands: string[], says?: string, given?: Partial<StepOf<'mountDevice'>>]>([
+    ['formatted, read-only', { blkid: EXT4 }, 'done', [PROBE, mountLine('ro,defaults')], '', READ_ONLY],
+    ['formatted, writable', { blkid: EXT4 }, 'done', ALL],
+    ['unformatted, read-only', { blkid: NOTHING }, UNFIT, [PROBE, READ], 'finds no file system', READ_ONLY],
+    ['unformatted, writable', { blkid: NOTHING }, UNFIT, [PROBE, READ], 'finds no file system'],
+    // Nobody is told to format.
+    ['unformatted by blkid, and not to be read', { blkid: NOTHING, dd: IO_ERROR }, FAILED, [PROBE, READ]],
+    [
+      'not to be opened by blkid',
+      { blkid: { ...NOTHING, stderr: 'error: /dev/sdb: No such device' } },
+      FAILED,
+      [PROBE],
+    ],
+    ['blkid fails', { blkid: { status: 4 } }, FAILED, [PROBE]],
+    ['blkid is not understood', { blkid: { stdout: 'TYPE=a=b\n' } }, FAILED, [PROBE]],
+    ['partitions', { blkid: { stdout: 'PTTYPE=dos\n' } }, UNFIT, [PROBE], 'has a partition table'],
+    [
+      'partitions and another type',
+      { blkid: { stdout: 'TYPE=vfat\nPTTYPE=dos\n' } },
+      UNFIT,
+      [PROBE],
+      'has a partition',
+    ],
+    [
+      'remains of a partition table beside the wanted type',
+      { blkid: { stdout: 'TYPE=ext4\nPTTYPE=dos\n' } },
+      'done',
+      ALL,
+    ],
+    ...[1, 2, 8, 16].map((status) => {
+      const row: [string, Script, string, string[]] = [
+        `fsck: ${status}`,
+        { blkid: EXT4, fsck: { status } },
+        'done',
+        ALL,
+      ]
+      return row
+    }),
+    ['fsck leaves errors', { blkid: EXT4, fsck: { status: 4 } }, UNFIT, [PROBE, FSCK], 'fsck left errors'],
+    ['the mount fails', { blkid: EXT4, mount: { status: 32, stderr: 'mount: bad superblock' } }, FAILED, ALL],
+    [
+      'another type than wanted, and the mount fails',
+      { blkid: { stdout: 'TYPE=xfs\n' }, mount: { status: 32, stderr: 'mount: wrong fs type' } },
+      UNFIT,
+      ALL,
+      'but the volume asks for',
+    ],
+    // The kernel does not mind.
+    ['ext4 for ext3', { blkid: EXT4 }, 'done', [PROBE, FSCK, mountLine('defaults', 'ext3')], '', { fsType: 'ext3' }],
+  ])('%s, %j: %s', async (_, script, state, commands, says = '', given = {}) => {
     scripted(script)
     const outcome = await run(given)
     expect(outcome).toMatchObject({ state, commands })

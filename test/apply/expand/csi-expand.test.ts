@@ -117,74 +117,36 @@ const allocated = (says?: string, storage = '2Gi') => ({
 })
 const grown = { capacity: GROWN }
 const MANY = ['ReadWriteMany']
+const NO_PART = { capabilities: [] }
+const INFEASIBLE = 'NodeResizeInfeasible'
 const NOT_REQUIRED = { 'volume.kubernetes.io/node-expansion-not-required': 'true' }
 
 describe('is the driver called, and what does the claim say then', () => {
-  it.each<{ name: string; given: Given; want: object }>([
-    {
-      name: 'pending: called, and finished',
-      given: { status: allocated('NodeResizePending') },
-      want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
-    },
-    {
-      name: 'infeasible on record: not called',
-      given: { status: allocated('NodeResizeInfeasible') },
-      want: { state: 'done', calls: 0, size: '1Gi', says: 'NodeResizeInfeasible' },
-    },
-    {
-      name: 'an old controller, which says nothing in the claim: called, and finished',
-      given: {},
-      want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
-    },
-    {
-      name: 'an old controller, and the driver has no part in it: finished',
-      given: { capabilities: [] },
-      want: { state: 'done', calls: 0, size: '2Gi', says: undefined },
-    },
-    {
-      name: 'pending, and the driver has no part in it: failed',
-      given: { status: allocated('NodeResizePending'), capabilities: [] },
-      want: { state: 'failed DriverRefused', calls: 0, size: '1Gi', says: 'NodeResizePending' },
-    },
-    {
-      name: 'equal sizes, one writer: not called',
-      given: { status: { ...grown, ...allocated() } },
-      want: { state: 'done', calls: 0, size: '2Gi', says: undefined },
-    },
-    {
-      // Only a kubelet that has run all the time remembers that its own node is behind (C96).
-      name: 'equal sizes, many writers: not called',
-      given: { status: { ...grown, ...allocated() }, accessModes: MANY },
-      want: { state: 'done', calls: 0, size: '2Gi', says: undefined },
-    },
-    {
-      name: 'all that was allocated is there, one writer: not called',
-      given: { status: allocated(undefined, '1Gi') },
-      want: { state: 'done', calls: 0, size: '1Gi', says: undefined },
-    },
-    {
-      name: 'all that was allocated is there, many writers: called, since every node has its part',
-      given: { status: allocated(undefined, '1Gi'), accessModes: MANY },
-      want: { state: 'done', calls: 1, size: '1Gi', says: undefined },
-    },
-    {
-      name: 'all that was allocated is there, many writers, the driver has no part in it: done',
-      given: { status: allocated(undefined, '1Gi'), accessModes: MANY, capabilities: [] },
-      want: { state: 'done', calls: 0, size: '1Gi', says: undefined },
-    },
-    {
-      name: 'all that was allocated is there, many writers, the claim says that no node has a part: not called',
-      given: { status: allocated(undefined, '1Gi'), accessModes: MANY, annotations: NOT_REQUIRED },
-      want: { state: 'done', calls: 0, size: '1Gi', says: undefined },
-    },
-    {
-      name: 'equal sizes, infeasible on record: not called',
-      given: { status: { ...grown, ...allocated('NodeResizeInfeasible') } },
-      want: { state: 'done', calls: 0, size: '2Gi', says: 'NodeResizeInfeasible' },
-    },
-  ])('$name', async ({ given, want }) => {
-    const found = await expand(given)
-    expect(found).toEqual(want)
+  const one = allocated(undefined, '1Gi')
+  const all = { ...grown, ...allocated() }
+  it.each<[string, Given, calls: number, size: string, says?: string, state?: string]>([
+    ['pending: called, and finished', { status: allocated('NodeResizePending') }, 1, '2Gi'],
+    ['infeasible on record: not called', { status: allocated(INFEASIBLE) }, 0, '1Gi', INFEASIBLE],
+    ['an old controller, which says nothing in the claim: called, and finished', {}, 1, '2Gi'],
+    ['an old controller, and the driver has no part in it: finished', NO_PART, 0, '2Gi'],
+    [
+      'pending, and the driver has no part in it: failed',
+      { status: allocated('NodeResizePending'), ...NO_PART },
+      0,
+      '1Gi',
+      'NodeResizePending',
+      'failed DriverRefused',
+    ],
+    ['equal sizes, one writer: not called', { status: all }, 0, '2Gi'],
+    // Only a kubelet that has run all the time remembers that its own node is behind (C96).
+    ['equal sizes, many writers: not called', { status: all, accessModes: MANY }, 0, '2Gi'],
+    ['all that was allocated is there, one writer: not called', { status: one }, 0, '1Gi'],
+    ['the same, many writers: called, since every node has its part', { status: one, accessModes: MANY }, 1, '1Gi'],
+    ['the same, the driver has no part in it: done', { status: one, accessModes: MANY, ...NO_PART }, 0, '1Gi'],
+    ['the same, no node has a part', { status: one, accessModes: MANY, annotations: NOT_REQUIRED }, 0, '1Gi'],
+    ['equal sizes, infeasible on record', { status: { ...grown, ...allocated(INFEASIBLE) } }, 0, '2Gi', INFEASIBLE],
+  ])('%s', async (_, given, calls, size, says, state = 'done') => {
+    expect(await expand(given)).toEqual({ state, calls, size, says })
     // A claim that shows all already is told nothing.
     if (given.status?.capacity !== undefined || given.status?.allocatedResources?.storage === '1Gi')
       expect(patches).toBe(0)
@@ -193,7 +155,7 @@ describe('is the driver called, and what does the claim say then', () => {
 
 it.each(OUTCOMES)('$code: the claim says whether another try makes sense (C101, C102)', async ({ code, state }) => {
   const infeasible = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'].includes(code)
-  const says = infeasible ? 'NodeResizeInfeasible' : 'NodeResizeInProgress'
+  const says = infeasible ? INFEASIBLE : 'NodeResizeInProgress'
   const found = await expand({ status: allocated('NodeResizePending'), fails: code })
   expect(found).toEqual({ state, calls: 1, size: '1Gi', says })
   expect(claim.status?.conditions).toMatchObject([{ type: 'NodeResizeError', status: 'True' }])
@@ -201,21 +163,9 @@ it.each(OUTCOMES)('$code: the claim says whether another try makes sense (C101, 
 
 describe('what the call carries (C100)', () => {
   it.each([
-    {
-      name: 'Filesystem volume',
-      mode: 'Filesystem' as const,
-      access: 'mount',
-      path: TARGET,
-      staging: `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`,
-    },
-    {
-      name: 'Block volume',
-      mode: 'Block' as const,
-      access: 'block',
-      path: DEVICE,
-      staging: 'plugins/kubernetes.io/csi/volumeDevices/staging/pv-1',
-    },
-  ])('$name', async ({ mode, access, path, staging }) => {
+    ['Filesystem', 'mount', TARGET, `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`],
+    ['Block', 'block', DEVICE, 'plugins/kubernetes.io/csi/volumeDevices/staging/pv-1'],
+  ] as const)('%s volume', async (mode, access, path, staging) => {
     expect((await expand({ mode, status: allocated('NodeResizePending') })).state).toBe('done')
     expect(calls).toMatchObject([
       {
