@@ -165,18 +165,25 @@ describe('order and exit status', () => {
 })
 
 describe('interruption', () => {
-  it('starts nothing new after the first signal, and waits for what runs', async () => {
+  it.each([
+    { by: 'the first signal', want: 'interrupted Interrupted', exit: ExitStatus.Interrupted },
+    { by: 'a kubelet that may come back (S11)', want: 'refused KubeletRunning', exit: ExitStatus.Partial },
+  ])('starts nothing new after $by, and waits for what runs', async ({ want, exit }) => {
     const abort = new AbortController()
     fixture.given = { signal: abort.signal, parallel: 1 }
-    fixture.driver = () => abort.abort()
+    fixture.driver = () => {
+      if (exit === ExitStatus.Interrupted) abort.abort()
+      else fixture.kubelet = { running: false, mayReturn: true }
+    }
     const csi = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
     const plan = planOf([
       operation('a', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}/mount`)] }),
       operation('b', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
     ])
     const result = await fixture.apply(plan)
-    expect(statesOf(result)).toEqual({ a: 'done', b: 'interrupted Interrupted' })
-    expect(result).toMatchObject({ exit: ExitStatus.Interrupted, interrupted: true, left: undefined })
+    expect(statesOf(result)).toEqual({ a: 'done', b: want })
+    const interrupted = exit === ExitStatus.Interrupted
+    expect(result).toMatchObject({ exit, interrupted, left: interrupted ? undefined : [] })
   })
 
   it('leaves at once on the second, naming what is unfinished', async () => {

@@ -76,10 +76,16 @@ describe('a kubelet that starts', () => {
   })
 
   it.each([
-    { name: 'an operation by itself', operations: () => [unstage()] },
-    { name: 'a batch', operations: () => secrets() },
-  ])('S11: while the other conditions are judged, and that takes long: $name is not begun', async ({ operations }) => {
-    const pause = standStill(startKubelet)
+    { name: 'an operation by itself', operations: () => [unstage()], want: 'refused KubeletRunning' },
+    { name: 'a batch', operations: () => secrets(), want: 'refused KubeletRunning' },
+    {
+      name: 'what a pod that comes wants',
+      operations: () => [unstage()],
+      come: () => void fixture.wanted.add(UNIQUE),
+      want: 'refused WantedAgain',
+    },
+  ])('S11, S26: while conditions are judged, and that takes long: $name', async ({ operations, come, want }) => {
+    const pause = standStill(come ?? startKubelet)
     const planned = operations()
     fixture.given = {
       readMounts: () => {
@@ -88,7 +94,7 @@ describe('a kubelet that starts', () => {
       },
     }
     const result = await fixture.apply(planOf(planned))
-    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletRunning']))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set([want]))
     expect([...fixture.calls, ...fixture.host.log]).toEqual([])
   })
 
@@ -103,21 +109,6 @@ describe('a kubelet that starts', () => {
     await fixture.apply(planOf(planned))
     const left = fixture.host.mounts.map(({ path }) => path).filter((path) => path.startsWith(PODS))
     expect(left).toEqual(['a', 'b'].map((id) => `${PODS}/${id}/volumes/kubernetes.io~secret/1`))
-  })
-})
-
-describe('a pod that comes', () => {
-  it('S26: while the other conditions are judged, and that takes long: its volume is not unstaged', async () => {
-    const pause = standStill(() => void fixture.wanted.add(UNIQUE))
-    const planned = unstage()
-    fixture.given = {
-      readMounts: () => {
-        pause()
-        return fixture.host.readMounts()
-      },
-    }
-    expect(statesOf(await fixture.apply(planOf([planned])))).toEqual({ a: 'refused WantedAgain' })
-    expect(fixture.calls).toEqual([])
   })
 })
 

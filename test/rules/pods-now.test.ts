@@ -112,22 +112,6 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
 })
 
 describe('the kubelet (S11)', () => {
-  it('stops what was not begun, in the middle: exit 3', async () => {
-    fixture.given = { parallel: 1 }
-    fixture.driver = () => {
-      fixture.kubelet = { running: false, mayReturn: true }
-    }
-    const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
-    const result = await fixture.apply(
-      planOf([
-        operation('a', { volume, steps: [step('NodeUnpublishVolume', `${DIR}/mount`)] }),
-        operation('b', { volume, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
-      ]),
-    )
-    expect(statesOf(result)).toEqual({ a: 'done', b: 'refused KubeletRunning' })
-    expect(result.exit).toBe(3)
-  })
-
   it('is nothing new where the plan was made beside one', async () => {
     fixture.kubelet = { running: true, mayReturn: false }
     const expects = [fixture.host.mount(DIR)]
