@@ -7,7 +7,7 @@ import { type Host, linuxHost } from '../node/host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
-import type { Operation, Plan, Step, StepOp } from '../plan/plan.ts'
+import type { Operation, Plan, StepOp } from '../plan/plan.ts'
 import { unfinished } from '../rules/api-now.ts'
 import { pathsOf } from '../rules/expected-mounts.ts'
 import { WaitingBudget, type Witness } from '../rules/machine-facts.ts'
@@ -185,10 +185,6 @@ export class ApplyRun extends Run<Operation> {
     // Every operation has asked for the pods before it asks for users.
     const { witness } = await this.#witness.get()
     return around.contentLook(fileSystems, hostPathsOf(unfinished(witness)))
-  }
-
-  sayStep(operation: Operation, step: Step): void {
-    this.say(operation, `${step.op} ${step.target}`, { step })
   }
 
   /** Runs the work; if it fails, the operation is settled as failed. @returns whether it succeeded */

@@ -49,7 +49,7 @@ async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun)
   const made: Undo[] = []
   try {
     for (const step of operation.steps) {
-      apply.sayStep(operation, step)
+      apply.say(operation, `${step.op} ${step.target}`, { step })
       const result = await carryOut(step, run)
       if (result.takesOver) made.length = 0
       made.push(...(result.undos ?? []))

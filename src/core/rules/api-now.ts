@@ -104,7 +104,7 @@ function podOf({ pod }: Operation, { apiPods }: Witness): Pod | undefined {
   )
 }
 
-// * What the API says right before an attachment is deleted (S21), and before a driver is called to set a volume up (S22, S30): read
+// What the API says right before an attachment is deleted (S21), and before a driver is called to set a volume up (S22, S30): read
 // by the step, judged here.
 
 /** The plan's own attachment, of a node that is there, which no pod wants. */

@@ -82,7 +82,6 @@ function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind)
   return {
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
-
     because: { subject: { pod: pod.ref } },
   }
 }
@@ -100,7 +99,6 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
   return {
     code: 'MayBeInUse',
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
-
     because: { ...causeOfUnresolved(unknown), follows: true },
   }
 }

@@ -19,7 +19,7 @@ import { processesWith } from './disk-users.ts'
 import { firstMount, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts, SeenLayer } from './machine-facts.ts'
 
-/** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
+/** The first user that is found; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfFileSystems(
   layers: readonly SeenLayer[],
   facts: MachineFacts,

@@ -2,7 +2,8 @@
 
 import { posix } from 'node:path'
 import { isOfServer } from '../linux/file-systems.ts'
-import { ofTheNode } from '../linux/mount-namespaces.ts'
+import { locateName } from '../linux/location.ts'
+import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
@@ -10,7 +11,7 @@ import type { Operation, StepOp } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
-import { fileSystemsAt, heldByKernel, type staying, together } from '../users/find-holders.ts'
+import { fileSystemsAt, heldByKernel, staying, together } from '../users/find-holders.ts'
 import {
   describeMount,
   expectedIds,
@@ -133,13 +134,15 @@ export function mountPointElsewhere(facts: MachineFacts): Verdict | undefined {
   return undefined
 }
 
-/** The same of one path, right before it is removed. @param going ids of mounts that are unmounted before */
+/** The same of one path, right before it is removed. @param going ids of mounts that are unmounted before, and their copies with them */
 export function mountedElsewhere(
   path: string,
   { around, context }: Pick<MachineFacts, 'around' | 'context'>,
   going?: ReadonlySet<number>,
 ): Verdict | undefined {
-  const other = around.mountedElsewhere(path, going)
+  const { table, others } = around
+  const location = others.length === 0 ? undefined : locateName(table, path)
+  const other = location && mountedOnElsewhere(location, others, staying(table, going))
   return (
     other && {
       code: 'HeldBy',

@@ -1,15 +1,14 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
 import { UsersUnknown } from '../base/operation-error.ts'
 import { PathIndex } from '../base/path-index.ts'
-import { locateName } from '../linux/location.ts'
-import { mountedOnElsewhere, type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
+import { type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import type { Host } from '../node/host.ts'
 import type { ProcessSearch } from '../users/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../users/content-look.ts'
-import { type KernelFiles, kernelFiles, staying } from '../users/find-holders.ts'
+import { type KernelFiles, kernelFiles } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
 
 /** "major:minor" of file systems and devices. */
@@ -96,16 +95,5 @@ export class Surroundings {
       this.table.under(this.#rootDir).map((mount) => [mount.mountPoint, mount] as const),
     )
     return this.#known.below.within(path).filter(({ mountPoint }) => mountPoint !== path)
-  }
-
-  /**
-   * The other namespace in which something is mounted on this very path (R036).
-   *
-   * @param going ids of mounts of ours that are unmounted before; what goes with them does not count
-   */
-  mountedElsewhere(path: string, going: ReadonlySet<number> = new Set()): OtherNamespace | undefined {
-    if (this.others.length === 0) return undefined
-    const location = locateName(this.table, path)
-    return location && mountedOnElsewhere(location, this.others, staying(this.table, going))
   }
 }

@@ -47,12 +47,10 @@ export function describeHolders({ processes, namespaces, loops, kernel }: Holder
 /** Who is named first, with the processes among them; else what could not be seen; undefined: nobody. */
 export function userAmong(holders: Holders, nameOf?: NameOf): UsedBy | Unseen | undefined {
   const who = describeHolders(holders, nameOf)
-  return who === '' ? holders.unseen[0] : { who, users: processesOf(holders) }
-}
-
-/** Each once: what `describeHolders` names in words. */
-function processesOf({ processes, namespaces }: Pick<Holders, 'processes' | 'namespaces'>): UsingProcess[] {
-  return [...new Map([...processes, ...namespaces].map((each) => [each.pid, usingProcess(each)])).values()]
+  if (who === '') return holders.unseen[0]
+  const { processes, namespaces } = holders
+  const users = new Map([...processes, ...namespaces].map((each) => [each.pid, usingProcess(each)]))
+  return { who, users: [...users.values()] }
 }
 
 export function usingProcess({ pid, process }: UsingProcess): UsingProcess {

@@ -1,4 +1,4 @@
-/** Runs a program for a step, and asks the API server. */
+/** Runs a program for a step, looks at paths by one, and fails a step by a rule. */
 
 import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
