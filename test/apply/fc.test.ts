@@ -31,7 +31,7 @@ function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string
       mode: 'Filesystem',
       ...(mounted && { device: `${mounted.dev} ${mounted.source ?? '/dev/x'}` }),
     },
-    steps: [...(mounted ? [step('umount', target)] : []), ...releaseSteps(PLUGIN, target), step('rmdir', target)],
+    steps: [...(mounted ? [step('umount', target)] : []), ...releaseSteps(PLUGIN, target)],
     expects,
   })
   return rest
@@ -183,7 +183,7 @@ it('a block map: the device is the one that was bound on it', async () => {
   const { pod: _, ...unmapDevice } = operation('b', {
     kind: 'UnmapDevice',
     volume,
-    steps: [...releaseSteps(PLUGIN, dir), step('rmdir', dir)],
+    steps: releaseSteps(PLUGIN, dir),
     after: ['a'],
   })
   const { states, log } = await run(unmap, unmapDevice)

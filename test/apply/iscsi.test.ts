@@ -59,11 +59,7 @@ function unmountDevice(id: string, given: Given = {}): Operation {
       kind: 'UnmountDevice',
       rule: 'R445',
       volume: { name, uniqueName: `${PLUGIN}/${portal}:${iqn}:${lun}`, plugin: PLUGIN, mode: 'Filesystem' },
-      steps: [
-        ...(disk === undefined ? [] : [step('umount', target)]),
-        ...releaseSteps(PLUGIN, target),
-        step('rmdir', target),
-      ],
+      steps: [...(disk === undefined ? [] : [step('umount', target)]), ...releaseSteps(PLUGIN, target)],
       expects,
     }),
     pod: undefined as never,

@@ -73,7 +73,7 @@ const PARSERS: Readonly<Record<string, (bytes: Buffer) => void>> = {
   vol_data(bytes) {
     const found = readStateFile({ path: 'vol_data.json', type: 'file', content: bytes.toString() })
     if (found?.data === undefined) expect(found?.corrupt).toMatch(/\S/)
-    else for (const text of [found.data.driverName, found.data.volumeHandle]) expect(text).not.toBe('')
+    else for (const text of [found.data.driver, found.data.handle]) expect(text).not.toBe('')
   },
   iscsi(bytes) {
     const found = parseIscsiJson(bytes.toString())

@@ -76,7 +76,7 @@ function missingTargets({ inputs }: PlanContext, { wanted, onDisk, maps }: Volum
 }
 
 function stateFileText({ data, corrupt }: StateFile): string {
-  return data === undefined ? `unusable, ${corrupt}` : `driver ${data.driverName}, handle ${data.volumeHandle}`
+  return data === undefined ? `unusable, ${corrupt}` : `driver ${data.driver}, handle ${data.handle}`
 }
 
 /** What is there on one path, whatever it is. @param path absolute */

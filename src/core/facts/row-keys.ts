@@ -22,7 +22,7 @@ import {
 } from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from './global-mounts.ts'
 import { podDirOf } from './row.ts'
-import type { CsiIdentity, Identified, LedgerSources } from './sources.ts'
+import { type CsiIdentity, type Identified, identityOnRecord, type LedgerSources } from './sources.ts'
 
 /** A row's key. */
 export interface Keyed {
@@ -111,8 +111,9 @@ export function nodeThings(sources: LedgerSources) {
       // Only sub-paths are left (O17): as of one whose directory is missing.
       if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
         return ofPersistentVolumeName(name, dir)
-      if (data?.volumeLifecycleMode !== 'Ephemeral') return identifiedOr(identify.podVolume(volume), own)
-      const identity = { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }
+      const identity = identityOnRecord(stateFile)
+      if (identity === undefined || data?.volumeLifecycleMode !== 'Ephemeral')
+        return identifiedOr(identify.podVolume(volume), own)
       return { ...named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name)), identity }
     }
     if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))

@@ -1,12 +1,13 @@
 /** What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is. */
 
 import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
-import type { ApiObjects } from '../volumes/api-objects.ts'
+import type { ApiObjects, Handle } from '../volumes/api-objects.ts'
 import type { DesiredState } from '../volumes/desired-state.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
+import type { StateFile } from './actual/state-file.ts'
 import { csiUniqueName } from './actual/volume-names.ts'
 
 export interface LedgerSources {
@@ -56,7 +57,15 @@ export function identityOf(identified: Identified | undefined): CsiIdentity | un
   return identified !== undefined && 'identity' in identified ? identified.identity : undefined
 }
 
-export function uniqueNameOf(identity: CsiIdentity | undefined): string | undefined {
+/** Of a state file that can be used. */
+export function identityOnRecord(stateFile: StateFile | undefined): CsiIdentity | undefined {
+  const data = stateFile?.data
+  return data && { driver: data.driver, handle: data.handle, from: 'vol_data.json' }
+}
+
+export function uniqueNameOf(identity: Handle): string
+export function uniqueNameOf(identity: Handle | undefined): string | undefined
+export function uniqueNameOf(identity: Handle | undefined): string | undefined {
   return identity && csiUniqueName(identity.driver, identity.handle)
 }
 

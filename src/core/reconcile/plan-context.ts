@@ -8,10 +8,9 @@ import type { ApiSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { stagedVolumes } from '../facts/actual/staged-volumes.ts'
 import { readStateFile } from '../facts/actual/state-file.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
-import { csiUniqueName } from '../facts/actual/volume-names.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { ledgerOf } from '../facts/ledger.ts'
-import type { DiskRecord, OnDisk } from '../facts/sources.ts'
+import { type DiskRecord, identityOnRecord, type OnDisk, uniqueNameOf } from '../facts/sources.ts'
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
@@ -97,18 +96,11 @@ const NO_API: ApiSnapshot = {
 function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
   const all = (snapshot.tree ?? []).flatMap((entry): DiskRecord[] => {
     if (nameOf(entry) !== 'vol_data.json' || !entry.path.includes('/')) return []
-    const data = readStateFile(tree.get(entry.path))?.data
-    return data === undefined
-      ? []
-      : [
-          {
-            path: parentOf(entry.path),
-            volume: { driver: data.driverName, handle: data.volumeHandle, from: entry.path },
-          },
-        ]
+    const volume = identityOnRecord(readStateFile(tree.get(entry.path)))
+    return volume === undefined ? [] : [{ path: parentOf(entry.path), volume: { ...volume, from: entry.path } }]
   })
   all.sort((a, b) => compareText(a.path, b.path))
-  const byName = Map.groupBy(all, ({ volume }) => csiUniqueName(volume.driver, volume.handle))
+  const byName = Map.groupBy(all, ({ volume }) => uniqueNameOf(volume))
   return { all, of: (uniqueName) => byName.get(uniqueName) ?? [] }
 }
 

@@ -125,12 +125,12 @@ const mountsByDriver = memoize(({ inputs, staged }: PlanContext): ReadonlyMap<st
     if (!POD_STATE_FILE.test(entry.path)) continue
     const target = `${parentOf(entry.path)}/mount`
     const top = inputs.top(target)
-    const driver = readStateFile(entry)?.data?.driverName
+    const driver = readStateFile(entry)?.data?.driver
     if (top !== undefined && driver !== undefined) note(driver, target, top, false)
   }
   for (const { target, layers, stateFile, driverDir } of staged) {
     const top = layers.at(-1)
-    const driver = stateFile?.data?.driverName ?? driverDir
+    const driver = stateFile?.data?.driver ?? driverDir
     if (top === undefined || byDriver.get(driver)?.some(({ dev }) => dev === top.dev)) continue
     note(driver, target, top, true)
   }

@@ -2,7 +2,8 @@
 
 import { volctl } from '../base/command.ts'
 import { readStateFile } from '../facts/actual/state-file.ts'
-import { attachmentName, CSI_PLUGIN, csiUniqueName } from '../facts/actual/volume-names.ts'
+import { attachmentName, CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { uniqueNameOf } from '../facts/sources.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { undeletedPath } from '../linux/deleted.ts'
@@ -218,7 +219,7 @@ export function isOfAnother(mountPoint: string, { host, operation, plan, around 
   const path = `${plan.rootDir}/${directory}/vol_data.json`
   const content = directory === undefined ? undefined : host.readSmallFile(placeOf(around.table, path))
   const data = content === undefined ? undefined : readStateFile({ path, type: 'file', content })?.data
-  return data !== undefined && csiUniqueName(data.driverName, data.volumeHandle) !== operation.volume?.uniqueName
+  return data !== undefined && uniqueNameOf(data) !== operation.volume?.uniqueName
 }
 
 function namesOf(mount: MountInfo, { host: { blockTree } }: MachineFacts): string[] {

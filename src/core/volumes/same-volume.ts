@@ -345,9 +345,9 @@ function isShared({ snapshot: { api } }: ActualInputs, volume: string): boolean 
 }
 
 function isOf(data: VolumeData, { driver, handle }: Claimed): boolean {
-  return data.driverName === driver && data.volumeHandle === handle
+  return data.driver === driver && data.handle === handle
 }
 
-function nameOf({ driverName, volumeHandle }: VolumeData): string {
-  return `${driverName}^${volumeHandle}`
+function nameOf({ driver, handle }: VolumeData): string {
+  return `${driver}^${handle}`
 }

@@ -212,9 +212,9 @@ function onDiskState(inputs: ActualInputs, volume: PodVolume): VolumeMountState 
   const { plugin, name, target, layers, stateFile, markers, content, subPaths } = volume
   if (layers.length > 0) {
     if (plugin !== CSI_PLUGIN) return 'VolumeMounted'
-    const { driverName: driver, volumeHandle: handle } = stateFile?.data ?? {}
-    const claimed = { plugin, specName: name, ...omitUndefined({ driver, handle }) }
-    const isProven = driver !== undefined && otherMounted(inputs, claimed, { path: target, staged: [] }) === undefined
+    const data = stateFile?.data
+    const claimed = { plugin, specName: name, ...data }
+    const isProven = data !== undefined && otherMounted(inputs, claimed, { path: target, staged: [] }) === undefined
     return isProven ? 'VolumeMounted' : 'VolumeMountUncertain'
   }
   if (stateFile !== undefined) return 'VolumeMountUncertain'

@@ -100,7 +100,7 @@ export function stagedUnder(staged: readonly StagedVolume[], handle: string): re
 /** Asked for every volume of every pod. */
 const byHandle = memoize((staged: readonly StagedVolume[]) => {
   const older = Map.groupBy(staged, isOld)
-  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
+  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.handle)
   const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
   return (handle: string): readonly StagedVolume[] => {
     const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
@@ -109,7 +109,7 @@ const byHandle = memoize((staged: readonly StagedVolume[]) => {
 })
 
 export function driverOf(staged: StagedVolume): string | undefined {
-  return isOld(staged) ? staged.stateFile?.data?.driverName : staged.driverDir
+  return isOld(staged) ? staged.stateFile?.data?.driver : staged.driverDir
 }
 
 // CSI drivers that answered when the snapshot was taken.

@@ -4,8 +4,9 @@ import { memoize } from '../../base/memoize.ts'
 import type { TreeEntry } from './snapshot.ts'
 
 export interface VolumeData {
-  readonly driverName: string
-  readonly volumeHandle: string
+  /** driverName, volumeHandle. */
+  readonly driver: string
+  readonly handle: string
   /** Absent in the file beside a global mount (C13). */
   readonly specVolID?: string
   readonly attachmentID?: string
@@ -62,10 +63,10 @@ function parse(content: string): { data: VolumeData } | { corrupt: string } {
     if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
     if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
   }
-  const { driverName, volumeHandle } = data
-  if (!driverName) return { corrupt: 'the file names no driver' }
-  if (!volumeHandle) return { corrupt: 'the file names no volume handle' }
-  return { data: { ...data, driverName, volumeHandle } }
+  const { driverName: driver, volumeHandle: handle, ...rest } = data
+  if (!driver) return { corrupt: 'the file names no driver' }
+  if (!handle) return { corrupt: 'the file names no volume handle' }
+  return { data: { ...rest, driver, handle } }
 }
 
 /** The kubelet's decoder takes the first JSON value and ignores what follows it (C12). */

@@ -11,6 +11,7 @@ import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import {
   driverOf,
+  isOld,
   registeredDriver,
   type StagedVolume,
   stagedShownBy,
@@ -26,10 +27,11 @@ import {
   sha256Hex,
   unescapeQualifiedName,
 } from '../../facts/actual/volume-names.ts'
-import type { CsiIdentity, Identified } from '../../facts/sources.ts'
+import { type CsiIdentity, type Identified, identityOnRecord, uniqueNameOf } from '../../facts/sources.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import type { Handle } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
@@ -37,19 +39,17 @@ import type { PlanContext } from '../context/context.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
-  const { stateFile } = volume
   const layers = layersOf(volume)
   const shown = layers.at(-1)
-  if (stateFile?.data !== undefined) {
-    const { driverName: driver, volumeHandle: handle } = stateFile.data
-    const identity = { driver, handle, from: 'vol_data.json' }
-    const doubt = contradicted(context, identity, layers)
-    return doubt === undefined ? { identity } : (givenForFileSystem(context, volume, shown) ?? doubt)
-  }
-  const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
+  const identity = identityOnRecord(volume.stateFile)
+  const doubt = identity && contradicted(context, identity, layers)
+  if (identity !== undefined && doubt === undefined) return { identity }
   const given = givenForFileSystem(context, volume, shown)
-  if (given !== undefined) return given
-  return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)
+  return given ?? doubt ?? (shown === undefined ? byConfirmedName(context, volume) : byDevice(context, volume, shown))
+}
+
+function whyLost({ stateFile }: Pick<PodVolume, 'stateFile'>): string {
+  return stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
 }
 
 /** If the target is no longer mounted, a sub-path may still show the volume's device. */
@@ -57,7 +57,7 @@ function layersOf({ layers, subPaths }: PodVolume): readonly MountInfo[] {
   return layers.length > 0 ? layers : (subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers ?? [])
 }
 
-function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, lost: string): Identified {
+function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Identified {
   const identities = stagedShownBy(context.staged, shown).map((staged) => identifyStaged(context, staged))
   const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
   const [first] = found
@@ -67,7 +67,7 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, los
   return unconfirmedOfPod(
     context,
     volume,
-    `${lost}, and no staged volume on device ${shown.dev} proves its driver and volume handle`,
+    `${whyLost(volume)}, and no staged volume on device ${shown.dev} proves its driver and volume handle`,
   )
 }
 
@@ -76,25 +76,27 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, los
  * (O6). Not if another pod uses or used the staged volume: then the PersistentVolume may have been deleted and created again
  * after this directory was made (S17).
  */
-function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string): Identified {
-  const named = identityOfPersistentVolume(context, unescapeQualifiedName(volume.name))
-  if (named !== undefined) {
-    const dir = csiGlobalDir(named.driver, named.handle)
-    const data = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
-    if (data !== undefined && sameVolume(named, { driver: data.driverName, handle: data.volumeHandle })) {
-      if (!isUsedByAnotherPod(context, named, dir)) {
-        return { identity: { ...named, from: `PersistentVolume ${volume.name}, confirmed by the staging directory` } }
-      }
-      const message = `${lost}, and PersistentVolume ${volume.name}, which another pod uses, may not be the volume that this directory was created for`
-      return unconfirmed(context, volume.name, message)
-    }
+function byConfirmedName(context: PlanContext, volume: PodVolume): Identified {
+  const { name } = volume
+  const named = identityOfPersistentVolume(context, unescapeQualifiedName(name))
+  const dir = named && csiGlobalDir(named.driver, named.handle)
+  const record = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
+  if (named === undefined || dir === undefined || record === undefined || !sameVolume(named, record))
+    return unconfirmedOfPod(
+      context,
+      volume,
+      `${whyLost(volume)}, and nothing on disk proves its driver and volume handle`,
+    )
+  if (isUsedByAnotherPod(context, named, dir)) {
+    const message = `${whyLost(volume)}, and PersistentVolume ${name}, which another pod uses, may not be the volume that this directory was created for`
+    return unconfirmed(context, name, message)
   }
-  return unconfirmedOfPod(context, volume, `${lost}, and nothing on disk proves its driver and volume handle`)
+  return { identity: { ...named, from: `PersistentVolume ${name}, confirmed by the staging directory` } }
 }
 
-function isUsedByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
+function isUsedByAnotherPod(context: PlanContext, identity: CsiIdentity, stagingDir: string): boolean {
   const { inputs, onDisk, uses, staged } = context
-  const uniqueName = csiUniqueName(driver, handle)
+  const uniqueName = uniqueNameOf(identity)
   if (uses.of(uniqueName).length > 0 || onDisk.of(uniqueName).some(({ path }) => path !== stagingDir)) return true
   const layers = staged.find(({ dir }) => dir === stagingDir)?.layers ?? []
   const shown = layers.flatMap(({ dev }) => inputs.mounts.ofDevice(dev))
@@ -103,12 +105,11 @@ function isUsedByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentit
 
 /** Identity of a staged file system volume. */
 export function identifyStaged(context: PlanContext, staged: StagedVolume): Identified {
-  const { stateFile, driverDir, key } = staged
-  if (stateFile?.data !== undefined) {
-    const { driverName: driver, volumeHandle: handle } = stateFile.data
-    if (driverDir === 'pv' || csiGlobalDir(driver, handle) === staged.dir) {
-      return { identity: { driver, handle, from: 'vol_data.json' } }
-    }
+  const { driverDir, key } = staged
+  const identity = identityOnRecord(staged.stateFile)
+  if (identity !== undefined) {
+    const { driver, handle } = identity
+    if (isOld(staged) || csiGlobalDir(driver, handle) === staged.dir) return { identity }
     return {
       unconfirmed: `vol_data.json in ${staged.dir} names ${driver}^${handle}, but the directory's name is not the hash of that handle`,
       hint: 'Find out which volume is staged there before you unmount anything.',
@@ -127,19 +128,10 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
 
 /** Identity of a raw block volume: from its vol_data.json, or from --handle (O22). */
 export function identifyBlock(context: PlanContext, block: BlockVolume): Identified {
-  const { stateFile } = block
-  if (stateFile?.data !== undefined) {
-    const { driverName: driver, volumeHandle: handle } = stateFile.data
-    return { identity: { driver, handle, from: 'vol_data.json' } }
-  }
-  const given = givenForBlock(context, block.name)
-  if (given !== undefined) return given
-  const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
-  return unconfirmed(
-    context,
-    block.name,
-    `${lost}, and the volume's name alone does not prove its driver and volume handle`,
-  )
+  const identity = identityOnRecord(block.stateFile)
+  if (identity !== undefined) return { identity }
+  const message = `${whyLost(block)}, and the volume's name alone does not prove its driver and volume handle`
+  return givenForBlock(context, block.name) ?? unconfirmed(context, block.name, message)
 }
 
 function identityOfPersistentVolume(context: PlanContext, name: string): CsiIdentity | undefined {
@@ -151,11 +143,7 @@ function identityOfPersistentVolume(context: PlanContext, name: string): CsiIden
 
 function unconfirmed(context: PlanContext, name: string, message: string): Identified {
   const named = identityOfPersistentVolume(context, unescapeQualifiedName(name))
-  const guess = named === undefined ? 'HANDLE' : named.handle
-  return {
-    unconfirmed: message,
-    hint: giveHandle(name, guess),
-  }
+  return { unconfirmed: message, hint: giveHandle(name, named?.handle ?? 'HANDLE') }
 }
 
 /** The handle of an inline volume follows from pod and name (C32), so that it can be given as it is. */
@@ -170,7 +158,7 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
   }
 }
 
-function sameVolume(a: Pick<CsiIdentity, 'driver' | 'handle'>, b: Pick<CsiIdentity, 'driver' | 'handle'>): boolean {
+function sameVolume(a: Handle, b: Handle): boolean {
   return a.driver === b.driver && a.handle === b.handle
 }
 
@@ -232,7 +220,7 @@ function givenForFileSystem(
  */
 function contradicted(
   { inputs }: PlanContext,
-  { driver, handle }: { readonly driver: string; readonly handle: string },
+  { driver, handle }: Handle,
   layers: readonly MountInfo[],
 ): Identified | undefined {
   const volume = { plugin: CSI_PLUGIN, specName: handle, driver, handle }

@@ -178,7 +178,7 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   if (mode === 'Block') {
     const block = blocks.find((each) => each.plugin === plugin && each.name === specName)
     const record = block?.stateFile?.data
-    if (record !== undefined && (record.driverName !== driver || record.volumeHandle !== handle)) return false
+    if (record !== undefined && (record.driver !== driver || record.handle !== handle)) return false
     return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
   }
   const directory = csiGlobalDir(driver, handle)

@@ -19,6 +19,7 @@ import {
   uniqueVolumeName,
 } from '../../facts/actual/volume-names.ts'
 import type { Ledger } from '../../facts/ledger.ts'
+import { uniqueNameOf } from '../../facts/sources.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
 import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
@@ -114,7 +115,7 @@ export class VolumeUses {
     const named = this.#traces.get(escapeQualifiedName(persistentVolume)) ?? []
     const ofName = named.flatMap(({ record, trace }) => (namesAnother(record, identity) ? [] : [trace]))
     if (identity === undefined) return ofName
-    const records = onDisk.of(csiUniqueName(identity.driver, identity.handle))
+    const records = onDisk.of(uniqueNameOf(identity))
     return [
       ...records.map(({ path }): VolumeTrace => [`${path}/vol_data.json`]),
       ...stagedFor(inputs, identity).flatMap((each): VolumeTrace[] => (isSetUp(each) ? [[each.target]] : [])),
@@ -187,7 +188,7 @@ export class VolumeUses {
   /** @returns whether the record names the volume */
   #noteRecord(pod: PodClass, record: StateFile | undefined): boolean {
     if (record?.data === undefined) return false
-    this.#noteHad(pod, csiUniqueName(record.data.driverName, record.data.volumeHandle))
+    this.#noteHad(pod, uniqueNameOf(record.data))
     return true
   }
 
@@ -226,7 +227,7 @@ function subPathPart(inputs: ActualInputs, { volumeName: name, leaves, foreign: 
 function namesAnother(record: StateFile | undefined, identity: Handle | undefined): boolean {
   const data = record?.data
   if (data === undefined || identity === undefined) return false
-  return data.driverName !== identity.driver || data.volumeHandle !== identity.handle
+  return data.driver !== identity.driver || data.handle !== identity.handle
 }
 
 /** @param driver undefined: any */

@@ -6,15 +6,14 @@
 
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { VolumeData } from '../../facts/actual/state-file.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
-  csiUniqueName,
   inlineCsiHandle,
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../facts/actual/volume-names.ts'
+import { uniqueNameOf } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import { type About, type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
@@ -205,14 +204,18 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const pods = [...new Set([...(known?.pods ?? []), ...volume.pods])]
     found.set(volume.uniqueName, { ...(known ?? { ...volume, path: inputs.absolute(path) }), pods })
   }
-  const noteCsi = (identity: Handle, at: Pick<PresentVolume, 'path' | 'pods' | 'subject'>, name?: string): void => {
+  const noteCsi = (
+    { driver: attacher, handle }: Handle,
+    at: Pick<PresentVolume, 'path' | 'pods' | 'subject'>,
+    name?: string,
+  ): void => {
     // Without the CSIDriver object it is not known whether the driver attaches volumes (S3).
-    const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === identity.driver)
+    const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === attacher)
     if (driver === undefined || driver.spec.attachRequired === false) return
+    const identity = { driver: attacher, handle }
     const [persistentVolume] = objects.persistentVolumesOf(identity)
-    const uniqueName = csiUniqueName(identity.driver, identity.handle)
-    const shown = name ?? persistentVolume?.metadata.name ?? identity.handle
-    note({ uniqueName, name: shown, identity, ...at, ...omitUndefined({ persistentVolume }) })
+    const shown = name ?? persistentVolume?.metadata.name ?? handle
+    note({ uniqueName: uniqueNameOf(identity), name: shown, identity, ...at, ...omitUndefined({ persistentVolume }) })
   }
   for (const volume of desired.volumes) {
     const uniqueName = attachableName(context, volume)
@@ -231,13 +234,12 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) continue
     // An inline volume is never attached, whatever its driver does with other volumes (C35).
     if (inputs.at(path).length === 0 || volume.handle === inlineCsiHandle(uid, name)) continue
-    const identity = { driver: volume.driver, handle: volume.handle }
-    noteCsi(identity, { path, pods: [uid], subject: () => ledger.path(dir) }, unescapeQualifiedName(name))
+    noteCsi(volume, { path, pods: [uid], subject: () => ledger.path(dir) }, unescapeQualifiedName(name))
   }
   for (const each of staged) {
     const { stateFile, layers, target: path } = each
     if (stateFile?.data === undefined || layers.length === 0) continue
-    noteCsi(handleIn(stateFile.data), { path, pods: [], subject: () => ledger.staged(each) })
+    noteCsi(stateFile.data, { path, pods: [], subject: () => ledger.staged(each) })
   }
   for (const block of blocks) {
     const { plugin, stateFile, mappings, staging, name, dir: path } = block
@@ -245,7 +247,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
     if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) continue
     const pods = held.map(({ podUid }) => podUid)
-    noteCsi(handleIn(stateFile.data), { path, pods, subject: () => ledger.block(block, held[0]) }, name)
+    noteCsi(stateFile.data, { path, pods, subject: () => ledger.block(block, held[0]) }, name)
   }
   // Of other plugins a PersistentVolume gives the name by which the Node lists the volume.
   for (const each of ledger.globals) {
@@ -256,10 +258,6 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     note({ uniqueName, name, path, pods: [], persistentVolume, subject: () => ledger.global(each) })
   }
   return [...found.values()]
-}
-
-function handleIn({ driverName: driver, volumeHandle: handle }: VolumeData): Handle {
-  return { driver, handle }
 }
 
 /** The name by which the node's status lists a wanted volume; undefined: the volume is never attached, or that is unknown. */

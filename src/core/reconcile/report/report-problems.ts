@@ -5,14 +5,8 @@ import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  csiUniqueName,
-  escapeQualifiedName,
-  parseCsiUniqueName,
-} from '../../facts/actual/volume-names.ts'
-import { identityOf } from '../../facts/sources.ts'
+import { attachmentName, CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
 import { ON_NODE } from '../../plan/draft.ts'
@@ -88,7 +82,7 @@ function reportSurplus({ classes, desired, ledger, inputs, findings }: PlanConte
     for (const { plugin, name, dir, stateFile } of ledger.podVolumes(pod)) {
       const data = plugin === CSI_PLUGIN ? stateFile?.data : undefined
       if (data === undefined) continue
-      const its = csiUniqueName(data.driverName, data.volumeHandle)
+      const its = uniqueNameOf(data)
       const isWanted = ({ uniqueName, specName }: VolumeToMount): boolean =>
         uniqueName === its || escapeQualifiedName(specName) === name
       if (wanted.get(pod)?.some(isWanted)) continue
