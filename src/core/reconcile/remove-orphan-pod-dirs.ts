@@ -41,34 +41,31 @@ export function removeOrphanPodDirs(context: PlanContext): void {
 
 /** @returns whether only --orphans is missing for the directory to be removed */
 function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
-  const { inputs, options, ledger } = context
+  const { inputs, options, ledger, findings } = context
   const base = `pods/${pod.uid}`
-  const mine = context.findings.ofPod(pod.uid)
+  const dir = inputs.absolute(base)
+  const subject = { pod: pod.uid }
+  const mine = findings.ofPod(pod.uid)
   const leave = (rule: string, why: string): void => {
-    context.findings.left.push({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid })
+    findings.left.push({ path: dir, rule, why, subject, pod: pod.uid })
   }
-  if (context.findings.isPodWaiting(pod.uid)) {
+  if (findings.isPodWaiting(pod.uid)) {
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false
   }
-  const stray = strayKept(context, pod, mine)
-  const reasons = [reasonToKeep(context, pod, mine), stray].filter((each) => each !== undefined)
-  for (const { message, path = base, hint, because } of reasons) {
+  const rest = remaining(context, pod, mine)
+  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
+  const reasons = [reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest)]
+  for (const reason of reasons) {
+    if (reason === undefined) continue
+    const { message, path = base, hint, because } = reason
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
-    context.findings.problem(
-      'warning',
-      'OrphanDirKept',
-      `${inputs.absolute(base)} is kept: ${message}`,
-      about,
-      hint,
-      because,
-    )
+    findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)
   }
-  if (reasons.length > 0) return false
+  if (reasons.some((reason) => reason !== undefined)) return false
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {
-    if (options.orphans)
-      context.findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject: { pod: pod.uid }, pod: pod.ref })
+    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject, pod: pod.ref })
     else leave('S11', wait.message)
     return false
   }
@@ -76,33 +73,23 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     leave('R612', "the directory can be removed with --orphans, once the pod's volumes are torn down")
     return true
   }
-  const dir = inputs.absolute(base)
-  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
-  context.findings.add(
-    judged(context, removal(context, pod, mine), { content: { dir, layers: [], removed, podUid: pod.uid } }),
-  )
-  return false
-}
-
-function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Draft {
-  const { inputs } = context
-  const dir = inputs.absolute(`pods/${pod.uid}`)
-  const steps: Step[] = remaining(context, pod, mine)
+  const steps: Step[] = rest
     .toReversed()
-    .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))
-  steps.push({ op: 'rmdir', target: dir })
-  return {
+    .map(({ type, path }) => ({ op: type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(path) }))
+  const draft: Draft = {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
     ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left", stateOf(pod)),
-    subject: { pod: pod.uid },
+    subject,
     pod: pod.ref,
-    steps,
-    paths: [...new Set([dir, ...steps.map((step) => step.target)])],
+    steps: [...steps, { op: 'rmdir', target: dir }],
+    paths: [dir, ...steps.map((step) => step.target)],
     after: [...mine],
     rule: 'R612',
     removes: new Set(),
   }
+  findings.add(judged(context, draft, { content: { dir, layers: [], removed, podUid: pod.uid } }))
+  return false
 }
 
 interface Keep {
@@ -112,39 +99,38 @@ interface Keep {
   readonly because?: Because
 }
 
-function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
-  const { inputs } = context
+function reasonToKeep(
+  { inputs }: PlanContext,
+  pod: PodClass,
+  mine: readonly Draft[],
+  removed: ReadonlySet<number>,
+): Keep | undefined {
   for (const draft of mine) {
     const { blocked } = draft
     if (blocked === undefined || causeOf(blocked.code) === 'data') continue
     const message = `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})`
     return { message, because: followsFrom(draft, blocked) }
   }
-  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
   const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))
-  if (mount !== undefined) {
-    const path = inputs.relative(inputs.plain(mount.mountPoint))
-    return {
-      message: `${inputs.absolute(path)} is mounted (${mount.fsType})`,
-      path,
-      hint: whoMounted(inputs.absolute(path)),
-    }
-  }
-  return unreadObstacle(inputs, [`pods/${pod.uid}`])
+  if (mount === undefined) return unreadObstacle(inputs, [`pods/${pod.uid}`])
+  const path = inputs.relative(inputs.plain(mount.mountPoint))
+  const at = inputs.absolute(path)
+  return { message: `${at} is mounted (${mount.fsType})`, path, hint: whoMounted(at) }
 }
 
 /** A kubelet keeps the directory for a file of a volume or a sub-path; where there is none, it deletes all else (O12, O47). */
-function strayKept(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
+function strayKept(context: PlanContext, pod: PodClass, rest: readonly TreeEntry[]): Keep | undefined {
   const { inputs, ledger } = context
-  const strays = remaining(context, pod, mine).filter((entry) => !madeByKubelet(pod.uid, entry))
+  const strays = rest.filter((entry) => !madeByKubelet(pod.uid, entry))
   const emptied = new Set(ledger.podVolumes(pod.uid).flatMap((volume) => (isEmptied(volume) ? volume.dir : [])))
   const holding = new Set(['volumes', 'volume-subpaths'].map((name) => `pods/${pod.uid}/${name}`))
   const held = strays.find(({ path }) => isWithinAny(path, holding) && !isWithinAny(path, emptied))
   const stray = held ?? strays[0]
   if (stray === undefined) return undefined
+  const { path, error, type, size } = stray
   const keep: Keep = {
-    message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) was not created by the kubelet`,
-    path: stray.path,
+    message: `${inputs.absolute(path)} (${error ?? `${type}${size === undefined ? '' : `, ${size} bytes`}`}) was not created by the kubelet`,
+    path,
     hint: CLEAR_AWAY,
   }
   return held === undefined ? lostAtStart(context, keep) : keep

@@ -1,7 +1,7 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
-import { readStateFile, type VolumeData } from '../../facts/actual/state-file.ts'
+import { readStateFile } from '../../facts/actual/state-file.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -12,16 +12,12 @@ import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
 import { aboutWanted, type PlanContext, startKubelet } from '../context/context.ts'
 
-/** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
-function labelOf(context: PlanContext, volume: VolumeToMount): string {
-  const wanted = wantedOf(context, volume)
-  return 'label' in wanted ? wanted.label : ''
-}
-
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
   const { inputs, options, staged } = context
-  return { inputs, options, staged, label: labelOf(context, volume) }
+  const wanted = wantedOf(context, volume)
+  // Where the label is unclear, `labelObstacle` says so.
+  return { inputs, options, staged, label: 'label' in wanted ? wanted.label : '' }
 }
 
 /** Why the volume cannot be mounted with its label: a kubelet waits for that as well, unless it knows the label better. */
@@ -34,7 +30,9 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
       hint: startKubelet(context),
     }
   }
-  const staged = stagedLabel(context, volume)
+  const dir = volume.mode === 'Block' ? undefined : csiStagingDir(volume)
+  const isStaged = dir !== undefined && context.inputs.top(`${dir}/globalmount`) !== undefined
+  const staged = isStaged ? recordAt(context, `${dir}/${VOLUME_DATA}`)?.label : undefined
   if (staged !== undefined && staged !== wanted.label) {
     return {
       code: 'SELinuxMismatch',
@@ -74,7 +72,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedOf(context, volume)
-  const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume)
+  const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPublishStateFile(volume)) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
   context.findings.problem(
@@ -96,26 +94,15 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   })
 }
 
-/** Undefined: no state file or mount shows that the volume is staged. */
-function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
-  if (volume.mode === 'Block') return undefined
-  const { inputs } = context
-  const dir = csiStagingDir(volume)
-  if (dir === undefined || inputs.top(`${dir}/globalmount`) === undefined) return undefined
-  const data = readStateFile(inputs.tree.get(`${dir}/${VOLUME_DATA}`))?.data
-  return data === undefined ? undefined : labelIn(data)
-}
-
 /** A label and where it was found; the path is relative to the root directory. */
 interface FoundLabel {
   readonly path: string
   readonly label: string
 }
 
-function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
-  const path = csiPublishStateFile(volume)
+function recordAt({ inputs }: PlanContext, path: string): FoundLabel | undefined {
   const data = readStateFile(inputs.tree.get(path))?.data
-  return data === undefined ? undefined : { path, label: labelIn(data) }
+  return data && { path, label: data.seLinuxMountContext ?? '' }
 }
 
 /** For a plugin without records: the mount's option (R808, P135). An option of the PersistentVolume's own proves nothing. */
@@ -130,10 +117,6 @@ function mountOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | u
 }
 
 const CONTEXT = 'context='
-
-function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
-  return seLinuxMountContext
-}
 
 function labelText(label: string): string {
   return label === '' ? 'without an SELinux label' : `with the SELinux label ${label}`

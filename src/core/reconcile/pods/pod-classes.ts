@@ -92,15 +92,7 @@ export function classifyPods(
     ...running.filter((uid) => witnesses.isAlive(uid)),
   ])
   const sandboxes = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
-  const known: Known = {
-    inputs,
-    witnesses,
-    statics,
-    shielded,
-    unseen: sectionUnseen(inputs),
-    listComplete: podListIsComplete(inputs),
-    keepers: whyTerminatedKept(snapshot),
-  }
+  const known: Known = { inputs, witnesses, statics, shielded, unseen: sectionUnseen(inputs) }
   const all = [...uids].toSorted(compareText).map((uid) => classOf(known, uid, listed.get(uid), sandboxes.get(uid)))
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
   return { all, of: (uid) => byUid.get(uid) }
@@ -115,18 +107,14 @@ interface Known {
   readonly shielded: ReadonlySet<string>
   /** Which section of the snapshot is missing. */
   readonly unseen: string | undefined
-  readonly listComplete: boolean
-  /** The setting that keeps the volumes of pods that have ended. */
-  readonly keepers: string | undefined
 }
 
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
 
 function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: SandboxState | undefined): PodClass {
-  const { metadata } = { ...pod }
   const names = omitUndefined({
-    namespace: metadata?.namespace ?? sandbox?.namespace,
-    name: metadata === undefined ? sandbox?.name : metadata.name,
+    namespace: pod?.metadata.namespace ?? sandbox?.namespace,
+    name: pod === undefined ? sandbox?.name : pod.metadata.name,
   })
   const alive = known.witnesses.isAlive(uid)
   const base = { uid, ref: { ...names, uid }, pod, alive }
@@ -138,7 +126,7 @@ function frozen(is: WhyFrozen['is'], message: string): Verdict {
   return { is, code: FROZEN[is], message }
 }
 
-function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
+function listedVerdict({ inputs, witnesses, statics, unseen }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
   if (isMirrorPod(pod) && !statics.mayRun(pod)) {
     if (alive)
       return frozen('running', 'its manifest was removed, but a sandbox, container or process of it still runs')
@@ -152,8 +140,8 @@ function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: stri
   if (alive) return frozen('running', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('perhapsRunning', blind)
-  if (keepers !== undefined) return frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
-  return 'Finished'
+  const keepers = whyTerminatedKept(inputs.snapshot)
+  return keepers === undefined ? 'Finished' : frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
 }
 
 /** How a pod that is ending does so, in words: in a terminal phase it may never have been deleted (R209). */
@@ -162,10 +150,10 @@ export function endingOf(pod: Pod): string {
 }
 
 function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
-  const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
+  const { inputs, witnesses, statics, shielded, unseen } = known
   const { uid } = ref
   if (unseen !== undefined) return frozen('unseen', unseen)
-  if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
+  if (!podListIsComplete(inputs)) return frozen('unlisted', 'the list of pods may be incomplete')
   if (shielded.has(uid)) return frozen('mirror', 'a mirror pod has this UID')
   if (alive && !knownPods(inputs).has(uid)) {
     return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')
@@ -173,17 +161,14 @@ function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
   if (alive) {
     // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
     const running = statics.mayRunAs(ref)
-    if (running !== undefined) return frozen('static', running)
-    return frozen(
-      'runningUnlisted',
-      'it was deleted from the API, but a sandbox, container or process of it still runs',
-    )
+    return running === undefined
+      ? frozen('runningUnlisted', 'it was deleted from the API, but a sandbox, container or process of it still runs')
+      : frozen('static', running)
   }
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('perhapsRunning', blind)
   const owner = statics.mayOwn(uid)
-  if (owner !== undefined) return frozen('static', owner)
-  return 'Gone'
+  return owner === undefined ? 'Gone' : frozen('static', owner)
 }
 
 /** Sorts ordinary pods after mirror pods, and pods that are meant to run after those that are terminating. */

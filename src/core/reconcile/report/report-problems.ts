@@ -27,11 +27,10 @@ import { aboutWanted, type PlanContext, podRefOf, useCredential } from '../conte
 import { unknownLinks } from '../context/unread.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { isOnlyNested, strangerHint } from '../pods/witnesses.ts'
-import { presentVolumes, reportAttachments } from './report-attachments.ts'
+import { presentVolumes, reportAttachments, reportStatusNames } from './report-attachments.ts'
 import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
 import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
-import { reportStatusNames } from './report-status-names.ts'
 
 export function reportProblems(context: PlanContext): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, pod)
