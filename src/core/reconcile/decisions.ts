@@ -49,20 +49,17 @@ function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
 }
 
 /** Why the volumes and directories of a pod may be touched, or not. */
-export function podVerdict(pod: PodClass): [rule: string, why: string] {
-  switch (pod.class) {
-    case 'Desired':
-      return ['S5', 'the pod is in the API and should run; it keeps its volumes']
-    case 'Frozen':
-      return ['S9', `the pod is left alone: ${pod.why?.message ?? 'in doubt'}`]
-    case 'Finished':
-      return [
-        'R220',
-        'the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
-      ]
-    case 'Gone':
-      return ['R220', 'the pod was deleted from the API; no sandbox, container or process is left']
-  }
+export function podVerdict({ class: of, why }: PodClass): [rule: string, why: string] {
+  return of === 'Frozen' ? ['S9', `the pod is left alone: ${why?.message ?? 'in doubt'}`] : VERDICTS[of]
+}
+
+const VERDICTS: Readonly<Record<Exclude<PodClass['class'], 'Frozen'>, [rule: string, why: string]>> = {
+  Desired: ['S5', 'the pod is in the API and should run; it keeps its volumes'],
+  Finished: [
+    'R220',
+    'the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
+  ],
+  Gone: ['R220', 'the pod was deleted from the API; no sandbox, container or process is left'],
 }
 
 /** Volumes that a pod that must not be disturbed has on disk but does not want: no phase examines them (S5, S9). */

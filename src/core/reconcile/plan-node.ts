@@ -33,7 +33,7 @@ import { machineOf, reportAccepted } from './identity/machine.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
-import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
+import { isLiving, type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/witnesses.ts'
 import { reportProblems } from './report/report-problems.ts'
 
@@ -185,48 +185,28 @@ const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent
  */
 function withBasis(operation: Operation, context: PlanContext): Operation {
   const pod = operation.pod && context.classes.of(operation.pod.uid)
-  const files = pod?.class === 'Desired' || pod?.class === 'Frozen' ? [] : filesOf(operation, context)
+  const files = pod !== undefined && isLiving(pod) ? [] : filesOf(operation, context)
+  const { uid, resourceVersion } = { ...pod?.pod?.metadata }
   const basis: Basis = {
-    ...omitUndefined({
-      pod: operation.pod && objectOf(pod?.pod),
-      files: files.length === 0 ? undefined : files,
-    }),
+    ...(operation.pod && { pod: { listed: pod?.pod !== undefined, ...omitUndefined({ uid, resourceVersion }) } }),
+    ...(files.length > 0 && { files }),
   }
   return Object.keys(basis).length === 0 ? operation : { ...operation, basis }
 }
 
-function objectOf(
-  pod: { readonly metadata: { uid?: string; resourceVersion?: string } } | undefined,
-): NonNullable<Basis['pod']> {
-  if (pod === undefined) return { listed: false }
-  const { uid, resourceVersion } = pod.metadata
-  return {
-    listed: true,
-    ...omitUndefined({ uid, resourceVersion }),
-  }
-}
-
 function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIdentity[] {
-  const emptied = new Set<string>()
-  const found = new Set<string>()
-  for (const { op, target } of steps) {
-    if (REMOVING.has(op)) found.add(target)
-    if (op === 'deleteContent') emptied.add(target)
-  }
-  for (const path of paths) if (STATE_FILES.has(baseName(path))) found.add(path)
+  const emptied = new Set(steps.flatMap(({ op, target }) => (op === 'deleteContent' ? target : [])))
+  const removed = steps.flatMap(({ op, target }) => (REMOVING.has(op) ? target : []))
+  const found = new Set([...removed, ...paths.filter((path) => STATE_FILES.has(baseName(path)))])
   return [...found].flatMap((path) => {
     // Such attributes are those of the kubelet's own tmpfs, not of the directory below it.
     if (inputs.mounts.at(path).length > 0) return []
-    const entry = inputs.tree.get(inputs.relative(path))
-    return entry === undefined ? [] : identityOf(path, entry, emptied.has(path))
+    const { type, dev, ino, size, mtime }: Partial<TreeEntry> = { ...inputs.tree.get(inputs.relative(path)) }
+    // No identity without attributes.
+    if (dev === undefined || ino === undefined) return []
+    const more = type === 'dir' ? { mtime: emptied.has(path) ? mtime : undefined } : { size, mtime }
+    return { path, dev, ino, ...omitUndefined(more) }
   })
-}
-
-/** No identity without attributes. */
-function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
-  if (dev === undefined || ino === undefined) return []
-  if (type === 'dir') return [{ path, dev, ino, ...omitUndefined({ mtime: emptied ? mtime : undefined }) }]
-  return [{ path, dev, ino, ...omitUndefined({ size, mtime }) }]
 }
 
 /** Causes whose next steps are right only if the API is right about pods. */

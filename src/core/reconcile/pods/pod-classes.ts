@@ -92,7 +92,8 @@ export function classifyPods(
     ...running.filter((uid) => witnesses.isAlive(uid)),
   ])
   const sandboxes = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
-  const known: Known = { inputs, witnesses, statics, shielded, unseen: sectionUnseen(inputs) }
+  const listComplete = podListIsComplete(inputs)
+  const known: Known = { inputs, witnesses, statics, shielded, unseen: sectionUnseen(inputs), listComplete }
   const all = [...uids].toSorted(compareText).map((uid) => classOf(known, uid, listed.get(uid), sandboxes.get(uid)))
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
   return { all, of: (uid) => byUid.get(uid) }
@@ -107,6 +108,7 @@ interface Known {
   readonly shielded: ReadonlySet<string>
   /** Which section of the snapshot is missing. */
   readonly unseen: string | undefined
+  readonly listComplete: boolean
 }
 
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
@@ -150,10 +152,10 @@ export function endingOf(pod: Pod): string {
 }
 
 function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
-  const { inputs, witnesses, statics, shielded, unseen } = known
+  const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
   const { uid } = ref
   if (unseen !== undefined) return frozen('unseen', unseen)
-  if (!podListIsComplete(inputs)) return frozen('unlisted', 'the list of pods may be incomplete')
+  if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
   if (shielded.has(uid)) return frozen('mirror', 'a mirror pod has this UID')
   if (alive && !knownPods(inputs).has(uid)) {
     return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')

@@ -2,60 +2,64 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { StaticPodsSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { isMirrorPod, onDiskUid } from '../../volumes/pods.ts'
 
-export interface StaticSources {
-  /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
-  mayOwn(uid: string): string | undefined
-  /** The same of a pod that runs: the container runtime has its name, and a static pod has its manifest's (R228). */
-  mayRunAs(pod: PodRef): string | undefined
-  /** True if the manifest of this mirror pod was read. Only then are volumes mounted for the pod (S10). */
-  isRead(mirror: Pod): boolean
-  /** True if the manifest of this mirror pod is, or may be, still there. */
-  mayRun(mirror: Pod): boolean
-  readonly problems: readonly Problem[]
-}
+export type StaticSources = ReturnType<typeof judgeStaticSources>
 
 /** The UID that a kubelet gives a static pod whose manifest names none (R227). */
 const MANIFEST_HASH = /^[0-9a-f]{32}$/
 const RFC4122 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 /** Matches every static pod manifest to a mirror pod and a directory; where that fails, pods are frozen (S10). */
-export function judgeStaticSources(inputs: ActualInputs): StaticSources {
+export function judgeStaticSources(inputs: ActualInputs) {
   const { snapshot } = inputs
   const source = snapshot.staticPods
+  const manifests = source?.manifests ?? []
   const unmatched = whyUnmatched(inputs)
-  const mayOwn = owners(source?.manifests ?? [], unmatched)
+  const named = new Set(manifests.flatMap(({ uid }) => (uid ? [uid] : [])))
+  const hashed = manifests.find(({ uid }) => !uid)
+  /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
+  const mayOwn = (uid: string): string | undefined => {
+    if (named.has(uid)) return 'a static pod manifest names this UID'
+    if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
+    // A mirror pod shows the hash of the manifest that it was made from: after an edit the static pod has another hash
+    // (R227, R230).
+    if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
+    return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
+  }
   const hasManifest = (pod: PodName): boolean =>
-    source?.manifests.some((manifest) => isMirrorOf(pod, manifest, snapshot.nodeName)) === true
+    manifests.some((manifest) => isMirrorOf(pod, manifest, snapshot.nodeName))
   const mayHaveManifest = (pod: PodName): boolean => whyUnread(inputs) !== undefined || hasManifest(pod)
+  const at = source?.path ? { path: source.path } : undefined
+  const problems: Problem[] = [
+    {
+      severity: source === undefined ? 'warning' : 'info',
+      code: 'StaticPodsUnmatched',
+      message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
+      about: at ?? {},
+      subject: at ?? THE_NODE,
+    },
+  ]
   return {
     mayOwn,
-    mayRunAs: ({ uid, namespace, name }) => {
-      const isNamed = source?.manifests.some((manifest) => manifest.uid === uid) === true
-      const mayBe = isNamed || name === undefined || mayHaveManifest({ ...omitUndefined({ namespace }), name })
+    /** The same of a pod that runs: the container runtime has its name, and a static pod has its manifest's (R228). */
+    mayRunAs: ({ uid, namespace, name }: PodRef): string | undefined => {
+      const mayBe = named.has(uid) || name === undefined || mayHaveManifest({ ...omitUndefined({ namespace }), name })
       return mayBe ? mayOwn(uid) : undefined
     },
-    isRead: ({ metadata }) => hasManifest(metadata),
-    mayRun: ({ metadata }) => mayHaveManifest(metadata),
+    /** True if the manifest of this mirror pod was read. Only then are volumes mounted for the pod (S10). */
+    isRead: ({ metadata }: Pod): boolean => hasManifest(metadata),
+    /** True if the manifest of this mirror pod is, or may be, still there. */
+    mayRun: ({ metadata }: Pod): boolean => mayHaveManifest(metadata),
     // Without the list of pods no mirror pod is known: that is what is said then.
     problems:
       unmatched === undefined || (whyUnread(inputs) === undefined && !isListedWhole(snapshot.api, 'pods'))
         ? []
-        : [
-            {
-              severity: source === undefined ? 'warning' : 'info',
-              code: 'StaticPodsUnmatched',
-              message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
-              about: source?.path ? { path: source.path } : {},
-              subject: source?.path ? { path: source.path } : THE_NODE,
-            },
-          ],
+        : problems,
   }
 }
 
@@ -80,19 +84,6 @@ function whyUnmatched(inputs: ActualInputs): string | undefined {
     }
   }
   return undefined
-}
-
-function owners(manifests: StaticPodsSnapshot['manifests'], unmatched: string | undefined): StaticSources['mayOwn'] {
-  const named = new Set(manifests.flatMap((manifest) => (manifest.uid ? [manifest.uid] : [])))
-  const hashed = manifests.find((manifest) => !manifest.uid)
-  return (uid) => {
-    if (named.has(uid)) return 'a static pod manifest names this UID'
-    if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
-    // A mirror pod shows the hash of the manifest that it was made from: after an edit the static pod has another hash
-    // (R227, R230).
-    if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
-    return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
-  }
 }
 
 interface PodName {

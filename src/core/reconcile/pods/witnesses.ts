@@ -8,23 +8,13 @@ import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
 import { namedUids, onDiskUid } from '../../volumes/pods.ts'
 
-export interface Witnesses {
-  /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
-  isAlive(uid: string): boolean
-  /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
-  blindFor(uid: string): string | undefined
-  /** Sandboxes, containers and processes of the pod that count as running, in words. */
-  signsOfLife(uid: string): string[]
-  readonly problems: readonly Problem[]
-  /** Why the container runtime proves nothing of any pod. */
-  readonly blindRuntime?: Pick<Problem, 'message' | 'hint'>
-}
+export type Witnesses = ReturnType<typeof judgeWitnesses>
 
 /**
  * Judges the witnesses. A runtime counts only if it lists a pod that is known to run, or if no pod is known to run. If a runtime
  * that should be there does not answer, a pod may run unless all of its directory is older than this boot.
  */
-export function judgeWitnesses(inputs: ActualInputs): Witnesses {
+export function judgeWitnesses(inputs: ActualInputs) {
   const { snapshot } = inputs
   const processes = podsWithProcesses(inputs)
   const byRuntime = new Map<string, string[]>()
@@ -40,17 +30,21 @@ export function judgeWitnesses(inputs: ActualInputs): Witnesses {
   const aliveByRuntime = (uid: string): boolean => (byRuntime.get(uid)?.length ?? 0) > 0
   const blindness = blindnessOf(inputs, processes, aliveByRuntime)
   return {
-    isAlive: (uid) => processes.has(uid) || aliveByRuntime(uid),
-    signsOfLife: (uid) => [
+    /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
+    isAlive: (uid: string): boolean => processes.has(uid) || aliveByRuntime(uid),
+    /** Sandboxes, containers and processes of the pod that count as running, in words. */
+    signsOfLife: (uid: string): string[] => [
       ...(byRuntime.get(uid) ?? []),
       ...(processes.has(uid) ? [isOnlyNested(inputs, uid) ? NESTED_SIGN : 'processes in its cgroup'] : []),
     ],
-    blindFor: (uid) =>
+    /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
+    blindFor: (uid: string): string | undefined =>
       blindness === undefined || olderThanBoot(inputs, uid)
         ? undefined
         : `${blindness.short}, and the pod's directory was changed after this boot`,
     problems: blindness === undefined ? [] : [problemOf(blindness)],
-    ...(blindness?.of === 'runtime' && { blindRuntime: problemOf(blindness) }),
+    /** Why the container runtime proves nothing of any pod. */
+    blindRuntime: blindness?.of === 'runtime' ? problemOf(blindness) : undefined,
   }
 }
 
