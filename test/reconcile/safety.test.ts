@@ -21,19 +21,6 @@ import { blocks, codes, GONE, kinds, mirrorPod, ONE_MANIFEST, plan, RUNNING, WAN
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
 
-it('an orphan is unmounted', () => {
-  const made = plan(orphan())
-  expect(kinds(made)).toEqual(['UnmountVolume'])
-  expect(made.operations[0]).toMatchObject({
-    reason: 'PodGone',
-    pod: { uid: GONE },
-    steps: [
-      { op: 'umount', target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~secret/s` },
-      { op: 'rmdir', target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~secret/s` },
-    ],
-  })
-})
-
 const codeOf = ({ code }: { code: string }) => code
 
 /** What a pod that is gone has left of a volume. */
@@ -143,15 +130,6 @@ describe('S3 only absence is evidence', () => {
       )
     },
   )
-})
-
-describe('S4 unresolved volumes', () => {
-  it('of an attachment that only a pod which has ended names, and a node may not read, nothing is said', () => {
-    const built = node().livingPod(uid(2), 'app')
-    const refused = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
-    built.withApi({ errors: [refused, { ...refused, name: 'csi-1' }] })
-    expect(plan(built).problems).toEqual([])
-  })
 })
 
 it('S5: an existing pod keeps what it does not want any more', () => {
@@ -430,14 +408,6 @@ describe('S14 state files', () => {
 
 describe('S16 driver first', () => {
   const published = (): NodeBuilder => node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-  it('a mounted volume is unmounted by its driver, then unstaged', () => {
-    const made = plan(published())
-    expect(made.operations.map((each) => [each.kind, each.steps.map((step) => step.op)])).toEqual([
-      ['UnmountVolume', ['NodeUnpublishVolume', 'unlink', 'rmdir']],
-      ['UnmountDevice', ['NodeUnstageVolume', 'unlink', 'rmdir']],
-    ])
-    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
-  })
   it('--driver-gone unmounts by the kernel, and says what will not happen', () => {
     const made = plan(published().with({ csiSockets: [] }), { driverGone: [DRIVER] })
     expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
@@ -445,15 +415,6 @@ describe('S16 driver first', () => {
       ['umount', 'rmdir', 'unlink', 'rmdir'],
     ])
     expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
-  })
-  it('after a reboot the driver is called where nothing is mounted', () => {
-    const built = node()
-      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
-      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'vol-1'))
-    expect(plan(built).operations[0]?.steps[0]).toEqual({
-      op: 'NodeUnpublishVolume',
-      target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`,
-    })
   })
 })
 
@@ -526,12 +487,6 @@ describe('S18 layers', () => {
     expect(blocks(plan(node().mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`, { fsType: 'ext4' })))).toEqual([
       'ForeignMount',
     ])
-  })
-  it('a mount shown to be dead is not foreign', () => {
-    const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
-    const built = node().mount(path, { fsType: 'fuse.x' }).dead(path)
-    const asked = { orphans: true, lazy: [`${ROOT}/${path}`] }
-    expect(kinds(plan(built, asked))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })
 
@@ -623,12 +578,6 @@ describe('S21 detach', () => {
   it('not while a pod wants it by the controller’s rule, used by a container or not', () => {
     expect(plan(attached().pod(uid(2), 'app', [], { spec: { volumes: WANTS_PV_1 } })).operations).toEqual([])
   })
-  it('not while a pod that is gone still runs on it', () => {
-    const built = left(attached()).running(GONE)
-    const made = plan(built)
-    expect(made.operations).toEqual([])
-    expect(made.waiting.map(codeOf)).toEqual(['PodStillRunning'])
-  })
   it('a second PersistentVolume behind the same attachment blocks', () => {
     const built = attached()
     const [first] = built.volumes
@@ -649,31 +598,12 @@ describe('S21 detach', () => {
 
 describe('S22 mount', () => {
   const wanting = (built = node()): NodeBuilder => built.livingPod(uid(2), 'app', WANTS_PV_1)
-  it('is planned where the volume is attached and in use', () => {
-    const made = plan(wanting(node().persistentVolume('pv-1')))
-    expect(made.operations.map((each) => [each.kind, each.blocked?.code])).toEqual([['MountVolume', undefined]])
-    expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
-      'mkdir',
-      'writeVolumeData',
-      'NodeStageVolume',
-      'mkdir',
-      'writeVolumeData',
-      'NodePublishVolume',
-    ])
-  })
-
   it('ReadWriteOncePod: a second pod waits (O3)', () => {
     const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
       .published(GONE, 'pv-1', '7:1')
       .running(GONE)
     expect(plan(built).waiting.map(codeOf)).toContain('AccessMode')
   })
-})
-
-it('S24: what a pod that lives shows, whatever it wants, is not unstaged', () => {
-  const built = node().staged('vol-1', '7:1').livingPod(uid(2), 'app')
-  built.mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
-  expect(plan(built).operations).toEqual([])
 })
 
 describe('S29 outage guard', () => {
