@@ -120,33 +120,34 @@ describe('a volume that another node has', () => {
     const inUse = { volumesInUse: [uniqueName('x')] }
     const nodes = [node('a', { ...inUse, volumesAttached: inUse.volumesInUse }), node('b', inUse)]
     const waiting = pod('q', 'b', ['x'], { started: false })
-    const messages = (state: Partial<ClusterState>) =>
-      planOf(wanted({ nodes, ...state })).problems.map(({ code, message }) => `${code} ${message}`)
+    const reporting = [node('a', inUse), node('b', inUse)]
+    const attachments = [attachment('x', 'a')]
+    const early = pod('p', 'a', ['x'], { started: false })
 
-    it('the pod that waits is named as such', () => {
-      const [found] = messages({ pods: [pod('p', 'a', ['x']), waiting], attachments: [attachment('x', 'a')] })
-      expect(found).toMatch(
-        /^MultiAttach .*node a has the volume since .*; node b \(pod default\/q, .*\) waits for it$/,
-      )
-    })
-
-    it('beside a pod that waits there one that has started has it', () => {
-      const pods = [pod('p', 'a', ['x'], { started: false }), pod('r', 'b', ['x']), waiting]
-      const [found] = messages({ nodes: [node('a', inUse), node('b', inUse)], pods })
-      expect(found).toMatch(/^MultiAttach .*node b reports the volume in use/)
-    })
-
-    it('one that has ended there has it still: its kubelet may not have unmounted it', () => {
-      const ended = pod('done', 'a', ['x'], { terminated: true })
-      const pods = [ended, pod('p', 'a', ['x'], { started: false }), waiting]
-      const [found] = messages({ nodes: [node('a', inUse), node('b', inUse)], pods })
-      expect(found).toMatch(/^MultiAttach .*node a reports the volume in use/)
-    })
-
-    it('a pod that has started has it, whatever is attached', () => {
-      const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-      const [found] = messages({ pods, attachments: [attachment('x', 'a')] })
-      expect(found).toMatch(/^MultiAttach .*2 nodes have it: node a has the .*, node b reports the volume in use/)
+    it.each<{ name: string; state: Partial<ClusterState>; says: RegExp }>([
+      {
+        name: 'the pod that waits is named as such',
+        state: { pods: [pod('p', 'a', ['x']), waiting], attachments },
+        says: /: node a has the volume since .*; node b \(pod default\/q, .*\) waits for it$/,
+      },
+      {
+        name: 'beside a pod that waits there one that has started has it',
+        state: { nodes: reporting, pods: [early, pod('r', 'b', ['x']), waiting] },
+        says: /node b reports the volume in use/,
+      },
+      {
+        name: 'one that has ended there has it still: its kubelet may not have unmounted it',
+        state: { nodes: reporting, pods: [pod('done', 'a', ['x'], { terminated: true }), early, waiting] },
+        says: /node a reports the volume in use/,
+      },
+      {
+        name: 'a pod that has started has it, whatever is attached',
+        state: { pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])], attachments },
+        says: /2 nodes have it: node a has the .*, node b reports the volume in use/,
+      },
+    ])('$name', ({ state, says }) => {
+      const [found] = planOf(wanted({ nodes, ...state })).problems
+      expect([found?.code, found?.message]).toEqual(['MultiAttach', expect.stringMatching(says)])
     })
   })
 

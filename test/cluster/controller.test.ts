@@ -1,7 +1,7 @@
 /** Who acts: unknown counts as alive, and only a stale lease in a cluster that has one shows that the controller is dead. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterState, ControllerWrite, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
-import { controllerState } from '../../src/core/cluster/model/controller-state.ts'
+import { changesBetween, controllerState, lookedAt } from '../../src/core/cluster/model/controller-state.ts'
 import { ALIVE, ago, attachment, cluster, DEAD, node, silentNode } from '../helpers/cluster-builder.ts'
 
 const SETTLE_MS = 120_000
@@ -113,5 +113,31 @@ describe('the attach/detach controller', () => {
     const found = controllerState(cluster(state), SETTLE_MS)
     expect(found.state).toBe(is)
     expect(found.note).not.toBe('')
+  })
+})
+
+describe('between two looks', () => {
+  type Look = Pick<ClusterState, 'nodes' | 'attachments'>
+  const nodes = (...all: Look['nodes']): Look => ({ nodes: all, attachments: [] })
+  const attachments = (...all: Look['attachments']): Look => ({ nodes: [], attachments: all })
+  const reports = (...names: string[]) => node('a', { volumesAttached: names })
+  const mine = (...names: string[]) => nodes({ ...reports(...names), managed: false })
+  const X = attachment('x', 'a')
+  const CAME = ['created while volctl ran']
+
+  it.each<[name: string, before: Look, after: Look, is?: readonly string[]]>([
+    ['one was made anew under the same name', attachments(X), attachments({ ...X, uid: 'two' }), CAME],
+    ['volctl made one', attachments(), attachments({ ...X, byVolctl: true })],
+    ['an attachment went', attachments(X), attachments()],
+    ['a Node reports others', nodes(reports('v1')), nodes(reports('v2')), ['volumesAttached of node a changed']],
+    ['a Node reports the same in another order', nodes(reports('v1', 'v2')), nodes(reports('v2', 'v1'))],
+    [
+      'a Node came, another was made anew',
+      nodes(reports('v1')),
+      nodes({ ...reports(), uid: 'other' }, node('b', { volumesAttached: ['v'] })),
+    ],
+    ['a kubelet attaches by itself', mine('v1'), mine()],
+  ])('%s', (_, before, after, is = []) => {
+    expect(changesBetween(lookedAt(before), after)).toEqual(is.map((part) => expect.stringContaining(part)))
   })
 })

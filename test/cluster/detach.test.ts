@@ -207,10 +207,6 @@ describe('what wants a volume, or may', () => {
   it.each<{ name: string; state: Partial<ClusterState> }>([
     { name: 'T103: a pod of the node', state: { pods: [pod('p', 'a', ['x'])] } },
     {
-      name: 'R708: a pod that is being deleted and still runs',
-      state: { pods: [pod('p', 'a', ['x'], { deletedAt: ago(9) })] },
-    },
-    {
       name: 'T104: a pod whose driver turned non-attachable',
       state: { pods: [pod('p', 'a', ['x'])], volumes: [volume('x', { attachability: 'notAttachable' })] },
     },

@@ -119,12 +119,12 @@ describe('--strip-finalizers', () => {
       state: { attachers: [{ name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) }] },
     },
     {
-      name: 'its attacher renews its lease, and an old one of another namespace is left',
+      name: 'its attacher renews its lease, and old ones of other namespaces are left',
       state: {
-        attachers: [
-          { name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) },
-          { name: 'kube-system/external-attacher-leader-disk-csi-example-com', renewTime: ago(9000) },
-        ],
+        attachers: [9000, 0.1, 9000].map((minutes, index) => ({
+          name: `ns-${index}/external-attacher-leader-disk-csi-example-com`,
+          renewTime: ago(minutes),
+        })),
       },
     },
     {

@@ -141,20 +141,6 @@ describe('findings', () => {
     expect(found).toBeDefined()
   })
 
-  it.each<{ name: string; order: readonly number[] }>([
-    { name: 'before it', order: [0.1, 9000] },
-    { name: 'after it', order: [9000, 0.1] },
-  ])('an attacher that runs is not silent for an old lease that the list has $name', ({ order }) => {
-    const attachers = order.map((minutes, index) => ({
-      name: `ns-${index}/external-attacher-leader-disk-csi-example-com`,
-      renewTime: ago(minutes),
-    }))
-    const attachments = [attachment('x', 'a', { deletedAt: ago(9) })]
-    const codes = plan({ ...bound('x'), attachments, attachers }).problems.map(({ code }) => code)
-    expect(codes).toContain('AttachmentDeleting')
-    expect(codes).not.toContain('AttacherSilent')
-  })
-
   it('clocks that differ by less than a minute, and silent kubelets beside one that is heard, are no clocks apart', () => {
     const nodes = [
       node('a', { leaseRenewTime: ago(0.5), leaseWrittenAt: ago(0) }),

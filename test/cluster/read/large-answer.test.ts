@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
 import { connect } from '../../kube/connect.ts'
 import { startBigCluster } from '../big-cluster/start.ts'
 
@@ -22,14 +23,17 @@ describe('a server that sends each list as one answer, whatever limit it is aske
     expect(maxRss / 1024).toBeLessThan(700)
   })
 
-  it('gives the same objects as one that sends pages', async () => {
+  it('gives the same objects as one that sends pages: of a healthy cluster, where nothing is to be done but what is under way', async () => {
     const seen: unknown[] = []
     for (const ignoresLimit of [false, true]) {
-      await using server = await startBigCluster({ nodes: 20, ignoresLimit })
+      await using server = await startBigCluster({ nodes: 30, ignoresLimit })
       const client = connect(server, 'admin', { pageSize: 7 })
-      const { pods, claims, volumes, attachments, nodes, errors } = await readCluster({ client })
+      const state = await readCluster({ client })
       client.close()
-      expect(errors).toEqual([])
+      const { operations, waiting, problems, inputs } = planOf(state)
+      expect([state.errors, operations, problems, inputs.controller.state]).toEqual([[], [], [], 'lives'])
+      expect(new Set(waiting.map(({ code }) => code))).toEqual(new Set(['ControllerActs', 'AttachmentDeleting']))
+      const { pods, claims, volumes, attachments, nodes } = state
       seen.push([pods, claims, volumes, attachments, nodes].map((list) => list.map(({ name, uid }) => [name, uid])))
     }
     expect(seen[1]).toEqual(seen[0])

@@ -1,10 +1,9 @@
-/** A cluster is read with exactly the rights of the ClusterRole that ships, and without leases nobody is taken for dead. */
+/** A cluster is read with exactly the rights of the ClusterRole that ships. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { type ClusterRole, requestInfo } from '../../helpers/api-server/access.ts'
+import { requestInfo } from '../../helpers/api-server/access.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { loadRole } from '../../helpers/api-server/users.ts'
-import { planOf } from '../../helpers/cluster-plan.ts'
 import { connect } from '../../kube/connect.ts'
 
 const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
@@ -35,31 +34,16 @@ function rightFor(method: string, path: string): string {
 
 let server: TestApiServer
 beforeAll(async () => {
-  const user = (name: string, rules: ClusterRole['rules']) => ({
-    name,
-    user: name,
-    login: 'token' as const,
-    roles: [{ rules }],
-  })
-  const withoutLeases = ROLE.rules.filter(({ resources }) => resources?.includes('leases') !== true)
-  server = await startApiServer({ objects, users: [user('all', ROLE.rules), user('without-leases', withoutLeases)] })
+  server = await startApiServer({ objects, users: [{ name: 'all', user: 'all', login: 'token', roles: [ROLE] }] })
 })
 afterAll(async () => await server.stop())
-
-async function planAs(user: string) {
-  const client = connect(server, user)
-  try {
-    const state = await readCluster({ client })
-    return { state, plan: planOf(state) }
-  } finally {
-    client.close()
-  }
-}
 
 describe('the ClusterRole of plan --cluster', () => {
   it('is enough, and each of its rights is used', async () => {
     await server.clearRequests()
-    const { state } = await planAs('all')
+    const client = connect(server, 'all')
+    const state = await readCluster({ client })
+    client.close()
     expect(state.errors).toEqual([])
     expect(Object.values(state.lists).filter((list) => list.state !== 'whole')).toEqual([])
     expect(state).toMatchObject({
@@ -74,11 +58,5 @@ describe('the ClusterRole of plan --cluster', () => {
     )
     expect(used).toEqual(given.toSorted())
     expect(asked.filter(({ status }) => status === 403)).toEqual([])
-  })
-
-  it('without leases the controller counts as alive', async () => {
-    const { plan } = await planAs('without-leases')
-    expect(plan.inputs.controller.state).toBe('mayLive')
-    expect(plan.operations.filter(({ blocked }) => blocked === undefined)).toEqual([])
   })
 })

@@ -7,67 +7,30 @@ import {
   readClusterSnapshot,
   writeClusterSnapshot,
 } from '../../../src/core/cluster/read/cluster-snapshot.ts'
+import { ago, attachment, bound, cluster, DEAD, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
 import { temporaryDirectory } from '../../kube/connect.ts'
 
-const whole = { state: 'whole', count: 1 } as const
-
-const state: ClusterState = {
-  apiVersion: 'volctl.io/v1',
-  kind: 'ClusterSnapshot',
-  capturedAt: '2026-11-22T00:00:00Z',
-  server: 'https://api.test:6443',
-  lists: {
-    nodes: whole,
-    pods: whole,
-    persistentvolumeclaims: whole,
-    persistentvolumes: whole,
-    volumeattachments: whole,
-    csidrivers: { state: 'failed', count: 0 },
-    csinodes: whole,
-  },
+const state: ClusterState = cluster({
+  ...bound('x'),
   errors: [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }],
   rights: { deleteAttachments: false },
   controller: {
-    lease: {
-      name: 'kube-system/kube-controller-manager',
-      renewTime: '2026-11-22T00:00:00Z',
-      writtenAt: '2026-11-22T00:00:01Z',
-    },
+    lease: { ...DEAD, writtenAt: ago(3) },
     otherLeases: [{ name: 'kube-system/hosted-kube-controller-manager' }],
-    writes: [{ manager: 'kube-controller-manager', object: 'nodes/a', time: '2026-11-22T00:00:00Z' }],
+    writes: [{ manager: 'kube-controller-manager', object: 'nodes/a', time: ago(5) }],
   },
-  podCount: 2,
-  nodes: [
-    {
-      name: 'node-1',
-      uid: 'n1',
-      resourceVersion: '1',
-      managed: true,
-      outOfService: false,
-      volumesInUse: ['kubernetes.io/csi/d^h'],
-      csi: { state: 'known', drivers: [{ name: 'd', limit: 3 }], migrated: [] },
-    },
-  ],
+  nodes: [node('a', { volumesInUse: [uniqueName('x')], csi: { state: 'known', drivers: [{ name: 'd', limit: 3 }] } })],
   pods: [
-    {
-      namespace: 'shop',
-      name: 'web-0',
-      uid: 'p1',
-      node: 'node-1',
-      terminated: false,
-      started: true,
+    pod('web-0', 'a', [], {
       volumes: [
-        { name: 'data', claim: 'data-web-0' },
+        { name: 'data', claim: 'x' },
         { name: 'lun', source: { name: 'lun', fc: { lun: 1, targetWWNs: ['5'] } } },
       ],
-    },
+    }),
   ],
-  claims: [{ namespace: 'shop', name: 'data-web-0', uid: 'c1', wasBound: true, volumeName: 'pv-1', phase: 'Bound' }],
-  volumes: [{ name: 'pv-1', uid: 'v1', accessModes: ['ReadWriteOnce'], attachability: 'attachable' }],
-  attachments: [{ name: 'csi-1', uid: 'a1', resourceVersion: '3', attacher: 'd', node: 'node-1', attached: true }],
-  drivers: [{ name: 'd' }],
+  attachments: [attachment('x', 'a')],
   attachers: [{ name: 'storage/external-attacher-leader-d' }],
-}
+})
 
 const text = [...clusterSnapshotLines(state)].join('')
 
@@ -99,7 +62,7 @@ describe('a cluster snapshot', () => {
     const { errors } = parseClusterSnapshot(Buffer.from([...clusterSnapshotLines(twice)].join('')), 'x')
     expect(errors).toMatchObject([
       { resource: 'csidrivers' },
-      { resource: 'pods', message: 'the list has shop/web-0 twice' },
+      { resource: 'pods', message: 'the list has default/web-0 twice' },
     ])
   })
 
