@@ -4,7 +4,7 @@ import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterAbout, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
+import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
@@ -12,22 +12,12 @@ import { type ClusterContext, nodeOf, readinessOf } from '../model/cluster-conte
 import { type ClusterDraft, type ClusterFindings, ON_API } from '../model/findings.ts'
 import { podsOf } from '../model/rows.ts'
 
-/** Which pods --pod names; of a name that several pods have, none is taken. Undefined: none is given. */
-const podsGiven = memoize(({ state, options }: ClusterContext) => {
-  if (!options.pods?.length) return undefined
-  const found = options.pods.map((given) => ({ given, pods: podsCalled(given, { pods: state.pods }, (pod) => pod) }))
-  return {
-    uids: new Set(found.flatMap(({ pods }) => (pods.length === 1 ? pods.map(({ uid }) => uid) : []))),
-    unmatched: found.flatMap(({ given, pods }) => (pods.length === 0 ? [given] : [])),
-    ambiguous: found.filter(({ pods }) => pods.length > 1),
-  }
-})
-
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
-export const scopeOf = memoize((context: ClusterContext) => {
-  const { objects, options } = context
-  const { nodes = [], volumes = [], namespaces = [] } = options
-  const uids = podsGiven(context)?.uids
+export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => {
+  const { nodes = [], pods = [], volumes = [], namespaces = [] } = options
+  const found = pods.map((given) => ({ given, pods: podsCalled(given, { pods: state.pods }, (pod) => pod) }))
+  // Of a name that several pods have, none is taken.
+  const uids = new Set(found.flatMap((each) => (each.pods.length === 1 ? each.pods.map(({ uid }) => uid) : [])))
   // A claim means the PersistentVolume that it is bound to, and that its volume.
   const names = new Set<string | undefined>(
     volumes.flatMap((name) => {
@@ -39,10 +29,12 @@ export const scopeOf = memoize((context: ClusterContext) => {
     }),
   )
   return {
-    narrowsPods: uids !== undefined || namespaces.length > 0,
+    unmatched: found.flatMap((each) => (each.pods.length === 0 ? each.given : [])),
+    ambiguous: found.filter((each) => each.pods.length > 1),
+    narrowsPods: pods.length + namespaces.length > 0,
     isNode: (name: string): boolean => nodes.length === 0 || nodes.includes(name),
     isPod: ({ uid, namespace = '' }: PodRef): boolean =>
-      uids?.has(uid) !== false && (namespaces.length === 0 || namespaces.includes(namespace)),
+      (pods.length === 0 || uids.has(uid)) && (namespaces.length === 0 || namespaces.includes(namespace)),
     isVolume: ({ volume, claim, attachment }: ClusterAbout): boolean => {
       const { name, uniqueName, handle, persistentVolume, claim: its } = volume ?? {}
       const all = [name, uniqueName, handle, persistentVolume, its, claim, attachment]
@@ -98,32 +90,44 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
-  const { state, options } = context
-  const { unmatched = [], ambiguous = [] } = podsGiven(context) ?? {}
-  const nodes = (): string[] => [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
+  const { state, options, rows, known } = context
+  const { unmatched, ambiguous } = scopeOf(context)
+  const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
+  const faultsOf = (given: readonly string[] = [], noun: string, hint: string, names: () => readonly string[]) =>
+    nameFaults(given, names, { noun, hint, place: 'in this cluster' })
   const faults = [
-    ...faultsOf(options.nodes, nodes, { noun: 'node', hint: 'List the nodes: kubectl get nodes' }),
-    // Also of those that are gone: pods of theirs may be left, or the lease of their kubelet.
+    ...faultsOf(options.nodes, 'node', 'List the nodes: kubectl get nodes', () => nodes),
     ...faultsOf(
       options.nodeGone,
-      () => [...nodes(), ...state.pods.flatMap(({ node }) => node ?? []), ...(state.lostNodes ?? []).map(nameIn)],
-      {
-        noun: 'node',
-        hint: 'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.',
-      },
+      'node',
+      'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.',
+      // Also of those that are gone: pods of theirs may be left, or the lease of their kubelet.
+      () => [
+        ...nodes,
+        ...state.pods.flatMap(({ node }) => node ?? []),
+        ...(state.lostNodes ?? []).map(({ name }) => name),
+      ],
     ),
-    ...faultsOf(options.namespaces, () => [...state.pods, ...state.claims].map(({ namespace }) => namespace), {
-      noun: 'namespace with a pod or claim',
-      hint: 'List the namespaces: kubectl get namespaces',
-    }),
-    ...faultsOf(options.volumes, () => namesOfVolumes(context, findings), {
-      noun: 'volume',
-      hint: 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.',
-    }),
-    ...faultsOf(unmatched, () => state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]), {
-      noun: 'pod with a volume that can be attached',
-      hint: 'Give NAMESPACE/NAME of such a pod.',
-    }),
+    ...faultsOf(
+      options.namespaces,
+      'namespace with a pod or claim',
+      'List the namespaces: kubectl get namespaces',
+      () => [...state.pods, ...state.claims].map(({ namespace }) => namespace),
+    ),
+    ...faultsOf(options.volumes, 'volume', 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.', () => [
+      ...findings.operations.map(({ attachment }) => attachment.name),
+      ...state.volumes.map(({ name }) => name),
+      ...state.claims.map(namespacedName),
+      ...state.attachments.flatMap(({ name, persistentVolume = name }) => [name, persistentVolume]),
+      ...[...known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)].flatMap((each) => [
+        each,
+        parseCsiUniqueName(each)?.handle ?? each,
+      ]),
+      ...[...known.values()].flatMap(({ handle }) => handle ?? []),
+    ]),
+    ...faultsOf(unmatched, 'pod with a volume that can be attached', 'Give NAMESPACE/NAME of such a pod.', () =>
+      state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
+    ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
@@ -134,28 +138,4 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
     const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
     findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, 'Check the name: its machine runs.')
   }
-}
-
-function faultsOf(
-  given: readonly string[] = [],
-  known: () => readonly string[],
-  of: { readonly noun: string; readonly hint: string },
-): readonly NameFault[] {
-  return nameFaults(given, known, { ...of, place: 'in this cluster' })
-}
-
-function nameIn({ name }: { readonly name: string }): string {
-  return name
-}
-
-function namesOfVolumes({ state, known, rows }: ClusterContext, { operations }: ClusterFindings): readonly string[] {
-  const csi = [...known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)]
-  return [
-    ...operations.map(({ attachment }) => attachment.name),
-    ...state.volumes.map(nameIn),
-    ...state.claims.map(namespacedName),
-    ...state.attachments.flatMap(({ name, persistentVolume = name }) => [name, persistentVolume]),
-    ...csi.flatMap((each) => [each, parseCsiUniqueName(each)?.handle ?? each]),
-    ...[...known.values()].flatMap(({ handle }) => handle ?? []),
-  ]
 }

@@ -6,13 +6,13 @@
 import { kubectl } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import type { ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { advised, type Hint } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { type ClusterContext, type ClusterFacts, clusterContext, nodeOf } from '../model/cluster-context.ts'
-import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.ts'
 import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
@@ -59,6 +59,7 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
   const { state, options } = context
   const counts = outageCounts(context, findings)
   const refused = isWhole ? refuseOutage(counts, options.acceptOutage) : undefined
+  const blocked = refused && blockedBy('OutageSuspected', refused.message, liftOutage(counts))
   const { kept, filtered } = filterOperations(context, findings.operations)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(
@@ -67,9 +68,7 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
     ({ about }) => isNamed(about),
   )
   const { complete } = findings
-  const operations = finishOperations(kept).map((operation) =>
-    refused ? refusedBy(operation, refused, counts) : operation,
-  )
+  const operations = finishOperations(kept).map((operation) => ({ ...operation, ...(blocked && { blocked }) }))
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -84,42 +83,29 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
   }
 }
 
-function refusedBy(operation: ClusterOperation, { message }: Refusal, counts: OutageCounts): ClusterOperation {
-  return { ...operation, blocked: blockedBy('OutageSuspected', message, liftOutage(counts)) }
-}
-
 function liftOutage({ detaches }: OutageCounts): Hint {
   const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
   return [says, ['volctl', 'plan', '--cluster', '--accept-outage', `${detaches}`]]
 }
 
-function inputsOf(context: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
-  const { state, controller } = context
+function inputsOf({ state, controller, objects }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
   const { server, user, serverVersion, insecure, lists } = state
   return {
     api: { server, ...omitUndefined({ user, serverVersion, insecure }) },
     controller,
     lists,
     counts: { nodes: state.nodes.length, ...counts },
-    unjudged: unjudged(context),
+    // S31: rules that need a list which is not whole. Then they hold everything back.
+    unjudged: NEEDS_LISTS.flatMap(({ rule, asks, needs }) => {
+      const lacks = needs.filter((list) => !objects.isWhole(list)).join(', ')
+      return lacks === '' ? [] : [{ rule, message: `${asks} (not all ${lacks} were read)` }]
+    }),
   }
 }
 
-/** S31: rules that need a list which is not whole. Then they hold everything back. */
-function unjudged({ objects }: ClusterContext): ClusterPlan['inputs']['unjudged'] {
-  return NEEDS_LISTS.flatMap(({ rule, asks, lists }) => {
-    const lacks = lists.filter((list) => !objects.isWhole(list)).join(', ')
-    return lacks === '' ? [] : [{ rule, message: `${asks} (not all ${lacks} were read)` }]
-  })
-}
-
-const NEEDS_LISTS: readonly {
-  readonly rule: string
-  readonly asks: string
-  readonly lists: readonly ClusterResource[]
-}[] = [
-  { rule: 'S29', asks: 'whether the API has lost pods', lists: DETACH_LISTS },
-  { rule: 'S30', asks: 'whether another node has a volume', lists: ATTACH_LISTS },
+const NEEDS_LISTS = [
+  { rule: 'S29', asks: 'whether the API has lost pods', needs: DETACH_LISTS },
+  { rule: 'S30', asks: 'whether another node has a volume', needs: ATTACH_LISTS },
 ]
 
 // S29 for a cluster: has the API server lost pods, as after a restore from a backup? Then everything looks unwanted.
