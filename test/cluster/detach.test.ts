@@ -95,7 +95,7 @@ describe('a volume that no pod wants, the controller dead', () => {
   it.each<{ name: string; heard: Partial<ClusterNode>; code: string | undefined; given: string | undefined }>([
     {
       name: 'its lease was renewed just now',
-      heard: { leaseRenewTime: ago(0.3) },
+      heard: { leaseRenewTime: ago(0.8) },
       code: 'TaintedButReady',
       given: 'TaintedButReady',
     },

@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import { ALIVE, ago, attachment, bound, cluster, node, pod, uniqueName } from '../helpers/cluster-builder.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  cluster,
+  node,
+  pod,
+  silentNode,
+  uniqueName,
+} from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
 function plan(parts: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
@@ -135,6 +145,14 @@ describe('--strip-finalizers', () => {
     {
       name: 'the node reports the volume in use',
       state: { nodes: drivers.nodes.map((each) => ({ ...each, volumesInUse: [uniqueName('x')] })) },
+    },
+    {
+      name: 'a node that is out of service reports it in use',
+      state: {
+        nodes: drivers.nodes.map(({ csi }) =>
+          silentNode('a', 30, { csi, outOfService: true, volumesInUse: [uniqueName('x')] }),
+        ),
+      },
     },
     { name: 'its deletion began a moment ago', state: { attachments: [attachment('x', 'a', { deletedAt: ago(1) })] } },
   ])('never where $name', ({ state }) => {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { RecordReader } from '../../../src/core/cluster/read/record-reader.ts'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
+import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { connect, failureOf } from '../../kube/connect.ts'
 
@@ -121,6 +123,16 @@ async function readWhile(change: () => Promise<void>) {
   await server.setFaults()
   return await reading
 }
+
+it('S28: of clocks of servers that differ the one that is behind counts', () => {
+  const client = { clockSkewMs: 0 }
+  const reader = new RecordReader(client as KubeClient, {})
+  for (const skew of [60_000, -60_000, 0]) {
+    client.clockSkewMs = skew
+    reader.noteClock()
+  }
+  expect(Date.parse(reader.now())).toBeLessThan(Date.now() - 50_000)
+})
 
 describe('a cluster', () => {
   it('is read as records', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
+import { ClusterObjects } from '../../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import {
   clusterSnapshotLines,
@@ -59,8 +60,9 @@ describe('a cluster snapshot', () => {
 
   it('with a name twice in one list has that list not whole (S3)', () => {
     const twice = { ...state, pods: [...state.pods, ...state.pods] }
-    const { errors } = parseClusterSnapshot(Buffer.from([...clusterSnapshotLines(twice)].join('')), 'x')
-    expect(errors).toMatchObject([
+    const read = parseClusterSnapshot(Buffer.from([...clusterSnapshotLines(twice)].join('')), 'x')
+    expect(new ClusterObjects(read).isWhole('pods')).toBe(false)
+    expect(read.errors).toMatchObject([
       { resource: 'csidrivers' },
       { resource: 'pods', message: 'the list has default/web-0 twice' },
     ])

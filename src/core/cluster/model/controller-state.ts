@@ -94,12 +94,17 @@ function changed(before: LeaseEvidence, after: LeaseEvidence): boolean {
 function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
   const name = 'lease kube-system/kube-controller-manager'
   const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
-  const evidence = [fact(why)]
-  const signs = now === undefined ? [] : [...signsSince(state, now - LATELY_MS), ...deletions(state, now - LATELY_MS)]
+  const from = (now ?? Number.POSITIVE_INFINITY) - LATELY_MS
+  const gone = state.attachments.find(({ deletedAt }) => isAfter(deletedAt, from))
+  const signs = [
+    ...(now === undefined ? [] : signsSince(state, from)),
+    ...(gone === undefined ? [] : [fact(`VolumeAttachment ${gone.name} is being deleted`, gone.deletedAt)]),
+  ]
+  const evidence = [fact(why), ...signs]
   const [sign] = signs
   if (sign === undefined)
     return { state: 'mayLive', note: `${why}, so that the controller may run elsewhere`, evidence }
-  return { state: 'lives', note: `${why}, but a controller acts: ${sign.what}`, evidence: [...evidence, ...signs] }
+  return { state: 'lives', note: `${why}, but a controller acts: ${sign.what}`, evidence }
 }
 
 const MOST_SIGNS = 3
@@ -107,8 +112,7 @@ const MOST_SIGNS = 3
 /** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
 function signsSince({ controller, nodes, attachments }: ClusterState, from: number): Evidence[] {
   const { changes = [], otherLeases = [], writes = [] } = controller
-  const late = (what: string, time: string | undefined): Evidence[] =>
-    (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from ? [fact(what, time)] : []
+  const late = (what: string, time: string | undefined): Evidence[] => (isAfter(time, from) ? [fact(what, time)] : [])
   const silent = nodes.filter(({ ready }) => ready === 'Unknown')
   const others = attachments.filter(({ byVolctl }) => byVolctl !== true)
   return [
@@ -120,9 +124,8 @@ function signsSince({ controller, nodes, attachments }: ClusterState, from: numb
   ].slice(0, MOST_SIGNS)
 }
 
-function deletions({ attachments }: ClusterState, from: number): Evidence[] {
-  const lately = attachments.find(({ deletedAt }) => (timeOf(deletedAt) ?? Number.NEGATIVE_INFINITY) > from)
-  return lately === undefined ? [] : [fact(`VolumeAttachment ${lately.name} is being deleted`, lately.deletedAt)]
+function isAfter(text: string | undefined, from: number): boolean {
+  return (timeOf(text) ?? Number.NEGATIVE_INFINITY) > from
 }
 
 // What only a controller changes, seen by two looks of one run: whatever the clocks say. A VolumeAttachment that came, unless volctl made

@@ -73,15 +73,13 @@ function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolum
 
 function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
   if (claimName === undefined) return { text, hint: seePod(pod) }
-  const isMissing = cause === 'Absent' && persistentVolumeName === undefined
-  if (isMissing) {
-    const list = kubectl('get', 'pvc', '-n', pod.namespace)
-    return { text, hint: `Create the claim again, or delete the pod. Claims that exist: ${list}` }
-  }
   const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claimName)
-  return cause === 'Absent'
-    ? { text, hint: `Create the claim again, or delete the pod. What is there: ${describe}` }
-    : { text, hint: `See the events of the claim: ${describe}` }
+  if (cause !== 'Absent') return { text, hint: `See the events of the claim: ${describe}` }
+  const there =
+    persistentVolumeName === undefined
+      ? `Claims that exist: ${kubectl('get', 'pvc', '-n', pod.namespace)}`
+      : `What is there: ${describe}`
+  return { text, hint: `Create the claim again, or delete the pod. ${there}` }
 }
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */

@@ -1,13 +1,13 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 import { kubectl } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import {
   type ClusterNode,
   type ClusterResource,
-  type ClusterState,
   heardAt,
   kubeletHeardAt,
   type LeaseEvidence,
@@ -31,49 +31,30 @@ const HIDES: Readonly<Record<ClusterResource, string>> = {
   csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
 }
 
-export function reportReading(context: ClusterContext, findings: ClusterFindings): void {
-  for (const resource of Object.keys(HIDES) as ClusterResource[]) reportList(context, findings, resource)
-  reportErrors(context, findings)
-  reportClocks(context, findings)
-  reportApi(context, findings)
-}
-
 const MOST_OF_A_KIND = 20
 
-function reportList({ state, objects }: ClusterContext, findings: ClusterFindings, resource: ClusterResource): void {
-  const sight = state.lists[resource]
-  if (sight?.state === 'whole' && objects.isWhole(resource)) return
-  findings.incomplete(
-    'ReadFailed',
-    `the list of ${resource} could not be read as a whole: ${HIDES[resource]}`,
-    { list: resource },
-    howToRead(state, resource),
-  )
-}
-
-/** Where the server failed, another credential does not help. */
-function howToRead({ errors }: ClusterState, resource: ClusterResource): string {
-  const failed = errors.find((error) => error.resource === resource && error.name === undefined)
-  return failed === undefined || failed.status === 403
-    ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}`
-    : `See what the API server answers, then plan again: ${kubectl('get', resource, '-A')}`
-}
-
-function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
-  for (const { resource, namespace, name, message } of state.errors.slice(0, MOST_OF_A_KIND)) {
+export function reportReading(context: ClusterContext, findings: ClusterFindings): void {
+  const { state, objects, options } = context
+  const { errors, nodes } = state
+  for (const list of Object.keys(HIDES) as ClusterResource[]) {
+    if (objects.isWhole(list)) continue
+    // Where the server failed, another credential does not help.
+    const failed = errors.find((error) => error.resource === list && error.name === undefined)
+    const hint =
+      failed === undefined || failed.status === 403
+        ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
+        : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
+    const text = `the list of ${list} could not be read as a whole: ${HIDES[list]}`
+    findings.incomplete('ReadFailed', text, { list }, hint)
+  }
+  for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
     findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
   }
-}
-
-function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
-  if (objects.isWhole('nodes') && state.nodes.length === 0) {
-    findings.incomplete(
-      'ReadFailed',
-      'the cluster has no node',
-      ON_API,
-      'Check --context and --kubeconfig: this may be another cluster.',
-    )
+  reportClocks(context, findings)
+  if (objects.isWhole('nodes') && nodes.length === 0) {
+    const hint = 'Check --context and --kubeconfig: this may be another cluster.'
+    findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
   }
   const refusal = refuseInsecureApi(state, options)
   if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
@@ -115,7 +96,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
   )
   sayOf(
     isBehind(lease),
-    nodes.filter((each) => isBehind({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt })),
+    nodes.filter((each) => isBehind(omitUndefined({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt }))),
     attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
     'behind the clock of the API server: their leases count from when the API server wrote them',
   )
@@ -129,13 +110,7 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
 }
 
 /** A lease was written later, by the clock of the API server, than the time that its holder wrote into it. */
-function isBehind({
-  renewTime,
-  writtenAt,
-}: {
-  renewTime?: string | undefined
-  writtenAt?: string | undefined
-}): boolean {
+function isBehind({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): boolean {
   const [before, after] = [timeOf(renewTime), timeOf(writtenAt)]
   return before !== undefined && after !== undefined && after - before > MARGIN_MS
 }
