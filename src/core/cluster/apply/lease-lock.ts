@@ -10,7 +10,7 @@ import { OperationRefused } from '../../base/operation-error.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { Lease } from '../../kube/api/objects.ts'
 import { LEASES } from '../../kube/api/resources.ts'
-import { ApiError } from '../../kube/api-error.ts'
+import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { findObject } from '../../kube/objects.ts'
 import { writeLease } from '../../kube/writes.ts'
@@ -45,9 +45,9 @@ export async function takeLeaseLock(
     }
     const { user, pid } = invoker()
     const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
-    const lock = new LeaseLock(client, { holder, durationSeconds }, nameOf(found))
+    const { lock, write } = leaseLock(client, holder, durationSeconds, nameOf(found))
     try {
-      await lock.write(found?.metadata.resourceVersion)
+      await write(holder, found?.metadata.resourceVersion)
       return lock
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409 || tries === TRIES) throw error
@@ -72,96 +72,75 @@ function nameOf(lease: Lease | undefined): string | undefined {
   return lease?.spec?.holderIdentity?.replace(/ [0-9a-f-]{36}$/, '') || undefined
 }
 
-interface Held {
-  readonly holder: string
-  readonly durationSeconds: number
-}
-
-export class LeaseLock {
+export interface LeaseLock {
   /** The dead apply whose lease was taken over. */
   readonly takenOverFrom: string | undefined
-  readonly #client: KubeClient
-  readonly #held: Held
-  #version: string | undefined
-  #acquiredAt: string | undefined
-  /** In the server's clock, whose answers have whole seconds: each renewal has a time of its own, by which it is known again. */
-  #renewedAt = 0
-  /** By the monotonic clock. */
-  #renewed = 0
-  /** Several operations wait at once, and one of them renews the lease for all. */
-  #keeping: Promise<void> | undefined
-
-  constructor(client: KubeClient, held: Held, takenOverFrom: string | undefined) {
-    this.#client = client
-    this.#held = held
-    this.takenOverFrom = takenOverFrom
-  }
-
-  /** @throws ApiError 409 if the lease is not of this version any more */
-  async write(version: string | undefined, holder = this.#held.holder): Promise<void> {
-    const { durationSeconds } = this.#held
-    const began = performance.now()
-    this.#renewedAt = Math.max(serverNow(this.#client), this.#renewedAt + 1)
-    const renewedAt = new Date(this.#renewedAt).toISOString()
-    this.#acquiredAt ??= renewedAt
-    const term = { holder, durationSeconds, acquiredAt: this.#acquiredAt, renewedAt }
-    try {
-      this.#version = (await writeLease(this.#client, LEASE, term, version)).metadata.resourceVersion
-    } catch (error) {
-      this.#version = await this.#whatBecame(error, renewedAt)
-    }
-    this.#renewed = began
-  }
-
-  /** If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder. */
-  async #whatBecame(error: unknown, renewedAt: string): Promise<string | undefined> {
-    if (!(error instanceof ApiError) || error.status !== 0) throw error
-    const lease = await findObject(this.#client, LEASES, LEASE)
-    const { holderIdentity, renewTime } = lease?.spec ?? {}
-    if (holderIdentity !== this.#held.holder || timeOf(renewTime ?? undefined) !== timeOf(renewedAt)) throw error
-    return lease?.metadata.resourceVersion
-  }
-
   /**
    * Renews the lease when it is time; called before each change, and while something is waited for.
    *
    * @throws OperationRefused Locked if somebody else has it, or it could have expired
    */
-  keep(): Promise<void> {
-    this.#keeping ??= this.#keep().finally(() => {
-      this.#keeping = undefined
-    })
-    return this.#keeping
+  keep(): Promise<void>
+  /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
+  release(): Promise<void>
+}
+
+function leaseLock(client: KubeClient, own: string, durationSeconds: number, takenOverFrom: string | undefined) {
+  let version: string | undefined
+  let acquiredAt: string | undefined
+  // In the server's clock, whose answers have whole seconds: each renewal has a time of its own, by which it is known again.
+  let renewalMs = 0
+  // By the monotonic clock.
+  let renewed = 0
+  // Several operations wait at once, and one of them renews the lease for all.
+  let keeping: Promise<void> | undefined
+
+  /** @throws ApiError 409 if the lease is not of this version any more */
+  const write = async (holder: string, of = version): Promise<void> => {
+    const began = performance.now()
+    renewalMs = Math.max(serverNow(client), renewalMs + 1)
+    const renewedAt = new Date(renewalMs).toISOString()
+    acquiredAt ??= renewedAt
+    try {
+      version = (await writeLease(client, LEASE, { holder, durationSeconds, acquiredAt, renewedAt }, of)).metadata
+        .resourceVersion
+    } catch (error) {
+      // If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder.
+      if (!(error instanceof ApiError) || error.status !== 0) throw error
+      const lease = await findObject(client, LEASES, LEASE)
+      const { holderIdentity, renewTime } = lease?.spec ?? {}
+      if (holderIdentity !== own || timeOf(renewTime ?? undefined) !== renewalMs) throw error
+      version = lease?.metadata.resourceVersion
+    }
+    renewed = began
   }
 
-  async #keep(): Promise<void> {
-    const durationMs = this.#held.durationSeconds * 1000
-    if (performance.now() - this.#renewed < durationMs * RENEW_AFTER) return
+  const renew = async (): Promise<void> => {
+    const durationMs = durationSeconds * 1000
+    if (performance.now() - renewed < durationMs * RENEW_AFTER) return
     try {
-      await this.write(this.#version)
+      await write(own)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       // The server may be back in time.
-      const age = performance.now() - this.#renewed
-      if (error.status === 0 && age < durationMs / 2) return
-      throw lost(error)
+      if (error.status === 0 && performance.now() - renewed < durationMs / 2) return
+      const message = `${LEASE_NAME} could not be renewed, so that another apply may begin: ${error.message}`
+      const hint = 'Run volctl plan --cluster to see what is left to do.'
+      throw new OperationRefused('Locked', message, { cause: error, hint })
     }
   }
 
-  /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
-  async release(): Promise<void> {
-    try {
-      await this.write(this.#version, '')
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-    }
+  const lock: LeaseLock = {
+    takenOverFrom,
+    keep: () => {
+      keeping ??= renew().finally(() => {
+        keeping = undefined
+      })
+      return keeping
+    },
+    release: async () => {
+      await unlessRefused(write(''))
+    },
   }
-}
-
-function lost(cause: ApiError): OperationRefused {
-  const message = `${LEASE_NAME} could not be renewed, so that another apply may begin: ${cause.message}`
-  return new OperationRefused('Locked', message, {
-    cause,
-    hint: 'Run volctl plan --cluster to see what is left to do.',
-  })
+  return { lock, write }
 }

@@ -96,10 +96,9 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       ...controllerLease,
       ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
     },
-    nodes: joined(nodes, csiNodes, leases.nodes, lists),
+    ...joined(nodes, csiNodes, leases.nodes, lists),
     ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leases.attachers,
-    ...lostNodes(nodes, leases.nodes, lists),
   })
 }
 
@@ -213,31 +212,24 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
   }
 }
 
+/** Nodes with their CSINode and Lease; and of kubelets whose Node is gone the lease, which one of them may still renew. */
 function joined(
   nodes: readonly ClusterNode[],
   csiNodes: readonly Pick<ClusterNode, 'name' | 'csi'>[],
   leases: NodeLeases,
-  { csinodes }: ClusterState['lists'],
-): ClusterNode[] {
-  const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
-  const missing: ClusterNode['csi'] = { state: csinodes?.state === 'whole' ? 'absent' : 'unknown' }
-  return nodes.map((node) => ({ ...node, csi: known.get(node.name) ?? missing, ...leases?.get(node.name) }))
-}
-
-/** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
-function lostNodes(
-  nodes: readonly ClusterNode[],
-  leases: NodeLeases,
   lists: ClusterState['lists'],
-): Pick<ClusterState, 'lostNodes'> {
-  if (lists.nodes?.state !== 'whole' || leases === undefined) return {}
+): Pick<ClusterState, 'nodes' | 'lostNodes'> {
+  const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
+  const missing: ClusterNode['csi'] = { state: lists.csinodes?.state === 'whole' ? 'absent' : 'unknown' }
   const names = new Set(nodes.map(({ name }) => name))
-  const lost = [...leases].filter(([name]) => !names.has(name))
+  const lost = [...(leases ?? [])].filter(([name]) => !names.has(name))
+  const lostNodes = lost.map(([name, { leaseRenewTime, leaseWrittenAt = leaseRenewTime }]) => ({
+    name,
+    ...omitUndefined({ leaseRenewTime: leaseWrittenAt }),
+  }))
   return {
-    lostNodes: lost.map(([name, { leaseRenewTime, leaseWrittenAt }]) => ({
-      name,
-      ...omitUndefined({ leaseRenewTime: leaseWrittenAt ?? leaseRenewTime }),
-    })),
+    nodes: nodes.map((node) => ({ ...node, csi: known.get(node.name) ?? missing, ...leases?.get(node.name) })),
+    ...(lists.nodes?.state === 'whole' && leases !== undefined && { lostNodes }),
   }
 }
 
