@@ -151,61 +151,21 @@ describe('findings', () => {
     expect(plan({ nodes, controller }).problems.map(({ code }) => code)).not.toContain('ClocksApart')
   })
 
-  it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
-    { name: 'its claim does not exist', state: { pods: [WAITING] }, says: 'default/x does not exist' },
-    {
-      name: 'its claim is not bound',
-      state: { pods: [WAITING], claims: [claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })] },
-      says: 'not bound',
-    },
+  const noQuota = [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })]
+  const unbound = claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })
+  const affinity = '0/3 nodes: 3 node(s) had volume node affinity conflict'
+  it.each<{ name: string; state: Partial<ClusterState>; says: string; cause?: string }>([
+    { name: 'its claim does not exist', state: { claims: [], volumes: [] }, says: 'default/x does not exist' },
+    { name: 'its claim is not bound', state: { claims: [unbound], volumes: [] }, says: 'not bound' },
     {
       name: 'its volume is attached to another node',
-      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'b')] },
+      state: { attachments: [attachment('x', 'b')] },
       says: 'attached to node b',
     },
     {
       name: 'its attachment fails',
-      state: {
-        pods: [WAITING],
-        ...bound('x'),
-        attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
-      },
+      state: { attachments: noQuota },
       says: 'no quota',
-    },
-    {
-      name: 'the driver is not on the node',
-      state: {
-        pods: [WAITING],
-        ...bound('x'),
-        nodes: [node('a', { csi: { state: 'known' } })],
-      },
-      says: 'not registered',
-    },
-    {
-      name: 'the scheduler finds no node',
-      state: {
-        pods: [
-          pod('p', undefined, ['x'], {
-            started: false,
-            unschedulable: '0/3 nodes: 3 node(s) had volume node affinity conflict',
-          }),
-        ],
-        ...bound('x'),
-      },
-      says: 'volume node affinity conflict',
-    },
-  ])('a pod does not start because $name', ({ state, says }) => {
-    const found = plan(state).problems.filter(({ code }) => code === 'PodWaitsForVolume')
-    expect(found).toHaveLength(1)
-    expect(found[0]).toMatchObject({ about: { pods: [{ name: 'p' }] } })
-    expect(found[0]?.message).toContain(says)
-    expect(found[0]?.hint).not.toBe('')
-  })
-
-  it.each<{ name: string; state: Partial<ClusterState>; cause: string }>([
-    {
-      name: 'its attachment fails',
-      state: { attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })] },
       cause: 'AttachmentFailing',
     },
     {
@@ -215,16 +175,31 @@ describe('findings', () => {
         pods: [WAITING, pod('q', 'b', ['x'])],
         attachments: [attachment('x', 'b')],
       },
+      says: 'node b has the volume',
       cause: 'MultiAttach',
     },
-    { name: 'only the pod itself shows it', state: {}, cause: 'PodWaitsForVolume' },
-  ])('a pod that does not start is no cause of its own where it is said why: $name', ({ state, cause }) => {
-    const made = plan({ pods: [WAITING], ...bound('x'), ...state })
-    const found = made.problems.find(({ code }) => code === 'PodWaitsForVolume')
-    const says = made.summary.causes?.find(({ key }) => key === found?.cause)
-    expect(says?.code).toBe(cause)
-    expect(made.summary.causes?.some(({ code }) => code === 'PodWaitsForVolume')).toBe(cause === 'PodWaitsForVolume')
-    if (cause !== 'PodWaitsForVolume') expect(says?.affects.pods).toMatchObject([{ name: 'p' }])
+    {
+      name: 'the driver is not on the node',
+      state: { nodes: [node('a', { csi: { state: 'known' } })] },
+      says: 'not registered',
+    },
+    {
+      name: 'the scheduler finds no node',
+      state: { pods: [pod('p', undefined, ['x'], { started: false, unschedulable: affinity })] },
+      says: 'volume node affinity conflict',
+    },
+  ])('a pod does not start because $name, and is no cause of its own where that is said', (row) => {
+    const { state, says, cause = 'PodWaitsForVolume' } = row
+    const { problems, summary } = plan({ pods: [WAITING], ...bound('x'), ...state })
+    const [found, ...others] = problems.filter(({ code }) => code === 'PodWaitsForVolume')
+    expect([found?.about.pods?.map(({ name }) => name), others]).toEqual([['p'], []])
+    expect(found?.message).toContain(says)
+    expect(found?.hint).not.toBe('')
+    const said = summary.causes?.find(({ key }) => key === found?.cause)
+    expect(said?.code).toBe(cause)
+    if (cause === 'PodWaitsForVolume') return
+    expect(summary.causes?.some(({ code }) => code === 'PodWaitsForVolume')).toBe(false)
+    expect(said?.affects.pods).toMatchObject([{ name: 'p' }])
   })
 
   it('nothing is said of a pod that was created a moment ago, that runs, or that a mount keeps', () => {
