@@ -9,6 +9,6 @@ export function take(texts: readonly string[], most: number, before = ''): strin
 }
 
 /** The texts that there are, none of them empty. */
-export function present(...texts: readonly (string | false | undefined)[]): string[] {
+export function present(...texts: readonly (string | 0 | false | undefined)[]): string[] {
   return texts.flatMap((text) => text || [])
 }

@@ -22,7 +22,7 @@ import {
 import { commonFields, count, kind, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
 import { CHOICE, refused } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
-import type { PlanSummary, Problem, Waiting } from './whole-plan.ts'
+import type { Plan, PlanSummary, Problem, Waiting } from './whole-plan.ts'
 
 /** A volume without what only a node knows of it. */
 export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}
@@ -200,6 +200,10 @@ export interface ClusterPlan extends ObjectOf<typeof REVIEWED> {
   /** false: something that may matter could not be known; `problems` says what. */
   readonly complete: boolean
 }
+
+/** Of either scope. */
+export type AnyPlan = Plan | ClusterPlan
+export type AnyWaiting = Waiting | ClusterWaiting
 
 const clusterOptionsShape = object({
   /** Milliseconds: how long something must have been unchanged before volctl acts on it. */

@@ -1,44 +1,48 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
-import { take } from '../base/take.ts'
+import { present, take } from '../base/take.ts'
 import { canonicalJson } from '../trust/digest.ts'
 import type { AnyOperation, ClusterOperation, ClusterStep } from './cluster-plan.ts'
 import type { Difference } from './events.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
-const NONE = 'nothing'
-
-/** @param isPlanned true if the fresh plan has an operation of this id */
+/** @param isPlanned true if the fresh plan has an operation of this id: what is planned no more need not come first, the run knows its outcome */
 export function differencesOf<Op extends AnyOperation>(
   planned: Op,
   found: Op,
   isPlanned: (id: string) => boolean,
 ): readonly Difference[] {
-  const [was, now] = [planned, found].map((each) => ('node' in each ? factsOfCluster(each) : factsOfNode(each)))
-  return [
-    ...compare('the kind', planned.kind, found.kind),
-    ...compareKeyed(was ?? NOTHING, now ?? NOTHING),
-    ...(['uniqueName', 'driver', 'handle'] as const).flatMap((field) =>
-      compare(`the volume's ${field}`, planned.volume?.[field], found.volume?.[field]),
-    ),
-    ...compareKeyed(stepsOf(planned.steps), stepsOf(found.steps)),
-    ...compareOrder(planned, found, isPlanned),
-  ]
+  const [was = NOTHING, now = NOTHING] = [planned, found].map((each): Facts => {
+    const { kind, volume, steps, after } = each
+    return new Map([
+      ['the kind', kind],
+      ...('node' in each ? factsOfCluster(each) : factsOfNode(each)),
+      ...(['uniqueName', 'driver', 'handle'] as const).map(
+        (field) => [`the volume's ${field}`, volume?.[field]] as const,
+      ),
+      ...(steps as readonly (Step | ClusterStep)[]).map(stepOf),
+      ['what comes first', textOf(after.filter((id) => each === found || isPlanned(id)).toSorted())],
+    ])
+  })
+  return [...new Set([...was.keys(), ...now.keys()])].flatMap((what) => {
+    const [before, after] = [was.get(what) ?? 'nothing', now.get(what) ?? 'nothing']
+    return before === after ? [] : { what, was: before, now: after }
+  })
 }
 
 type Facts = ReadonlyMap<string, string | undefined>
 
 const NOTHING: Facts = new Map()
 
-function factsOfNode({ pod, basis, volume, expects, paths, deletes, attachment }: Operation): Facts {
+function factsOfNode({ pod, basis, volume, expects = [], paths, deletes, attachment }: Operation): Facts {
   return new Map([
     ['the pod', pod?.uid],
     // The uid shows a pod that was created again under the same name; the version shows any change of the object.
     ['the pod in the API', podText(basis?.pod)],
     ["the volume's device", volume?.device],
     ["the volume's givenDevice", volume?.givenDevice],
-    ...mountsOf(expects),
-    ...filesOf(basis?.files),
+    ...expects.map(({ path, layers }) => [`the mount on ${path}`, mountText(layers)] as const),
+    ...(basis?.files ?? []).map((file) => [file.path, fileText(file)] as const),
     ...paths.map((path) => [`among its paths, ${path}`, 'there'] as const),
     ['what is deleted', deletesText(deletes)],
     ['the attachment', textOf(attachment)],
@@ -69,28 +73,10 @@ function withUid(name: string, uid: string | undefined): string {
   return uid === undefined ? name : `${name} (${uid})`
 }
 
-/** An earlier operation that is no longer planned is no difference: the run knows its outcome. */
-function compareOrder(
-  planned: Pick<Operation, 'after'>,
-  found: Pick<Operation, 'after'>,
-  isPlanned: (id: string) => boolean,
-): Difference[] {
-  const was = textOf(planned.after.filter(isPlanned).toSorted())
-  return compare('what comes first', was, textOf(found.after.toSorted()))
-}
-
 /** As one line; the rest is counted. */
 export function differencesText(differences: readonly Difference[], most = 3): string {
   const texts = differences.map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
   return take(texts, most, 'and ').join('; ')
-}
-
-function compare(what: string, was = NONE, now = NONE): Difference[] {
-  return was === now ? [] : [{ what, was, now }]
-}
-
-function compareKeyed(was: Facts, now: Facts): Difference[] {
-  return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
 }
 
 function podText(pod: Basis['pod']): string | undefined {
@@ -99,26 +85,19 @@ function podText(pod: Basis['pod']): string | undefined {
   return `${pod.uid ?? 'of unknown uid'} at resource version ${pod.resourceVersion ?? 'unknown'}`
 }
 
-function mountsOf(expects: readonly ExpectedMount[] = []): Map<string, string> {
-  const texts = expects.map(({ path, layers }): [string, string] => [
-    `the mount on ${path}`,
-    layers
-      .map(({ id, dev, root, fsType, source }) => `mount ${id} of ${source || 'no source'} (${fsType}, ${dev} ${root})`)
-      .join(' under ') || NONE,
-  ])
-  return new Map(texts)
-}
-
-function filesOf(files: readonly FileIdentity[] = []): Map<string, string> {
-  return new Map(files.map((file) => [file.path, fileText(file)]))
+function mountText(layers: ExpectedMount['layers']): string | undefined {
+  const texts = layers.map(({ id, dev, root, fsType, source }) => {
+    return `mount ${id} of ${source || 'no source'} (${fsType}, ${dev} ${root})`
+  })
+  return texts.join(' under ') || undefined
 }
 
 export function fileText({ dev, ino, size, mtime }: Omit<FileIdentity, 'path'>): string {
-  return [
+  return present(
     `inode ${ino} of device ${dev}`,
-    ...(size === undefined ? [] : [`${size} bytes`]),
-    ...(mtime === undefined ? [] : [`changed at ${timeText(mtime)}`]),
-  ].join(', ')
+    size !== undefined && `${size} bytes`,
+    mtime !== undefined && `changed at ${timeText(mtime)}`,
+  ).join(', ')
 }
 
 function timeText(seconds: number): string {
@@ -126,13 +105,8 @@ function timeText(seconds: number): string {
   return Number.isNaN(time.getTime()) ? `${seconds} s` : time.toISOString().replace('.000Z', 'Z')
 }
 
-function stepsOf(steps: readonly (Step | ClusterStep)[]): Map<string, string> {
-  return new Map(
-    steps.map((step, index) => {
-      const { op, target, ...more } = step
-      return [`step ${index + 1}`, `${op} ${target}${Object.keys(more).length === 0 ? '' : ` ${canonicalJson(more)}`}`]
-    }),
-  )
+function stepOf({ op, target, ...more }: Step | ClusterStep, index: number): [string, string] {
+  return [`step ${index + 1}`, `${op} ${target}${Object.keys(more).length === 0 ? '' : ` ${canonicalJson(more)}`}`]
 }
 
 function deletesText(deletes: Operation['deletes']): string | undefined {

@@ -9,7 +9,8 @@ import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import { kind, type PodRef, said } from './operation-shape.ts'
 import type { Operation, OperationKind, Plan, Refusal, ReviewedPlan, Step } from './plan.ts'
 
-const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
+/** In the order in which they are counted. */
+export const OUTCOME_STATES = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked'] as const
 
 export type OutcomeState = (typeof OUTCOME_STATES)[number]
 

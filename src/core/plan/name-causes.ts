@@ -9,8 +9,8 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
 import type { Because, Cause, CauseSubject } from './cause.ts'
-import type { AnyOperation, ClusterAbout, ClusterPlan, ClusterProblem, ClusterWaiting } from './cluster-plan.ts'
-import type { Blocked, Operation, Plan, PlanSummary, PodRef, Problem, Severity, Waiting } from './plan.ts'
+import type { AnyOperation, AnyPlan, AnyWaiting, ClusterAbout, ClusterProblem } from './cluster-plan.ts'
+import type { Blocked, Operation, PlanSummary, PodRef, Problem, Severity, Waiting } from './plan.ts'
 import { shownVolume } from './plan-names.ts'
 import { summaryOf } from './plan-summary.ts'
 import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
@@ -160,7 +160,7 @@ function weightOfWords({ from, severity, because }: Finding): number {
   return severity === 'error' ? 4 : { operation: 3, wait: 2, problem: 1 }[from]
 }
 
-type Parts<Of> = Of extends Plan | ClusterPlan ? Pick<Of, 'operations' | 'waiting' | 'problems'> : never
+type Parts<Of> = Of extends AnyPlan ? Pick<Of, 'operations' | 'waiting' | 'problems'> : never
 
 /**
  * The same findings, each with the key of its cause; their counts, and the causes, those that stop most first. An operation that waits
@@ -168,7 +168,7 @@ type Parts<Of> = Of extends Plan | ClusterPlan ? Pick<Of, 'operations' | 'waitin
  *
  * @param filtered how many findings were left out by flags
  */
-export function withCauses<Of extends Parts<Plan | ClusterPlan>>(
+export function withCauses<Of extends Parts<AnyPlan>>(
   { operations, waiting, problems }: Of,
   filtered: number,
 ): Of & { readonly summary: PlanSummary } {
@@ -183,9 +183,7 @@ export function withCauses<Of extends Parts<Plan | ClusterPlan>>(
     keys.set(id, key)
     return { ...operation, blocked: withKey(blocked, key) }
   })
-  const waits = waiting.map((wait: Waiting | ClusterWaiting) =>
-    withKey(wait, causes.add({ ...wait, ...ofWork(wait), from: 'wait' })),
-  )
+  const waits = waiting.map((wait: AnyWaiting) => withKey(wait, causes.add({ ...wait, ...ofWork(wait), from: 'wait' })))
   const found = problems.map(
     (each: Problem | ClusterProblem): Finding => ({ ...each, ...ofProblem(each), from: 'problem' }),
   )
@@ -212,7 +210,7 @@ function withKey<T extends Said>(finding: T, cause: string): T {
 
 type Work = Pick<Operation | Waiting, 'pod' | 'volume' | 'subject'> & Pick<Operation, 'attachment'>
 
-function ofWork(work: AnyOperation | Waiting | ClusterWaiting): Names {
+function ofWork(work: AnyOperation | AnyWaiting): Names {
   const { subject: whose, volume } = work
   const driver = volume?.driver
   if (!('node' in work)) {

@@ -1,13 +1,21 @@
 /** What an apply says, line by line. */
 
 import { byteText } from '../base/byte-text.ts'
-import { count } from '../base/count.ts'
+import { count, counted } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
+import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
-import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type ClusterApplyResult,
+  OUTCOME_STATES,
+  type Outcome,
+  type OutcomeState,
+} from '../plan/events.ts'
 import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
@@ -23,17 +31,8 @@ import { numbersOf, podText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { type Width, wrapped } from './wrap.ts'
 
-const ENDS: ReadonlySet<string> = new Set<OutcomeState>([
-  'done',
-  'failed',
-  'blocked',
-  'refused',
-  'skipped',
-  'interrupted',
-])
-
 export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeState } {
-  return ENDS.has(event.type)
+  return OUTCOME_STATES.some((state) => state === event.type)
 }
 
 const KIND_WIDTH = Math.max(...OPERATION_KINDS.map((kind) => kind.length))
@@ -89,7 +88,7 @@ export function numbered(plan: Pick<Plan, 'operations'> & Partial<Plan>): (event
 }
 
 function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undefined): string {
-  return terminalSafe([(kind ?? '').padEnd(KIND_WIDTH), pod, ...(volume === undefined ? [] : [volume])].join('  '))
+  return terminalSafe(present((kind ?? '').padEnd(KIND_WIDTH), pod, volume).join('  '))
 }
 
 function stateText(state: OutcomeState, paint: Palette): string {
@@ -192,14 +191,12 @@ function isAllDone(outcomes: readonly Outcome[]): boolean {
   return outcomes.length > 0 && outcomes.every(({ code }) => code === 'AlreadyDone')
 }
 
-const ORDER: readonly OutcomeState[] = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked']
-
 function tally(outcomes: readonly Outcome[]): string {
-  const parts = ORDER.flatMap((state) => {
-    const n = outcomes.filter((outcome) => outcome.state === state).length
-    return n > 0 ? [`${n} ${state}`] : []
-  })
-  return parts.length > 0 ? parts.join(', ') : 'nothing was done'
+  const counts = counted(outcomes.map(({ state }) => state))
+  return (
+    present(...OUTCOME_STATES.map((state) => counts[state] && `${counts[state]} ${state}`)).join(', ') ||
+    'nothing was done'
+  )
 }
 
 /** Files of config maps and their like lie on disk as data does, and do not count as data. */
@@ -215,10 +212,10 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
       data.bytes += deleted.bytes
     } else copies += deleted.files
   }
-  return [
-    data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${byteText(data.bytes)}.` : '',
-    copies > 0 ? ` Removed ${count(copies, 'file')} that the kubelet made.` : '',
-  ].join('')
+  return present(
+    data.files > 0 && ` Deleted ${count(data.files, 'file')}, ${byteText(data.bytes)}.`,
+    copies > 0 && ` Removed ${count(copies, 'file')} that the kubelet made.`,
+  ).join('')
 }
 
 /** What nobody has looked at again is never called done. */
@@ -226,12 +223,12 @@ function failedOf<O extends { readonly id: string }>(
   outcomes: readonly Outcome[],
   operations: readonly O[],
 ): readonly [Outcome, O] | undefined {
-  const failed = outcomes.find(({ state, code }) => ENDED_BADLY.has(state) && !PASSES.has(causeOf(code) ?? ''))
+  const failed = outcomes.find(
+    ({ state, code }) => (state === 'failed' || state === 'refused') && !PASSES.has(causeOf(code) ?? ''),
+  )
   const operation = operations.find(({ id }) => id === failed?.id)
   return failed === undefined || operation === undefined ? undefined : [failed, operation]
 }
-
-const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['failed', 'refused'])
 
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])

@@ -1,7 +1,14 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 
 import { present, take } from '../base/take.ts'
-import type { AnyOperation, ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
+import type {
+  AnyOperation,
+  AnyPlan,
+  AnyWaiting,
+  ClusterOperation,
+  ClusterPlan,
+  ClusterWaiting,
+} from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
 import { type PodText, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
@@ -38,11 +45,8 @@ export function clusterOperationsTable(plan: ClusterPlan, screen: Screen): strin
 }
 
 /** @param nameOf what a wait is about */
-function whole<W extends Waiting | ClusterWaiting>(
-  {
-    waiting,
-    problems,
-  }: { readonly waiting: readonly W[]; readonly problems: Plan['problems'] | ClusterPlan['problems'] },
+function whole<W extends AnyWaiting>(
+  { waiting, problems }: { readonly waiting: readonly W[]; readonly problems: AnyPlan['problems'] },
   operations: string,
   screen: Screen,
   nameOf: (wait: W) => string,

@@ -4,6 +4,7 @@
  */
 
 import { count } from '../base/count.ts'
+import { present } from '../base/take.ts'
 import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
@@ -116,18 +117,22 @@ const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
 
 /** @param isWell nothing needs a person */
 function countsLine({ rows, summary }: Status, isWell: boolean): string {
-  const bad = Object.entries(COUNTED).flatMap(([state, word]) => {
-    const n = summary.verdicts[state as VerdictState] ?? 0
-    return n === 0 ? [] : [`${n} ${word}`]
-  })
-  const { good = 0 } = summary.verdicts
-  const fine = good === 0 ? [] : [bad.length === 0 && isWell ? 'all are as they should be' : `${good} good`]
-  const counted = [
-    rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`,
-    ...(summary.orphanedPods > 0 ? [count(summary.orphanedPods, 'orphaned pod')] : []),
-    ...(summary.filtered > 0 ? [`${summary.filtered} left out by names`] : []),
-  ]
-  return `${counted.join('; ')}.`
+  const { verdicts, orphanedPods, filtered } = summary
+  const { good = 0, ...others } = verdicts
+  const isAllGood = isWell && good === rows.length
+  const states = present(
+    ...Object.entries(COUNTED).map(([state, word]) => {
+      const n = others[state as keyof typeof others]
+      return n && `${n} ${word}`
+    }),
+    good > 0 && (isAllGood ? 'all are as they should be' : `${good} good`),
+  )
+  const counts = present(
+    rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${states.join(', ')}`,
+    orphanedPods > 0 && count(orphanedPods, 'orphaned pod'),
+    filtered > 0 && `${filtered} left out by names`,
+  )
+  return `${counts.join('; ')}.`
 }
 
 // The columns of `volctl status`, and the order in which they give way where the terminal is narrow.
@@ -201,18 +206,15 @@ function specName({ podVolumeNames, volume }: StatusRow): string {
 function attachedText({ attach }: StatusRow): string {
   if (attach === undefined) return ''
   const { attached, nodeStatus, attachment, elsewhere, needed } = attach
-  const here = attached
-    ? 'yes'
-    : attachment?.deleting
-      ? 'detaching'
-      : nodeStatus
-        ? 'status only'
-        : attachment?.attached
-          ? 'not reported'
-          : needed === 'unknown'
-            ? 'unknown'
-            : 'no'
-  return elsewhere.length === 0 ? here : `${here}, on ${elsewhere.join(',')}`
+  const [here] = present(
+    attached && 'yes',
+    attachment?.deleting && 'detaching',
+    nodeStatus && 'status only',
+    attachment?.attached && 'not reported',
+    needed === 'unknown' && 'unknown',
+    'no',
+  )
+  return present(here, elsewhere.length > 0 && `on ${elsewhere.join(',')}`).join(', ')
 }
 
 /** What the kubelet would report is not what the Node's status says. */
@@ -268,7 +270,7 @@ function rowSays({ operations, summary: { causes = [] } }: Plan): (row: StatusRo
     const own = ids.flatMap((id) => byId.get(id) ?? [])
     const cause = byKey.get(worst)
     if (state === 'operation') return `ready: ${verbsOf(own)}`
-    const flag = state === 'notAsked' ? own.map(liftingFlag).find((each) => each !== undefined) : undefined
+    const [flag] = state === 'notAsked' ? own.flatMap((each) => liftingFlag(each) ?? []) : []
     if (flag !== undefined) return `needs ${flag}`
     return STATES[state] ?? (cause === undefined ? state : wordsOf(cause))
   }

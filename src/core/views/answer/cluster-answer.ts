@@ -17,7 +17,7 @@ import { verbsOf } from './ready.ts'
 export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAtWork = false): Answer {
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const { operations, waiting } = plan
-  const { answer, passes } = inBothScopes(plan, { ...plan, podText: podName, said, context })
+  const { answer, passes } = inBothScopes(plan, { podText: podName, said, context })
   return {
     ...answer,
     headline: headlineOf(plan),
@@ -58,8 +58,7 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
 function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string): Part | undefined {
   if (stands.length === 0) return undefined
   const rows = stands.map(({ message, about: { volume, claim } }): Row => {
-    const label = volume?.claim ?? volume?.name ?? claim
-    return { text: said(message), ...(label !== undefined && { label }) }
+    return { text: said(message), ...omitUndefined({ label: volume?.claim ?? volume?.name ?? claim }) }
   })
   return { title: '', rows }
 }
@@ -68,10 +67,9 @@ function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string
 function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
   if (operations.length === 0) return undefined
   const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
-    const [first] = mine
-    if (first === undefined) return { text: '' }
-    const why = mine.length === 1 ? `: ${first.message}` : ''
-    return { label: first.node, text: `${verbsOf(mine)} ${few(mine.map(({ volume }) => volume.name))}${why}` }
+    const [{ node = '', message = '' } = {}, ...others] = mine
+    const why = others.length === 0 ? `: ${message}` : ''
+    return { label: node, text: `${verbsOf(mine)} ${few(mine.map(({ volume }) => volume.name))}${why}` }
   })
   const sure = new Set(operations.flatMap(({ makeSure }) => makeSure ?? []))
   return {
@@ -94,8 +92,7 @@ function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => st
 function stepsOf(plan: ClusterPlan, applies: boolean): Step[] {
   const { operations, refused, digest, summary, stands } = plan
   if (refused !== undefined) return [refusedStep(refused)]
-  const isReady = operations.some(({ blocked }) => blocked === undefined)
-  const apply = applies && isReady ? applySteps(digest) : []
+  const apply = applies && operations.some(({ blocked }) => blocked === undefined) ? applySteps(digest) : []
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
   // What is only a warning can wait until after the apply.
   const isPressing = summary.causes?.[0]?.severity === 'error'
@@ -119,11 +116,8 @@ function causeSteps(causes: readonly Cause[], isNamed: boolean): Step[] {
   const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
   if (worst === undefined) return []
   const name = isNamed ? [] : nameOf(worst)
-  return [
-    name.length > 0
-      ? { argv: ['volctl', 'plan', '--cluster', ...name], flags: 'read', why: SAYS_WHY }
-      : { argv: ['volctl', 'explain', worst.code], flags: 'none', why: SAYS_WHY },
-  ]
+  if (name.length === 0) return [{ argv: ['volctl', 'explain', worst.code], flags: 'none', why: SAYS_WHY }]
+  return [{ argv: ['volctl', 'plan', '--cluster', ...name], flags: 'read', why: SAYS_WHY }]
 }
 
 /** Words by which `plan --cluster` takes what a cause is about; none for what has no volume. */

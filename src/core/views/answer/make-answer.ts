@@ -16,7 +16,6 @@ import { lossText, readyPart } from './ready.ts'
 
 export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
   const { answer, pressing, passes } = inBothScopes(plan, {
-    ...plan,
     podText,
     said: (text) => withoutRoot(text, plan.rootDir),
     isStopped: plan.inputs.kubelet.state === 'stopped',
