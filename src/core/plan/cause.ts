@@ -3,8 +3,7 @@ import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { ALL_CODES, type Code } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
 import { flag, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
-import { codeOf, count, pod, severity, users } from './operation-shape.ts'
-import { until } from './plan-shape.ts'
+import { codeOf, count, pod, severity, until, users } from './operation-shape.ts'
 import type { RowKey, Subject } from './subject.ts'
 
 const causeSubject = object({

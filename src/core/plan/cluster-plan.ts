@@ -20,9 +20,8 @@ import {
   text,
 } from '../trust/shape.ts'
 import { commonFields, count, kind, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
-import { CHOICE, refused } from './plan-shape.ts'
+import { CHOICE, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
-import type { Plan, PlanSummary, Problem, Waiting } from './whole-plan.ts'
 
 /** A volume without what only a node knows of it. */
 export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}

@@ -250,27 +250,26 @@ export function operationsOf<D extends AnyDraft<D>, Op>(
   blockOf: (draft: D) => Obstacle | undefined,
   idOf: (draft: D) => string,
 ): Op[] {
-  const ids = new Map<D, string>()
+  const known = new Map<D, { readonly id: string; readonly number: number }>()
   const taken = new Map<string, number>()
   for (const draft of drafts) {
     const base = idOf(draft)
     const count = taken.get(base) ?? 0
     taken.set(base, count + 1)
-    ids.set(draft, count === 0 ? base : `${base}-${count}`)
-  }
-  let numbers: ReadonlyMap<D, number> | undefined
-  const numberOf = (draft: D): number | undefined => {
-    numbers ??= new Map(drafts.map((each, index) => [each, index + 1]))
-    return numbers.get(draft)
+    known.set(draft, { id: count === 0 ? base : `${base}-${count}`, number: known.size + 1 })
   }
   return drafts.map((draft) => {
-    const { after } = draft
     const fields = draft as AnyDraft<D> & Readonly<Record<string, unknown>>
-    const operation: Record<string, unknown> = { id: ids.get(draft) }
+    const operation: Record<string, unknown> = { id: known.get(draft)?.id }
     for (const key of FIRST) if (fields[key] !== undefined) operation[key] = fields[key]
-    operation.after = after.length === 0 ? [] : [...new Set(after.flatMap((before) => ids.get(before) ?? []))]
-    const blocked = withNumber(blockOf(draft), draft, numberOf)
-    if (blocked !== undefined) operation.blocked = blocked
+    operation.after = [...new Set(draft.after.flatMap((before) => known.get(before)?.id ?? []))]
+    const blocked = blockOf(draft)
+    // One that waits for a blocked one says which, by its number in the plan.
+    const isBehind = causeOf(blocked?.code) === 'follows'
+    const before = isBehind ? draft.after.find((each) => each.blocked !== undefined) : undefined
+    const number = before && known.get(before)?.number
+    const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
+    if (blocked !== undefined) operation.blocked = { ...blocked, ...omitUndefined({ hint }) }
     // Copying a rest of properties takes several times as long, and a plan may have 100,000 operations.
     for (const key of Object.keys(draft)) if (!PLACED.has(key)) operation[key] = fields[key]
     return operation as Op
@@ -285,18 +284,6 @@ const FIRST = [
 
 /** Properties of a draft that an operation has in its own place, or not at all. */
 const PLACED: ReadonlySet<string> = new Set([...FIRST, 'removes', 'after', 'blocked'])
-
-/** An operation that waits for a blocked one says which, by its number in the plan. */
-function withNumber<D extends AnyDraft<D>>(
-  blocked: Obstacle | undefined,
-  { after }: D,
-  numberOf: (draft: D) => number | undefined,
-): Obstacle | undefined {
-  if (blocked === undefined || causeOf(blocked.code) !== 'follows') return blocked
-  const predecessor = after.find((before) => before.blocked !== undefined)
-  const number = predecessor && numberOf(predecessor)
-  return number === undefined ? blocked : { ...blocked, hint: `Resolve operation ${number} first.` }
-}
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
   return operationId([kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]])

@@ -4,8 +4,7 @@ import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
-import { type CommandContext, type Step, typed } from './commands.ts'
-import { runsApiServer, stopPod } from './kubelet-units.ts'
+import { type CommandContext, runsApiServer, type Step, stopPod, typed } from './commands.ts'
 import type { Operation, OperationKind, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
@@ -65,25 +64,25 @@ function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: Given):
 }
 
 function applySteps({ operations, summary }: Plan, given: Given): Step[] {
-  const { ready = 0, freedBy = [] } = summary
+  const { ready = 0, freedBy = [], causes = [] } = summary
   if (ready > 0) {
-    const again = lastTime(
-      operations.filter(({ blocked }) => blocked === undefined),
-      given,
-    )
-    return [{ argv: ['volctl', 'apply'], why: `asks, and carries out ${readyText(ready)}${again}` }]
+    const free = operations.filter(({ blocked }) => blocked === undefined)
+    const why = `asks, and carries out ${readyText(ready)}${lastTime(free, given)}`
+    return [{ argv: ['volctl', 'apply'], why }]
   }
-  const held = heldSteps(summary)
-  if (held.length > 0) return held
+  const [worst] = causes.filter(({ severity }) => severity === 'error')
+  // Who uses what would be taken away is known, and a person ends that.
+  if (worst?.code === 'HeldBy' && worst.affects.operations.length > 0)
+    return [{ first: endOf(worst.users), argv: ['volctl', 'apply'], why: 'does what waits for that' }]
   return freedBy.slice(0, 1).map(({ flag, operations }) => ({
     argv: ['volctl', 'plan', flag],
-    why: `shows what ${flag} would do: ${operations} more ${operations === 1 ? 'operation' : 'operations'}`,
+    why: `shows what ${flag} would do: ${count(operations, 'more operation')}`,
   }))
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, given: Given): Step[] {
-  const { unit, state, unstoppable } = plan.inputs.kubelet
+  const { unit, pid, state, unstoppable } = plan.inputs.kubelet
   // Without its driver nothing of a volume is done, whether a kubelet runs or not.
   const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []
   const silent = new Set(causes.flatMap(({ subject: { driver } }) => driver ?? []))
@@ -95,56 +94,32 @@ function kubeletSteps(plan: Plan, given: Given): Step[] {
   }
   if (unit !== undefined && state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
-    return [
-      {
-        argv: ['volctl', 'apply', '--stop-kubelet'],
-        why: `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`,
-        onNode: true,
-      },
-    ]
+    const why = `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`
+    return [{ argv: ['volctl', 'apply', '--stop-kubelet'], why, onNode: true }]
   }
-  const stops = stopSteps(plan.inputs.kubelet)
-  if (stops.length === 0) return []
-  return [
-    ...stops,
-    {
-      argv: ['volctl', 'apply'],
-      why: `waits for the settle time of ${formatDuration(given.settleMs)}`,
-      onNode: true,
-    },
-    ...(unit === undefined ? [] : [{ argv: ['systemctl', 'start', unit], why: 'afterwards' }]),
-  ]
-}
-
-/** Without a unit: how to find what started the kubelet, and to end its process. */
-function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): Step[] {
+  if (unit === undefined && state === 'mayReturn') return []
+  const settled = `waits for the settle time of ${formatDuration(given.settleMs)}`
+  const apply: Step = { argv: ['volctl', 'apply'], why: settled, onNode: true }
   const pods = 'for what the kubelet never does; pods run on without it'
-  if (unit !== undefined) return [{ argv: ['systemctl', 'stop', unit], why: pods }]
-  if (state === 'mayReturn') return []
+  if (unit !== undefined)
+    return [
+      { argv: ['systemctl', 'stop', unit], why: pods },
+      apply,
+      { argv: ['systemctl', 'start', unit], why: 'afterwards' },
+    ]
+  // How to find what started the kubelet, and to end its process.
+  const unknown = 'no unit of the kubelet is known'
   if (pid === undefined)
     return [
-      {
-        argv: ['pgrep', '-af', 'kubelet|k3s|k0s'],
-        why: 'no unit of the kubelet is known: find its process, and stop what runs it',
-      },
+      { argv: ['pgrep', '-af', 'kubelet|k3s|k0s'], why: `${unknown}: find its process, and stop what runs it` },
+      apply,
     ]
+  const what = `${unknown}: see that this is the kubelet, and what started it (PPID)`
   return [
-    {
-      argv: ['ps', '-o', 'pid,ppid,lstart,args', '-p', `${pid}`],
-      why: 'no unit of the kubelet is known: see that this is the kubelet, and what started it (PPID)',
-    },
-    {
-      argv: ['kill', `${pid}`],
-      why: `${pods}; what supervises the kubelet may start it again`,
-    },
+    { argv: ['ps', '-o', 'pid,ppid,lstart,args', '-p', `${pid}`], why: what },
+    { argv: ['kill', `${pid}`], why: `${pods}; what supervises the kubelet may start it again` },
+    apply,
   ]
-}
-
-/** Who uses what would be taken away is known, and a person ends that. */
-function heldSteps({ causes = [] }: Plan['summary']): Step[] {
-  const [worst] = causes.filter(({ severity }) => severity === 'error')
-  if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
-  return [{ first: endOf(worst.users), argv: ['volctl', 'apply'], why: 'does what waits for that' }]
 }
 
 /** Of more processes than this the first few are named. */
@@ -219,8 +194,8 @@ function isEnding(plan: Plan, key: string): boolean {
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
 function lookStep(plan: Plan): Step[] | undefined {
   const { summary, createdAt } = plan
-  const ended = new Set(endedByStart(plan))
-  const causes = summary.causes?.filter((cause) => !ended.has(cause)) ?? []
+  const isStarted = unitToStart(plan) !== undefined
+  const causes = summary.causes?.filter((cause) => !isStarted || !endsByStart(cause)) ?? []
   const pressing = causes.find(({ severity }) => severity !== 'info')
   if (pressing !== undefined) return [explain(pressing)]
   const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
@@ -235,10 +210,8 @@ function laterStep(cause: Cause, createdAt: string): Step {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
     return explain(cause, 'says what the volume waits for')
-  return {
-    argv: ['volctl', 'plan'],
-    why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then`,
-  }
+  const why = `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then`
+  return { argv: ['volctl', 'plan'], why }
 }
 
 /** What explaining something is good for. */
@@ -262,7 +235,7 @@ function restStep(plan: Plan): Step[] | undefined {
 function startStep(plan: Plan): Step[] | undefined {
   const unit = unitToStart(plan)
   if (unit === undefined) return undefined
-  const ended = endedByStart(plan)
+  const ended = plan.summary.causes?.filter(endsByStart) ?? []
   const volumes = new Set(ended.flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
   const why = ended.some(({ code }) => code === 'LeftToKubelet')
     ? 'the kubelet then sets up what is left'
@@ -282,11 +255,6 @@ function isDown({ inputs: { kubelet } }: Plan): boolean {
 }
 
 /** What the attach/detach controller acts on next: it goes by what a kubelet reports, and a kubelet that starts makes it no worse. */
-function endedByStart(plan: Plan): readonly Cause[] {
-  if (unitToStart(plan) === undefined) return []
-  return plan.summary.causes?.filter(endsByStart) ?? []
-}
-
 function endsByStart({ kind, severity, code, affects }: Cause): boolean {
   // What only a kubelet sets up waits for one.
   if (code === 'LeftToKubelet') return affects.waiting > 0

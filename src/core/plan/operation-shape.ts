@@ -170,6 +170,9 @@ const dead = object({ path, error: text })
 /** A mount whose server or daemon does not answer. */
 export interface DeadMount extends ShapeOf<typeof dead> {}
 
+/** Of what waits, and of a cause. */
+export const until = optional(about('RFC 3339: when it is over at the latest, where that is known.', text))
+
 export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
 
 /** A process that uses what would be taken away. */

@@ -3,7 +3,7 @@
  * Fields are stable once released; new ones may come.
  */
 
-import type { FreedBy } from './whole-plan.ts'
+import type { FreedBy } from './plan-shape.ts'
 
 export {
   OPERATION_GROUPS,
@@ -23,8 +23,20 @@ export type {
   Severity,
   VolumeRef,
 } from './operation-shape.ts'
-export type { IdentityContradiction, IdentityField, PlanOptions, Refusal, ReviewedPlan } from './plan-shape.ts'
-export type { FreedBy, NextStep, Plan, PlanInputs, PlanSummary, Problem, Waiting } from './whole-plan.ts'
+export type {
+  FreedBy,
+  IdentityContradiction,
+  IdentityField,
+  NextStep,
+  Plan,
+  PlanInputs,
+  PlanOptions,
+  PlanSummary,
+  Problem,
+  Refusal,
+  ReviewedPlan,
+  Waiting,
+} from './plan-shape.ts'
 
 /** Flags that a person gives for work that is done only on request. */
 export type LiftingFlag = FreedBy['flag']

@@ -4,9 +4,8 @@
  */
 import { count } from '../base/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import type { CommandContext } from '../plan/commands.ts'
+import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
-import { kubeletText } from '../plan/kubelet-units.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { few, withoutRoot } from './answer/answer.ts'
