@@ -1,19 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  lchownSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chownSync, lstatSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
 import {
@@ -26,7 +12,7 @@ import {
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
-import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { NOBODY, noOthersFiles } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
@@ -129,19 +115,9 @@ describe('reading a saved plan', () => {
       'operations[0].steps[0].source is given, but a step umount has none',
     ],
     [
-      'a code with an escape',
-      operation({ blocked: { code: '\u001b[31m', message: '' } }),
-      'operations[0].blocked.code is not a code',
-    ],
-    [
       'a code that no operation is blocked with',
       operation({ blocked: { code: 'Usage', message: '' } }),
       'operations[0].blocked.code is not a code',
-    ],
-    [
-      'a reason that is not in the catalogue',
-      operation({ reason: 'NoSuchReason' }),
-      'operations[0].reason is not a code',
     ],
     [
       'an inode that is text',
@@ -166,10 +142,7 @@ describe('reading a saved plan', () => {
   it.each([
     { name: 'nothing', text: '', message: 'the file is empty' },
     { name: 'half of it', text: '{"kind":"Plan","oper', message: 'the file is cut off' },
-    { name: 'no JSON', text: 'hello', message: 'the file is not JSON' },
     { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
-    { name: 'null', text: 'null', message: 'the file is not a JSON object' },
-    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'the file is nested more than 100 deep' },
     {
       name: 'deep nesting in unknown places',
       text: later('['.repeat(100) + ']'.repeat(100)),
@@ -203,22 +176,6 @@ describe('the file', () => {
     expect(readPlanFile(NODE_PLAN, path, VERSION).operations).toEqual(plan.operations)
   })
 
-  it.for(TRICKS.filter(({ name }) => name !== 'a file of another user'))(
-    '$name is never replaced or written to, and nothing waits',
-    ({ make, says, skip }, context) => {
-      context.skip(skip !== undefined, skip)
-      const path = join(directory, 'node.plan')
-      writeFileSync(`${path}.victim`, 'precious')
-      make(path, `${path}.victim`)
-      const before = readdirSync(directory)
-      expect(() => writePlanFile(plan, OPTIONS, path, 'node.plan')).toThrow(
-        expect.objectContaining({ code: 'NotWritten', message: `plan file node.plan: it is ${says}` }),
-      )
-      expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
-      expect(readdirSync(directory)).toEqual(before)
-    },
-  )
-
   it('that no apply could read is not written', () => {
     const path = join(directory, 'node.plan')
     const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
@@ -235,15 +192,6 @@ describe('the file', () => {
   it.each([
     ['is not there', 'FileUnreadable', () => undefined],
     ['is a directory', 'FileUnreadable', (path: string) => mkdirSync(path)],
-    ['is a pipe that nobody writes to', 'FileUnreadable', (path: string) => execFileSync('mkfifo', [path])],
-    [
-      'others may write to',
-      'NotBelieved',
-      (path: string) => {
-        writeFileSync(path, '{}')
-        chmodSync(path, 0o620)
-      },
-    ],
     [
       'is larger than any plan',
       'FileDamaged',
@@ -258,71 +206,16 @@ describe('the file', () => {
     expect(() => readPlanFile(NODE_PLAN, path, VERSION)).toThrow(expect.objectContaining({ code }))
   })
 
-  it.skipIf(noOthersFiles !== undefined).each([
-    {
-      name: 'of another user',
-      spoil: (path: string) => chownSync(path, NOBODY, NOBODY),
-      says: `: PATH belongs to uid ${NOBODY}, and whoever`,
-    },
-    {
-      name: 'in a directory of another user',
-      spoil: (path: string) => giveAway(dirname(path), 'owner'),
-      says: `: DIR belongs to uid ${NOBODY}, and whoever`,
-    },
-    {
-      name: 'in a directory that others may write to',
-      spoil: (path: string) => giveAway(dirname(path), 'mode'),
-      says: ': DIR can be written by others, and whoever',
-    },
-    {
-      name: 'below a directory of another user',
-      spoil: (path: string) => giveAway(dirname(dirname(path)), 'owner'),
-      says: `: ABOVE belongs to uid ${NOBODY}, and whoever`,
-    },
-    {
-      name: 'behind a link of another user',
-      spoil: (path: string) => {
-        renameSync(path, `${path}.real`)
-        symlinkSync(`${path}.real`, path)
-        lchownSync(path, NOBODY, NOBODY)
-      },
-      says: `: PATH is a link of uid ${NOBODY}, and whoever`,
-    },
-    {
-      name: 'under a second name where anybody may make one',
-      spoil: (path: string) => {
-        chmodSync(dirname(path), 0o1777)
-        linkSync(path, `${path}.second`)
-      },
-      says: ': PATH has a second name (hard link), in a directory where any user may create one, and whoever',
-    },
-  ])('one $name is not obeyed', ({ spoil, says }) => {
-    const path = join(directory, 'below/node.plan')
-    mkdirSync(dirname(path))
+  it.skipIf(noOthersFiles !== undefined)('one of another user is not obeyed', () => {
+    const path = join(directory, 'node.plan')
     writePlanFile(plan, OPTIONS, path)
-    expect(readPlanFile(NODE_PLAN, path, VERSION).operations).toHaveLength(1)
-    spoil(path)
-    const why = says.replace('PATH', path).replace('DIR', dirname(path)).replace('ABOVE', directory)
+    chownSync(path, NOBODY, NOBODY)
     expect(() => readPlanFile(NODE_PLAN, path, VERSION, 'node.plan')).toThrow(
       expect.objectContaining({
         code: 'NotBelieved',
-        message: expect.stringContaining(`plan file node.plan${why}`),
+        message: expect.stringContaining(`plan file node.plan: ${path} belongs to uid ${NOBODY}, and whoever`),
         hint: expect.stringContaining('chown root'),
       }),
     )
-  })
-
-  it("is found through root's own links, and by the root and the working directory of another process", () => {
-    const path = join(directory, 'node.plan')
-    writePlanFile(plan, OPTIONS, path)
-    symlinkSync('node.plan', join(directory, 'link'))
-    const before = process.cwd()
-    process.chdir(directory)
-    try {
-      for (const way of [join(directory, 'link'), `/proc/${process.pid}/root${path}`, `/proc/${process.pid}/cwd/link`])
-        expect(readPlanFile(NODE_PLAN, way, VERSION).operations).toHaveLength(1)
-    } finally {
-      process.chdir(before)
-    }
   })
 })

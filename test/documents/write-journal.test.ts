@@ -102,7 +102,6 @@ it.for(TRICKS)('is not written where $name lies in its place, and nothing waits'
 
 it.skipIf(noOthersFiles !== undefined).each([
   { name: 'its directory is of another user', how: 'owner', levels: 1 },
-  { name: 'others may write to its directory', how: 'mode', levels: 1 },
   { name: 'others may write to a directory above', how: 'mode', levels: 2 },
   { name: 'a directory above is of another user, and it is to be made', how: 'owner', levels: 3 },
 ] as const)('is not written where $name', ({ how, levels }) => {

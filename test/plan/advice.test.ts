@@ -336,9 +336,6 @@ describe('what to type about a snapshot', () => {
     expect(steps({ waiting }, 'my node.json')).toEqual([
       [undefined, "volctl explain shop/db-0 --snapshot 'my node.json'"],
     ])
-    expect(steps({ operations: [op('a', { blocked: deletesData })] })).toEqual([
-      [undefined, 'volctl plan --orphans --snapshot node.json'],
-    ])
   })
 })
 

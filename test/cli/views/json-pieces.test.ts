@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonPieces } from '../../../src/core/views/structured.ts'
-import { CAPTURES, captureFiles } from '../../helpers/captures.ts'
 
 const joined = (value: unknown): string => [...jsonPieces(value)].join('')
 
@@ -18,11 +15,6 @@ describe('JSON in pieces is the text that JSON.stringify makes', () => {
     ['a date', { at: new Date(0), list: [new Date(0)] }],
     ['names that need escapes', { 'a"b\n': { '': 1 } }],
   ])('%s', (_name, value) => expect(joined(value)).toBe(`${JSON.stringify(value, null, 2)}\n`))
-
-  it.each(captureFiles())('%s', (path) => {
-    const value: unknown = JSON.parse(readFileSync(join(CAPTURES, path), 'utf8'))
-    expect(JSON.parse(joined(value))).toEqual(value)
-  })
 })
 
 it('no piece is large, however much there is', () => {
