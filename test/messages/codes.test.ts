@@ -5,7 +5,16 @@ import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { OperationRefused, StepFailed } from '../../src/core/base/operation-error.ts'
 import { CLUSTER_CODES } from '../../src/core/messages/cluster-codes.ts'
 import { isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
-import { ALL_CODES, CODES, type Code, codesIn, isCodeOf } from '../../src/core/messages/codes.ts'
+import {
+  ALL_CODES,
+  type BlockCode,
+  CODES,
+  type Code,
+  codesIn,
+  isCodeOf,
+  outlasts,
+  type WaitingCode,
+} from '../../src/core/messages/codes.ts'
 import { PATH_CODES } from '../../src/core/messages/path-codes.ts'
 import { REASON_CODES } from '../../src/core/messages/reasons.ts'
 import { RUN_CODES } from '../../src/core/messages/run-codes.ts'
@@ -35,6 +44,18 @@ describe('each code of the catalogue', () => {
   it('that blocks is an outcome as well, and does not say so twice', () => {
     expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
   })
+})
+
+describe('S38: what would stop an operation that waits is its cause', () => {
+  it.each<[block: BlockCode, wait: WaitingCode, isSetUp: boolean, is: boolean]>([
+    ['ForeignMount', 'KubeletRunning', false, true],
+    ['UsersUnknown', 'KubeletRunning', false, false],
+    ['DataUnderMountPoint', 'KubeletRunning', true, false],
+    ['HeldBy', 'KubeletRunning', false, false],
+    ['HeldBy', 'KubeletRunning', true, true],
+    ['ForeignMount', 'NotAttached', true, false],
+    ['OtherVolume', 'NotAttached', true, true],
+  ])('%s, waiting by %s, set-up %s: %s', (block, wait, isSetUp, is) => expect(outlasts(block, wait, isSetUp)).toBe(is))
 })
 
 /**

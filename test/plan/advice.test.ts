@@ -415,6 +415,18 @@ describe('causes', () => {
     expect(endOf([{ pid: 1, process: 'systemd' }])).not.toContain('systemd')
   })
 
+  it('of a driver and of a pod that may still run are one, whatever the code and the volume', () => {
+    const { pod: _, ...ofVolume } = op('a', { blocked: noDriver })
+    const about = { driver: 'disk.example.com' }
+    const problems: Problem[] = [{ severity: 'error', code: 'DriverRegistration', message: 'm', about }]
+    const blocked = { code: 'UnknownPodProcess', message: 'm' } as const
+    const alive = ['b', 'c'].map((id) => op(id, { blocked, volume: { ...ofVolume.volume, name: id } as never }))
+    expect(causesOf({ operations: [ofVolume, ...alive], problems }).map(({ subject }) => subject)).toEqual([
+      { pod: alive[0]?.pod },
+      about,
+    ])
+  })
+
   it('of two volumes that go by one name are two', () => {
     const blocked = { code: 'ForeignMount', message: 'a tmpfs lies below' } as const
     const of = (id: string, row: string): Operation => {
