@@ -8,7 +8,7 @@ makeMessages()
 const OF_THE_MACHINE = [
   'test/block/*.test.ts',
   'test/volumes/content-bytes.test.ts',
-  'test/rpc/{grpc-frame,grpc-status}.test.ts',
+  'test/rpc/grpc.test.ts',
   'test/node/{remove-in-place,write-atomically}.test.ts',
   'test/linux/{ownership-bits,covers,copies,linked-mounts,propagation,capabilities,pod-cgroups}.test.ts',
   'test/trust/{listeners,parse-json}.test.ts',

@@ -29,7 +29,6 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'nothing', states: [] },
   {
     name: 'a sandbox without containers',
     sandboxes: [{ id: 's', metadata, state: PodSandboxState.SANDBOX_NOTREADY }],

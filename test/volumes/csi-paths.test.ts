@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import {
   csiMapFile,
-  csiPodDir,
   csiPublishStateFile,
   csiStagingDir,
   csiStagingPath,
@@ -28,13 +27,10 @@ const volume = (specName: string, given: Partial<VolumeToMount> = {}): Volume =>
   ...given,
 })
 
-describe.each(['spec-0', 'test.spec.1', 'PV_x'])('a file system called %s', (name) => {
-  const dir = `pods/${UID}/volumes/kubernetes.io~csi/${name}`
-  it('has its target and state file in the pod’s directory', () => {
-    expect(csiTarget(volume(name))).toBe(`${dir}/mount`)
-    expect(csiPublishStateFile(volume(name))).toBe(`${dir}/vol_data.json`)
-    expect(csiPodDir(volume(name))).toBe(dir)
-  })
+it('a file system has its target and state file in the pod’s directory', () => {
+  const dir = `pods/${UID}/volumes/kubernetes.io~csi/a~b.c`
+  const found = volume('a/b.c')
+  expect([csiTarget(found), csiPublishStateFile(found)]).toEqual([`${dir}/mount`, `${dir}/vol_data.json`])
 })
 
 describe('where a file system is staged', () => {
@@ -49,15 +45,11 @@ describe('where a file system is staged', () => {
   })
 })
 
-describe.each(['spec-0', 'test.spec.1'])('a raw block volume called %s', (name) => {
-  const block = volume(name, { mode: 'Block' })
-  it('is staged, published and mapped under its own name', () => {
-    expect(csiStagingPath(block)).toBe(`${BLOCK}/staging/${name}`)
-    expect(csiTarget(block)).toBe(`${BLOCK}/publish/${name}/${UID}`)
-    expect(csiMapFile(block)).toBe(`${BLOCK}/${name}/dev/${UID}`)
-    expect(csiPublishStateFile(block)).toBe(`${BLOCK}/${name}/data/vol_data.json`)
-  })
-  it('is linked to from its pod’s directory', () => {
-    expect(podDeviceLink(block)).toBe(`pods/${UID}/volumeDevices/kubernetes.io~csi/${name}`)
-  })
+it('a raw block volume is staged, published, mapped and linked to under its own name', () => {
+  const block = volume('test.spec.1', { mode: 'Block' })
+  expect(csiStagingPath(block)).toBe(`${BLOCK}/staging/test.spec.1`)
+  expect(csiTarget(block)).toBe(`${BLOCK}/publish/test.spec.1/${UID}`)
+  expect(csiMapFile(block)).toBe(`${BLOCK}/test.spec.1/dev/${UID}`)
+  expect(csiPublishStateFile(block)).toBe(`${BLOCK}/test.spec.1/data/vol_data.json`)
+  expect(podDeviceLink(block)).toBe(`pods/${UID}/volumeDevices/kubernetes.io~csi/test.spec.1`)
 })

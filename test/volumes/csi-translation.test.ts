@@ -140,8 +140,6 @@ describe('T124, R155: PersistentVolumes', () => {
     [['ReadWriteMany'], ['ReadWriteOnce']],
     [['ReadOnlyMany'], ['ReadOnlyMany']],
     [['ReadOnlyMany', 'ReadWriteOnce'], ['ReadWriteOnce']],
-    [['ReadOnlyMany', 'ReadWriteMany'], ['ReadWriteOnce']],
-    [['ReadWriteOncePod'], ['ReadWriteOnce']],
     [[], ['ReadWriteOnce']],
   ])('R156: GCE access modes %j become %j', (accessModes, want) => {
     expect(translated(pv({ ...gce, ...(accessModes !== undefined && { accessModes }) })).accessModes).toEqual(want)

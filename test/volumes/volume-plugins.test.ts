@@ -87,8 +87,6 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
     { spec: { nfs: { server: 's', path: '/p' } }, want: 'kubernetes.io/nfs/uid-pv-c', deviceMountable: false },
     { spec: { hostPath: { path: '/p' } }, want: 'kubernetes.io/host-path/uid-pv-c', deviceMountable: false },
     { spec: { local: { path: '/p' } }, want: 'kubernetes.io/local-volume/pv-c' },
-    { spec: { iscsi }, want: 'kubernetes.io/iscsi/10.0.0.1:iqn.2003-01.test:disk:3', attachability: 'attachable' },
-    { spec: { fc: { wwids: ['i'] } }, want: 'kubernetes.io/fc/[i]', attachability: 'attachable' },
     {
       spec: { csi: { driver: 'd', volumeHandle: 'a/b c' } },
       want: 'kubernetes.io/csi/d^a/b c',
@@ -127,15 +125,6 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
       uniqueName: 'kubernetes.io/csi/csi.test^vol-c',
       deviceMountable: true,
     })
-  })
-
-  it('T133, R014: a portal without port keeps its name without port', () => {
-    const withPort = pluginOf(
-      { persistentVolume: volume('c', { iscsi: { ...iscsi, targetPortal: '10.0.0.1:3260' } }) },
-      context(),
-    )
-    expect(withPort).toMatchObject({ uniqueName: 'kubernetes.io/iscsi/10.0.0.1:3260:iqn.2003-01.test:disk:3' })
-    expect(pluginOf({ persistentVolume: volume('c', { iscsi }) }, context())).not.toEqual(withPort)
   })
 })
 

@@ -1,11 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { VolctlError } from '../../../src/core/base/errors.ts'
-import {
-  ADMIN_FILES,
-  discoverKubeConfig,
-  type KubeConfigAttempt,
-} from '../../../src/core/kube/kubeconfig/kube-config.ts'
+import { ADMIN_FILES, discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 import type { Environment } from '../../../src/core/trust/environment.ts'
 import { temporaryDirectory, thrownBy } from '../connect.ts'
 
@@ -52,22 +48,31 @@ describe('where the kubeconfig is looked for', () => {
       name: "the person's own",
       files: { '.kube/config': 'home', 'etc/kubernetes/admin.conf': 'admin' },
       server: 'home',
+      kind: 'kubeconfig',
     },
     {
       name: "the kubelet's own before a well-known one",
       files: { 'etc/kubernetes/kubelet.conf': 'known' },
       own: 'own',
       server: 'own',
+      kind: 'kubelet',
     },
-  ])('takes $name', ({ files, own, server }) => {
+    {
+      name: 'what is no KubeletConfiguration (N23)',
+      files: { 'etc/kubernetes/kubelet.conf': '', 'var/lib/kubelet/kubeconfig': 'real' },
+      server: 'real',
+      kind: 'kubelet',
+    },
+  ])('takes $name', ({ files, own, server, kind }) => {
     using directory = temporaryDirectory()
-    for (const [path, name] of Object.entries(files)) directory.write(path, config(name))
+    for (const [path, name] of Object.entries(files))
+      directory.write(path, name === '' ? 'kind: KubeletConfiguration' : config(name))
     const found = discoverKubeConfig({
       env: { HOME: directory.path },
       hostRoot: directory.path,
       kubeletKubeconfig: own === undefined ? undefined : directory.write('own', config(own)),
     })
-    expect(found.server).toBe(`https://${server}.example:6443`)
+    expect(found).toMatchObject({ server: `https://${server}.example:6443`, kind })
   })
 
   it('none: the message names the places, those with a file first, why each has none, and what to type', () => {
@@ -97,25 +102,6 @@ describe('where the kubeconfig is looked for', () => {
     const alices = /alice's own .*: --kubeconfig ~alice\/.kube\/config$/
     expect(look({ ...NOWHERE, SUDO_USER: 'alice' }).hint).toMatch(isRoot ? alices : NOT_ROOT)
     expect(look({ ...NOWHERE, SUDO_USER: '$(id)' }).hint).toBe(nothingThere.hint)
-  })
-
-  it('tells a kubeconfig from a KubeletConfiguration by content (N23)', () => {
-    using directory = temporaryDirectory()
-    directory.write(
-      'etc/kubernetes/kubelet.conf',
-      'kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n',
-    )
-    directory.write('var/lib/kubelet/kubeconfig', config('real'))
-    const attempts: KubeConfigAttempt[] = []
-    const found = discoverKubeConfig({
-      env: NOWHERE,
-      hostRoot: directory.path,
-      onAttempt: (attempt) => attempts.push(attempt),
-    })
-    expect(found).toMatchObject({ server: 'https://real.example:6443', kind: 'kubelet' })
-    const refused = attempts.find(({ source }) => source === join(directory.path, 'etc/kubernetes/kubelet.conf'))
-    expect(refused?.problem).toMatch(/KubeletConfiguration, not a kubeconfig/)
-    expect(attempts.at(-1)).toEqual({ source: join(directory.path, 'var/lib/kubelet/kubeconfig') })
   })
 })
 

@@ -1,5 +1,7 @@
+import { status } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
 import { decodeFrame, decodeGrpcMessage, encodeFrame, encodeTimeout } from '../../src/core/rpc/exchange.ts'
+import { GrpcError, grpcCodeName } from '../../src/core/rpc/grpc-status.ts'
 
 describe('frames', () => {
   test('a frame is a zero, the length and the message', () => {
@@ -44,4 +46,21 @@ test.each([
   [100_000_000, '100000S'],
 ])('%d ms are grpc-timeout %s', (ms, text) => {
   expect(encodeTimeout(ms)).toBe(text)
+})
+
+const NAMES = Object.entries(status).filter((entry): entry is [keyof typeof status, number] => !/^\d/.test(entry[0]))
+
+test('codes have the names that another implementation gives them, any other is UNKNOWN', () => {
+  expect(NAMES.map(([, number]) => grpcCodeName(number))).toEqual(NAMES.map(([name]) => name))
+  expect([17, Number.NaN].map(grpcCodeName)).toEqual(['UNKNOWN', 'UNKNOWN'])
+})
+
+test('after some the operation may still be running (C3)', () => {
+  const of = (name: keyof typeof status) => new GrpcError(name, 'text', { method: 'NodeStageVolume', socketPath: '/s' })
+  const open = NAMES.map(([name]) => of(name)).filter(({ isFinal }) => !isFinal)
+  expect(open.map(({ message }) => message)).toEqual(
+    ['CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'ABORTED', 'UNAVAILABLE'].map(
+      (code) => `NodeStageVolume: ${code}: text`,
+    ),
+  )
 })
