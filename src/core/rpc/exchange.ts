@@ -174,12 +174,7 @@ export function decodeFrame(body: Buffer): Buffer {
  * Invalid escapes are left as they are, since a damaged message is still worth showing.
  */
 export function decodeGrpcMessage(value: string): string {
-  if (!value.includes('%')) return value
-  const bytes: Buffer[] = []
-  for (const part of value.split(/(%[0-9A-Fa-f]{2})/)) {
-    bytes.push(part.startsWith('%') && part.length === 3 ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part))
-  }
-  return Buffer.concat(bytes).toString('utf8')
+  return value.replace(/(?:%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
 }
 
 /** A `grpc-timeout`: at most eight digits and a unit. */

@@ -11,7 +11,7 @@ import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
-import { apiLookup } from './api-lookup.ts'
+import { apiLookup, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { mapSteps } from './map-steps.ts'
@@ -21,18 +21,16 @@ import type { SetUp, SetUpContext } from './plugin.ts'
 import { otherOnRecord } from './same-volume.ts'
 
 export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
-  const object = driverObject(context.inputs, volume)
-  if ('code' in object) return { steps: stepsOf(context, volume, first, undefined), blocked: object }
-  const steps = stepsOf(context, volume, first, object.driver)
+  const found = lookUpDriver(context.inputs, volume)
+  const driver = csiDriverOf(context.inputs, volume)
   const blocked =
-    lifecycleObstacle(volume, object.driver) ??
-    otherVolumeObstacle(context, volume) ??
-    unconfirmedMount(context, volume) ??
-    stagingObstacle(context, volume, first)
-  return {
-    steps,
-    ...omitUndefined({ blocked }),
-  }
+    found.state === 'Unknown'
+      ? ({ code: 'CsiDriverUnknown', message: `CSIDriver ${volume.driver} ${found.reason}` } as const)
+      : (lifecycleObstacle(volume, driver) ??
+        otherVolumeObstacle(context, volume) ??
+        unconfirmedMount(context, volume) ??
+        stagingObstacle(context, volume, first))
+  return { steps: stepsOf(context, volume, first, driver), ...omitUndefined({ blocked }) }
 }
 
 function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
@@ -43,27 +41,19 @@ function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, d
 
 /** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
 export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
-  const found = driverObject(inputs, volume)
-  return 'code' in found ? undefined : found.driver
+  const found = lookUpDriver(inputs, volume)
+  return found.state === 'Found' ? found.object : undefined
 }
 
 /** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
 export function takesLabel(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined {
-  const found = driverObject(inputs, volume)
-  return 'code' in found ? undefined : found.driver?.spec.seLinuxMount === true
+  const { state } = lookUpDriver(inputs, volume)
+  return state === 'Unknown' ? undefined : csiDriverOf(inputs, volume)?.spec.seLinuxMount === true
 }
 
-/** `driver: undefined`: the API shows that there is no CSIDriver object (C105). */
-function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
-  const { api } = inputs.snapshot
-  const name = volume.driver ?? ''
-  const found = api === undefined ? undefined : apiLookup(api).csiDriver(name)
-  if (found?.state === 'Found') return { driver: found.object }
-  if (found?.state === 'Absent') return { driver: undefined }
-  return {
-    code: 'CsiDriverUnknown',
-    message: `CSIDriver ${name} ${found?.reason ?? 'was not read'}`,
-  }
+/** Absent: the API shows that there is no CSIDriver object (C105). */
+function lookUpDriver({ snapshot: { api } }: ActualInputs, { driver = '' }: VolumeToMount): Lookup<CsiDriver> {
+  return api === undefined ? { state: 'Unknown', reason: 'was not read' } : apiLookup(api).csiDriver(driver)
 }
 
 /** C106; the kubelet stages such a volume before it refuses it. */

@@ -30,12 +30,13 @@ export interface TopologyKeys {
 export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Translated {
   const labels = labelsInUse(pv)
   const values = keys.region === undefined ? splitZones : (label: string) => [label]
-  const zoned = moveTopology(pv, termsOf(pv), labels.zone, keys.zone, values)
-  if (zoned === undefined) return { error: `its label ${labels.zone} names no zone` }
-  if (keys.region === undefined)
-    return { nodeSelectorTerms: labels === BETA_LABELS ? renameKey(zoned, labels.region, GA_LABELS.region) : zoned }
-  const moved = moveTopology(pv, zoned, labels.region, keys.region, values)
-  return moved === undefined ? { error: `its label ${labels.region} names no region` } : { nodeSelectorTerms: moved }
+  let terms: Terms | undefined = termsOf(pv)
+  for (const part of ['zone', 'region'] as const) {
+    const [from, to] = [labels[part], keys[part]]
+    terms = to === undefined ? renameKey(terms, from, GA_LABELS[part]) : moveTopology(pv, terms, from, to, values)
+    if (terms === undefined) return { error: `its label ${from} names no ${part}` }
+  }
+  return { nodeSelectorTerms: terms }
 }
 
 /** A zone label may list several zones: `a__b`. */

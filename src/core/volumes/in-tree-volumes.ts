@@ -133,7 +133,6 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
         volumeAttributes: omitUndefined({ storagepolicyname: storagePolicyName || undefined }),
       }
     },
-    dropsReadOnly: true,
     topology: { zone: 'topology.csi.vmware.com/zone', region: 'topology.csi.vmware.com/region' },
   },
   /** R155, R164. */

@@ -192,16 +192,13 @@ async function proxyAgent(cluster: Fields, proxyUrl: string, connection: Connect
         server: String(cluster.server),
         proxyUrl,
         skipTLSVerify: rejectUnauthorized === false,
-        ...omitUndefined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
+        ...omitUndefined({ tlsServerName: servername, caData: base64(ca) }),
       },
     ],
     users: [
       {
         name: 'user',
-        ...omitUndefined({
-          certData: cert === undefined ? undefined : base64(cert),
-          keyData: key === undefined ? undefined : base64(key),
-        }),
+        ...omitUndefined({ certData: base64(cert), keyData: base64(key) }),
       },
     ],
     contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
@@ -215,8 +212,8 @@ async function proxyAgent(cluster: Fields, proxyUrl: string, connection: Connect
   return endProxied(options.agent)
 }
 
-function base64(data: Buffer | string): string {
-  return Buffer.from(data).toString('base64')
+function base64(data: Buffer | string | undefined): string | undefined {
+  return data && Buffer.from(data).toString('base64')
 }
 
 /** An id token is a few KiB. */

@@ -123,12 +123,13 @@ function isExcepted(host: string, port: string, list: string): boolean {
   return entries.some((entry) => entry === '*' || matchesNetwork(entry, host) || matchesName(entry, host, port))
 }
 
+/** NETWORK/BITS. */
 function matchesNetwork(entry: string, host: string): boolean {
   const [, network = '', length = ''] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? []
   const [family, bits] = [isIP(network), Number(length)]
-  if (family === 0 || family !== isIP(host) || length === '' || bits > (family === 4 ? 32 : 128)) return false
-  const list = new BlockList()
+  if (family === 0 || family !== isIP(host) || bits > (family === 4 ? 32 : 128)) return false
   const version = family === 4 ? 'ipv4' : 'ipv6'
+  const list = new BlockList()
   list.addSubnet(network, bits, version)
   return list.check(host, version)
 }
@@ -138,13 +139,9 @@ function matchesName(entry: string, host: string, port: string): boolean {
   const [, inBrackets, before, given] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? []
   const name = inBrackets ?? before ?? entry
   if (name === '' || (given !== undefined && given !== port)) return false
-  if (isIP(name) !== 0) return isSameAddress(name, host)
+  // An IPv6 address can be written in many ways.
+  if (isIP(name) !== 0) return matchesNetwork(`${name}/${isIP(name) === 4 ? 32 : 128}`, host)
   if (isIP(host) !== 0) return false
   const below = name.startsWith('*.') ? name.slice(1) : name
   return below.startsWith('.') ? host.endsWith(below) : host === below || host.endsWith(`.${below}`)
-}
-
-/** An IPv6 address can be written in many ways. */
-function isSameAddress(name: string, host: string): boolean {
-  return name === host || (isIP(name) === 6 && isIP(host) === 6 && matchesNetwork(`${name}/128`, host))
 }
