@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
-import { type Scope, ScopeTest, SharesOf } from '../../src/core/facts/scope.ts'
+import { type Scope, SharesOf, scopeTest } from '../../src/core/facts/scope.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -96,7 +96,7 @@ describe('a question shows', () => {
     ['the node: all', scope({ node: true }), { pod: GONE }, 'own'],
     ['anything but the node: the node', ofPod, { node: true }, 'nothing'],
   ])('%s', (_, asked, subject, shown) => {
-    const test = new ScopeTest(asked, ledger)
+    const test = scopeTest(asked, ledger)
     const isOfVolumesDriver = asked.driver !== undefined && 'row' in subject
     expect([test.has(subject), test.concerns(subject)]).toEqual([
       shown === 'own',

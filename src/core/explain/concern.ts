@@ -1,5 +1,5 @@
 /** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
-import { type Scope, ScopeTest } from '../facts/scope.ts'
+import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import type { Subject as RowSubject } from '../plan/subject.ts'
 import type { Decided, Decision } from '../reconcile/decisions.ts'
@@ -28,7 +28,7 @@ export interface Concern {
 }
 
 export function concernOf({ plan, decisions, context }: Decided, scope: Scope): Concern {
-  const test = new ScopeTest(scope, context.ledger)
+  const test = scopeTest(scope, context.ledger)
   const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)
   const operations = plan.operations.filter(has)
   return {

@@ -26,58 +26,40 @@ export interface Scope {
 }
 
 /** Which findings belong to what is asked about. */
-export class ScopeTest {
-  readonly #ledger: Ledger
-  readonly #scope: Scope
-  readonly #keys: ReadonlySet<RowKey>
-  readonly #pods: ReadonlySet<PodUid>
-  readonly #paths: readonly ((subject: Subject) => boolean)[]
+export function scopeTest({ pods, only, volumes, paths, node, driver }: Scope, ledger: Ledger) {
+  const keys = new Set(volumes.map(({ key }) => key))
+  const asked = new Set(pods)
+  const places = paths.map((path) => meetsPath(ledger, path))
+  const mayBe = (uid: PodUid | undefined): boolean => uid === undefined || only.length === 0 || only.includes(uid)
 
-  constructor(scope: Scope, ledger: Ledger) {
-    this.#ledger = ledger
-    this.#scope = scope
-    this.#keys = new Set(scope.volumes.map(({ key }) => key))
-    this.#pods = new Set(scope.pods)
-    this.#paths = scope.paths.map((path) => meetsPath(ledger, path))
-  }
-
-  /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
-  has(subject: Subject | undefined): boolean {
-    return this.#scope.driver?.rows.has(rowOf(subject) ?? '') || this.#isOwn(subject)
-  }
-
-  #isOwn(subject: Subject | undefined): boolean {
-    const { node, driver } = this.#scope
+  function isOwn(subject: Subject | undefined): boolean {
     if (node) return true
     if (subject === undefined) return false
-    if (this.#paths.some((isMet) => isMet(subject))) return true
+    if (places.some((isMet) => isMet(subject))) return true
     if ('row' in subject) {
-      if (subject.pod !== undefined && this.#pods.has(subject.pod)) return true
-      return this.#keys.has(subject.row) && this.#mayBe(subject.pod)
+      if (subject.pod !== undefined && asked.has(subject.pod)) return true
+      return keys.has(subject.row) && mayBe(subject.pod)
     }
-    if ('pod' in subject) return this.#pods.has(subject.pod)
+    if ('pod' in subject) return asked.has(subject.pod)
     if ('driver' in subject) return subject.driver === driver?.name
     return 'path' in subject && driver?.sockets.includes(subject.path) === true
   }
 
-  /**
-   * Of problems: also what is wrong with what it needs: its driver, a pod that has it, the pod's directory. A driver needs none of
-   * these.
-   */
-  concerns(subject: Subject | undefined): boolean {
-    if (this.#isOwn(subject)) return true
-    if (subject === undefined) return false
-    const { volumes, driver } = this.#scope
-    if (driver !== undefined) return false
-    if ('driver' in subject) return volumes.some(({ identity }) => identity?.driver === subject.driver)
-    if ('path' in subject) return this.#pods.has(this.#ledger.podAt(subject.path) ?? '')
-    if ('row' in subject || !('pod' in subject)) return false
-    return this.#mayBe(subject.pod) && volumes.some(({ podUids }) => podUids.has(subject.pod))
-  }
-
-  #mayBe(uid: PodUid | undefined): boolean {
-    const { only } = this.#scope
-    return uid === undefined || only.length === 0 || only.includes(uid)
+  return {
+    /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
+    has: (subject: Subject | undefined): boolean => driver?.rows.has(rowOf(subject) ?? '') || isOwn(subject),
+    /**
+     * Of problems: also what is wrong with what it needs: its driver, a pod that has it, the pod's directory. A driver needs none of
+     * these.
+     */
+    concerns: (subject: Subject | undefined): boolean => {
+      if (isOwn(subject)) return true
+      if (subject === undefined || driver !== undefined) return false
+      if ('driver' in subject) return volumes.some(({ identity }) => identity?.driver === subject.driver)
+      if ('path' in subject) return asked.has(ledger.podAt(subject.path) ?? '')
+      if ('row' in subject || !('pod' in subject)) return false
+      return mayBe(subject.pod) && volumes.some(({ podUids }) => podUids.has(subject.pod))
+    },
   }
 }
 

@@ -52,27 +52,22 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const all = distinctEndpoints([...required, ...endpoints])
   const budget = new Budget(ANSWERS_BYTES)
   const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs, budget)))
-  const answered = answers.filter((answer) => answer.kind === 'pods')
-  const failed = answers.filter((answer) => answer.kind === 'failed' || required.includes(answer.endpoint))
-  const absent = expected && answered.length === 0 ? answers : []
-  const error = describeErrors(failed.length > 0 ? failed : absent, expected && answered.length === 0)
-
-  if (answered.length === 0) {
-    // The endpoint to name: the one that failed, otherwise the one that was expected.
-    const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
+  const answered = answers.filter((answer) => 'pods' in answer)
+  const silent = answers.filter((answer) => 'error' in answer)
+  const failed = silent.filter(({ isAbsent, endpoint }) => !isAbsent || required.includes(endpoint))
+  if (answered.length > 0)
     return {
-      source: 'none',
-      ...omitUndefined({ endpoint, error }),
-      pods: [],
+      source: 'cri',
+      endpoint: answered.map(({ endpoint }) => endpoint).join(', '),
+      ...omitUndefined({ error: describeErrors(failed) }),
+      // Each runtime separately: two runtimes may use one id for different sandboxes.
+      pods: answered.flatMap(({ pods }) => pods),
     }
-  }
-  return {
-    source: 'cri',
-    endpoint: answered.map((answer) => answer.endpoint).join(', '),
-    ...omitUndefined({ error }),
-    // Each runtime separately: two runtimes may use one id for different sandboxes.
-    pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
-  }
+  // The endpoint to name: the one that failed, otherwise the one that was expected.
+  const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
+  const error = describeErrors(failed.length > 0 || !expected ? failed : silent)
+  const none = expected ? 'no runtime endpoint is known' : undefined
+  return { source: 'none', ...omitUndefined({ endpoint, error: error ?? none }), pods: [] }
 }
 
 /** Without endpoints that are the same socket by another path, such as /run and /var/run. */
@@ -93,32 +88,28 @@ function resolvedPath(path: string): string {
   }
 }
 
-function describeErrors(answers: readonly Answer[], noneAnswered: boolean): string | undefined {
-  const absent = answers.filter((answer) => answer.kind === 'absent')
-  const failed = answers.filter((answer) => answer.kind === 'failed')
-  const errors = failed.map(({ endpoint, error }) => `${endpoint}: ${error}`)
+/** Undefined: there are none. */
+function describeErrors(silent: readonly Silent[]): string | undefined {
+  const [failed, absent] = [silent.filter(({ isAbsent }) => !isAbsent), silent.filter(({ isAbsent }) => isAbsent)]
+  const single = absent.length > 1 ? failed : [...failed, ...absent]
+  const errors = single.map(({ endpoint, error }) => `${endpoint}: ${error}`)
   // One sentence for all missing sockets.
   if (absent.length > 1)
     errors.push(`no container runtime answers at ${absent.map(({ endpoint }) => endpoint).join(', ')}`)
-  else errors.push(...absent.map(({ endpoint, error }) => `${endpoint}: ${error}`))
-  if (errors.length > 0) return errors.join('; ')
-  return noneAnswered ? 'no runtime endpoint is known' : undefined
+  return errors.length > 0 ? errors.join('; ') : undefined
 }
 
 /** The kubelet's receive limit for the runtime (C117). */
 const RECEIVE_LIMIT = 16 * 1024 * 1024
 
-type Answer =
-  | {
-      readonly kind: 'pods'
-      readonly endpoint: string
-      readonly sandboxes: readonly PodSandbox[]
-      readonly containers: readonly Container[]
-    }
-  /** There is no CRI v1 runtime: no socket, or another kind of server. */
-  | { readonly kind: 'absent'; readonly endpoint: string; readonly error: string }
-  /** A server is there, but did not answer as a runtime should. */
-  | { readonly kind: 'failed'; readonly endpoint: string; readonly error: string }
+interface Silent {
+  readonly endpoint: string
+  readonly error: string
+  /** There is no CRI v1 runtime: no socket, or another kind of server. Otherwise one is there that did not answer as it should. */
+  readonly isAbsent: boolean
+}
+
+type Answer = { readonly endpoint: string; readonly pods: readonly SandboxState[] } | Silent
 
 /**
  * Asks one endpoint for its sandboxes and then for its containers. In this order a container that starts in between is listed
@@ -129,21 +120,16 @@ type Answer =
  */
 async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget): Promise<Answer> {
   const path = unixSocketPath(endpoint)
-  if (path === undefined) return { kind: 'failed', endpoint, error: 'not a unix socket' }
+  if (path === undefined) return { endpoint, error: 'not a unix socket', isAbsent: false }
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, ...(budget && { budget }) }
-  let sandboxes: readonly PodSandbox[]
+  let sandboxes: readonly PodSandbox[] | undefined
   try {
-    const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
-    sandboxes = items
-  } catch (error) {
-    const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isMissing(error.cause))
-    return { kind: absent ? 'absent' : 'failed', endpoint, error: errorMessage(error) }
-  }
-  try {
+    sandboxes = (await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)).items
     const { containers } = await unaryCall(path, RuntimeService.method.listContainers, {}, options)
-    return { kind: 'pods', endpoint, sandboxes, containers }
+    return { endpoint, pods: sandboxStates(sandboxes, containers) }
   } catch (error) {
-    return { kind: 'failed', endpoint, error: errorMessage(error) }
+    const isNone = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isMissing(error.cause))
+    return { endpoint, error: errorMessage(error), isAbsent: isNone && sandboxes === undefined }
   }
 }
 
