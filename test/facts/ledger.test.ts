@@ -62,6 +62,17 @@ describe('a row', () => {
   })
 })
 
+it('O17: sub-paths whose volume is gone are found by any mount among them', () => {
+  const at = (path: string) =>
+    built().mount(`pods/${GONE}/volume-subpaths/${path}`).dir(`pods/${GONE}/volume-subpaths/c/d`)
+  for (const path of ['a/b/0', 'a/b'])
+    expect(
+      ledgerOf(at(path).build())
+        .leakedSubPaths(GONE)
+        .map(({ volumeName }) => volumeName),
+    ).toEqual(['a'])
+})
+
 describe('whose a path is', () => {
   it.each<[string, string, Subject]>([
     ['in a volume', `pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/f`, { row: VOLUME, pod: WEB }],

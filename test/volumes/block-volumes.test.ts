@@ -61,3 +61,19 @@ it('only a pod’s UID is a map: any other file is somebody’s', () => {
   expect(block?.mappings.map(({ podUid }) => podUid)).toEqual([uid(9)])
   expect(block?.unexpected.map(({ path }) => path)).toEqual([`${BASE}/pv-1/dev/notes`])
 })
+
+it('a directory of it that could not be read may hold anything', () => {
+  const path = `${BASE}/pv-1/dev/sub`
+  const [block] = of(mapped(node(), 'pv-1', uid(9)).entry({ path, type: 'dir', error: 'EACCES' }))
+  expect(block?.unexpected.map((each) => each.path)).toEqual([path])
+})
+
+it('P104, P73: without a device on the map only the link that the record names belongs to it', () => {
+  const map = 'plugins/kubernetes.io/iscsi/volumeDevices/iface-default/10.0.0.1:3260-iqn.a-lun-0'
+  const link = (name: string) => `pods/${uid(9)}/volumeDevices/kubernetes.io~iscsi/${name}`
+  const built = node()
+    .file(`${map}/${uid(9)}`, '')
+    .file(`${map}/iscsi.json`, '{"VolName":"own"}')
+  const found = of(built.link(link('a'), '/dev/sdb').link(link('own'), '/dev/sdc'))
+  expect(found.map(({ mappings }) => mappings.map(({ symlink }) => symlink))).toEqual([[link('own')], [link('a')]])
+})

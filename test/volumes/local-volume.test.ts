@@ -43,6 +43,7 @@ describe('a raw device is there with its link, its map and its loop device', () 
     { name: 'no loop device', made: map(link(block())), want: ['MapVolume'] },
     { name: "another file's loop device", made: loop(map(link(block())), '/srv/x'), want: ['MapVolume'] },
     { name: 'a loop device that may be its', made: loop(map(link(block())), '/'), want: [] },
+    { name: 'loop devices that nobody has read', made: map(link(block())).with({ blockDevices: undefined }), want: [] },
   ])('$name: $want', ({ made, want }) => expect(kinds(plan(made))).toEqual(want))
 
   it("is made in the kubelet's order", () => {

@@ -80,7 +80,7 @@ export function nodesWith(attachments: readonly VolumeAttachment[], volume: Hand
 
 /** Only the hash in its name identifies the volume of an attachment (R007). */
 function isOf({ metadata, spec }: VolumeAttachment, { driver, handle }: Handle): boolean {
-  return spec.attacher === driver && metadata.name === attachmentName(handle, driver, spec.nodeName)
+  return metadata.name === attachmentName(handle, driver, spec.nodeName)
 }
 
 export interface Handle {
