@@ -239,6 +239,20 @@ threading.Thread(target=enter).start()`
     },
   },
   {
+    // By the kernel's name for it, once the namespace of the bind mount is gone.
+    use: "a loop device by another file's name",
+    by: 'backed by /etc/passwd',
+    cannot: noBlockDevices,
+    begin: (dir, directory) => {
+      mkdirSync(`${dir}/sub/etc`)
+      writeFileSync(`${dir}/sub/etc/passwd`, Buffer.alloc(4096))
+      const script = 'mount --bind "$0" "$1" && exec losetup --find --show "$1/etc/passwd"'
+      const place = [`${dir}/sub`, `${directory}/out`]
+      const loop = sh('unshare', '-m', '--propagation', 'private', 'sh', '-c', script, ...place).trim()
+      return () => sh('losetup', '--detach', loop)
+    },
+  },
+  {
     use: 'the hostPath of another pod',
     by: 'the hostPath /kubelet/pods/',
     atPlan: true,

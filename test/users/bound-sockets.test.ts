@@ -31,6 +31,8 @@ it.skipIf(noRoot !== undefined).each(['a.sock', 'b c.sock', 'd\ne', 'f 1 * 0 <->
     expect(await bound()).toMatch(
       new RegExp(`^the unix socket that is bound to .*${RegExp.escape(lastLine)} by .+ \\(pid ${process.pid}\\)$`),
     )
+    // The kernel tells 32 bits of it.
+    expect(await bound(file.inode + 2 ** 32)).toBeDefined()
     // An inode that no file has; a neighbour's number may be another test's socket.
     expect(await bound(0)).toBeUndefined()
     await new Promise((resolve) => server.close(resolve))

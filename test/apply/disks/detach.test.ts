@@ -100,6 +100,13 @@ describe('detaching (S21)', () => {
     },
     { name: 'a pod that wants it', change: () => void fixture.wanted.add(UNIQUE), want: 'WantedAgain' },
     {
+      name: 'what nobody knows of what pods want (S3)',
+      change: () => {
+        fixture.given = { wantedOf: () => undefined }
+      },
+      want: 'WantedAgain',
+    },
+    {
       name: 'a loop device on its map',
       change: () =>
         void fixture.host.backingFiles.set('/dev/loop1', `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv/dev/x`),
