@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { GONE, only, plan, WANTS_PV_1, waits } from './planned.ts'
+import { codes, GONE, only, plan, WANTS_PV_1, waits } from './planned.ts'
 
 const A = uid(2)
 const B = uid(3)
@@ -21,6 +21,12 @@ const stages = (operation: Operation | undefined): boolean =>
 const target = (podUid: string): string => `pods/${podUid}/volumes/kubernetes.io~csi/pv-1/mount`
 
 describe('the first pod that can carries the stage', () => {
+  it('and the others come after it', () => {
+    const made = plan(shared())
+    expect([A, B].map((pod) => stages(mountOf(made, pod)))).toEqual([true, false])
+    expect(mountOf(made, B)?.after).toEqual([mountOf(made, A)?.id])
+  })
+
   it('not one that is blocked by what lies in its own place', () => {
     const made = plan(shared().file(`${target(A)}/data`, 'x'))
     expect(mountOf(made, A)?.blocked?.code).toBe('DataUnderMountPoint')
@@ -43,6 +49,19 @@ describe('ReadWriteOncePod (R430, R829)', () => {
     const made = plan(exclusive())
     expect(made.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['MountVolume', A]])
     expect(waits(made)).toEqual(['MountVolume AccessMode'])
+  })
+
+  it('a pod waits for one that has it, of any plugin', () => {
+    const source = { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }
+    const built = node().persistentVolume('pv-1', { source, accessModes: ['ReadWriteOncePod'] })
+    built.livingPod(A, 'a', WANTS_PV_1).livingPod(B, 'b', WANTS_PV_1)
+    built.mount(`pods/${A}/volumes/kubernetes.io~iscsi/pv-1`, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
+    expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
+  })
+
+  it('two pods that have it are two writers (S30)', () => {
+    const built = exclusive().staged('pv-1', '7:1').published(A, 'pv-1', '7:1').published(B, 'pv-1', '7:1')
+    expect(codes(plan(built))).toEqual(['TwoWriters'])
   })
 
   it('a first pod that cannot mount it keeps nobody waiting', () => {

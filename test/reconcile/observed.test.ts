@@ -39,8 +39,10 @@ describe('O8: staged or mapped, with no pod directory', () => {
     expect(plan(node().dir('plugins/kubernetes.io/csi/other.test/abc/globalmount')).operations).toEqual([])
   })
   it('an empty directory that an unfinished unstage has left is removed (R837)', () => {
-    const [operation] = plan(node().dir(csiGlobalDir('other.test', 'vol-1'))).operations
-    expect(operation?.steps.map((step) => step.op)).toEqual(['rmdir'])
+    const built = node().dir(csiGlobalDir('other.test', 'vol-1'))
+    expect(plan(built).operations[0]?.steps.map((step) => step.op)).toEqual(['rmdir'])
+    // With anything in it, it is somebody's.
+    expect(plan(built.file(`${csiGlobalDir('other.test', 'vol-1')}/notes`, 'x')).operations).toEqual([])
   })
 })
 
@@ -184,6 +186,11 @@ describe('O16 to O18: sub-paths', () => {
       'rmdir',
       'rmdir',
     ])
+  })
+  it('a file with data among them stays, and so do the directories above it', () => {
+    const built = node().mount(`pods/${GONE}/volume-subpaths/hp/c/0`, { dev: '254:0', root: '/srv/x', fsType: 'ext4' })
+    const [operation] = plan(built.file(`pods/${GONE}/volume-subpaths/hp/c/1`, 'x')).operations
+    expect(operation?.steps.map((step) => step.op)).toEqual(['umount', 'rmdir'])
   })
   it('nor is anything needed of a CSI volume that left only empty directories', () => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
@@ -344,7 +351,7 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
 it('O21: a dead mount at a wanted target is reported, and left alone', () => {
   const made = plan(healthy().dead(`pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`))
   expect(made.operations).toEqual([])
-  expect(made.problems.map((each) => each.code)).toEqual(['DeadMount'])
+  expect(made.problems).toMatchObject([{ code: 'DeadMount', about: { pod: uid(2), volume: 'pv-1' } }])
 })
 
 describe('O22: raw block', () => {

@@ -16,7 +16,19 @@ import {
   volumeData,
 } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocks, codes, GONE, kinds, mirrorPod, ONE_MANIFEST, plan, RUNNING, WANTS_PV_1 } from './planned.ts'
+import {
+  BLOCK,
+  blocks,
+  codes,
+  GONE,
+  kinds,
+  mappedBlock,
+  mirrorPod,
+  ONE_MANIFEST,
+  plan,
+  RUNNING,
+  WANTS_PV_1,
+} from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
@@ -251,7 +263,8 @@ describe('S10 static pods', () => {
   it('the directory of a mirror pod is protected', () => {
     const built = leftover()
     built.pods.push(mirrorPod('a-node-1', HASH))
-    expect(plan(built).operations).toEqual([])
+    // Under the UID of its object in the API as well.
+    expect(plan(built.mount(`pods/${uid(7)}/volumes/kubernetes.io~secret/s`)).operations).toEqual([])
   })
 })
 
@@ -307,7 +320,8 @@ it.each([
 
 describe('S11 a kubelet that runs or may come back', () => {
   const full = (): NodeBuilder =>
-    orphan()
+    mappedBlock(orphan(), GONE, 'pv-b')
+      .file(`${BLOCK}/pv-b/data/vol_data.json`, volumeData('pv-b', 'vol-b'))
       .staged('vol-1', '7:1')
       .persistentVolume('pv-1', { handle: 'vol-1' })
       .livingPod(uid(2), 'app', [{ name: 'e', emptyDir: { medium: 'Memory' } }])
@@ -317,7 +331,9 @@ describe('S11 a kubelet that runs or may come back', () => {
   ])('%s: only settled leftovers of gone pods are unmounted', (_name, kubelet) => {
     const made = plan(full().with({ kubelet }))
     expect(kinds(made)).toEqual(['UnmountVolume'])
-    expect(made.waiting.map((each) => each.kind).toSorted()).toEqual(['DetachVolume', 'MountVolume', 'UnmountDevice'])
+    expect(made.waiting.map((each) => each.kind).toSorted()).toEqual([
+      ...['DetachVolume', 'MountVolume', 'UnmapDevice', 'UnmapVolume', 'UnmountDevice'],
+    ])
     expect(new Set(made.waiting.map(codeOf))).toEqual(new Set(['KubeletRunning']))
   })
   it.each([

@@ -105,6 +105,9 @@ describe('a raw block volume', () => {
     expect(blocked(plan(known))).toEqual(['UnmapVolume IdentityUnconfirmed'])
     for (const more of [`${BLOCK}/staging/pv-1`, `${BLOCK}/publish/pv-1/${GONE}`])
       expect(blocked(plan(left().dir(more)))[0]).toMatch(/^UnmapVolume Identity/)
+    const looped = left()
+    looped.loops.push({ name: '/dev/loop6', backingFile: `${ROOT}/${BLOCK}/pv-1/dev/${GONE}` })
+    expect(blocked(plan(looped))).toEqual(['UnmapVolume IdentityUnconfirmed'])
   })
 
   it('is told by its own file, not by the link', () => {
