@@ -34,10 +34,12 @@ describe('a directory that could not be read whole', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
     expect(made.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
   })
-  it('in an emptyDir that shows no file: the same', () => {
-    const built = unreadable(node(), `${EMPTY_DIR}/sub`, 'EIO')
+  it.each([`${EMPTY_DIR}/sub`, EMPTY_DIR])('an emptyDir that shows no file: the same (%s)', (path) => {
+    const built = unreadable(node(), path, 'EIO')
     built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
     expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
-    expect(plan(built, { orphans: true }).operations[0]?.deletes).toMatchObject({ counted: false })
+    const [operation] = plan(built, { orphans: true }).operations
+    expect(operation?.deletes).toMatchObject({ counted: false })
+    expect(operation?.steps.map(({ op }) => op)).toContain('deleteContent')
   })
 })
