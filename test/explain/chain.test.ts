@@ -258,8 +258,8 @@ describe('drawn', () => {
   })
 
   it('alike links are counted', () => {
-    const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })
-    const text = chainLines([leaf(0), leaf(1), leaf(2)], PLAIN_SCREEN, false)
-    expect(text).toBe('  + good    sub-path and 2 more\n')
+    const leaf = (state: Link['state'], n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state, says: 'ext4' })
+    const text = chainLines([leaf('good', 0), leaf('bad', 1), leaf('good', 2)], PLAIN_SCREEN, false)
+    expect(text).toBe('  + good    sub-path and 1 more\n  x bad     sub-path (ext4)\n')
   })
 })

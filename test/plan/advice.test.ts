@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
 import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
-import { partOf } from '../../src/core/plan/part-of-plan.ts'
+import { keptOf, partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { podTextIn } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
@@ -104,6 +104,8 @@ const staged = wait({
   volume: { name: 'pv-c', plugin: 'kubernetes.io/csi', mode: 'Filesystem', inUse: false },
 })
 
+const twoWriters: Problem = { severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }
+
 describe('what to type next on this node', () => {
   const stillListed: Problem = {
     ...{ severity: 'warning', code: 'ReportedUnused', message: 'm' },
@@ -114,7 +116,6 @@ describe('what to type next on this node', () => {
   const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem => ({
     ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
   })
-  const twoWriters: Problem = { severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
   it.each<{ name: string; plan: Partial<Plan>; applyFlags?: string[]; next: string[] }>([
     {
@@ -427,6 +428,20 @@ describe('causes', () => {
     ])
   })
 
+  it('what only follows never speaks for what it follows from', () => {
+    const operation = op('a', { blocked: { code: 'ForeignMount', message: 'a tmpfs lies below' } })
+    const because: Because = {
+      code: 'ForeignMount',
+      subject: { pod: operation.pod, volume: 'pv-a' } as never,
+      follows: true,
+    }
+    const follows: Problem & { because: Because } = { ...twoWriters, message: 'so it stays', because }
+    const problems = [follows, follows]
+    expect(causesOf({ operations: [operation], problems }).map(({ message }) => message)).toEqual([
+      'a tmpfs lies below',
+    ])
+  })
+
   it('of two volumes that go by one name are two', () => {
     const blocked = { code: 'ForeignMount', message: 'a tmpfs lies below' } as const
     const of = (id: string, row: string): Operation => {
@@ -469,6 +484,11 @@ describe('one sentence for several causes', () => {
     ])
   })
 
+  it('has three ways out at most', () => {
+    const problems = ['a', 'b', 'c', 'd'].map((each) => about(each, 'MountedButNotAttached', [`Do ${each}.`]))
+    expect(answerOf(aPlan({ problems })).needs.map(({ remedy }) => remedy)).toEqual([['Do a.', 'Do b.', 'Do c.']])
+  })
+
   it('has a remedy that holds for all of them: others stand by themselves', () => {
     const unstage = (name: string) => about(name, 'MountedButNotAttached', ['Then:', `volctl apply --volume ${name}`])
     const problems = [
@@ -480,6 +500,20 @@ describe('one sentence for several causes', () => {
       { text: '2 mounted volumes count as detached: another node may write to them', names: 'pv-b, pv-c' },
     ])
   })
+})
+
+it('what comes after something left out is left out, too', () => {
+  interface Draft {
+    readonly kind: 'first' | 'second'
+    readonly after: readonly Draft[]
+  }
+  const first: Draft = { kind: 'first', after: [] }
+  const left = keptOf<Draft['kind'], Draft>(
+    [first, { kind: 'second', after: [first] }],
+    { skip: ['first'] },
+    () => true,
+  )
+  expect(left).toEqual({ kept: [], filtered: 2 })
 })
 
 it('a part of a plan counts what it leaves out', () => {

@@ -145,6 +145,17 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
   expect(text).toContain('Not complete')
 })
 
+it('where there is little room, what stops something has it', () => {
+  const problems = ['warning', 'warning', 'warning', 'error'].map((severity, index) => ({
+    ...{ severity: severity as 'error' | 'warning', code: 'ReadFailed' as const, about: {} },
+    message: `finding ${index}`,
+    because: { subject: { list: `${index}` } },
+  }))
+  const text = shown(aPlan({ problems }), { width: 80, rows: 6 })
+  expect(text).toContain('x finding 3')
+  expect(text).toContain('  and 3 more (-v shows all)')
+})
+
 it('colour paints, and changes no letter', async () => {
   const painted = shown(busy, { wide: true, paint: await palette(true) })
   expect(painted).toContain('\u001b[')

@@ -153,6 +153,33 @@ it('a good volume that is in use and not reported is shown, and why', () => {
 })
 
 it.each([
+  [{ attached: true }, 'yes'],
+  [{ attachment: { deleting: true, attached: true } }, 'detaching'],
+  [{ attachment: { attached: true } }, 'not reported'],
+  [{ needed: 'unknown', elsewhere: ['node-2'] }, 'unknown, on node-2'],
+])('attached, as %j: %s', async (attach, cell) => {
+  const { status, plan } = statusAndPlan(
+    planWithDecisions(await load('recreate/before.json'), planOptions()),
+    planOptions(),
+  )
+  const row = {
+    ...status.rows[0],
+    attach: {
+      attached: false,
+      nodeStatus: 'attachment' in attach && 'deleting' in attach.attachment,
+      elsewhere: [],
+      ...attach,
+    },
+  }
+  const text = renderStatus({ ...status, rows: [row as never] }, PLAIN_SCREEN, {
+    all: true,
+    plan,
+    answer: answerOf(plan),
+  })
+  expect(text).toMatch(new RegExp(` ${cell}  `))
+})
+
+it.each([
   [1, 'and 1 volume that is good (-v shows it)'],
   [2, 'and 2 volumes that are good (-v shows them)'],
 ])('%i good beside one that is not are counted', async (good, line) => {
