@@ -1,3 +1,4 @@
+import { present } from '../base/take.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
 import type { ClusterOptions } from './cluster-plan.ts'
 import type { PlanOptions, Refusal } from './plan.ts'
@@ -14,13 +15,11 @@ interface Api {
   readonly secondLookInsecure?: Insecure
 }
 
-export function apiDoubts(api: Api): string[] {
-  return [
-    ...(api.insecure === undefined ? [] : [INSECURE_API[api.insecure]]),
-    ...(api.secondLookInsecure === undefined
-      ? []
-      : [`with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
-  ]
+export function apiDoubts({ insecure, secondLookInsecure }: Api): string[] {
+  return present(
+    insecure && INSECURE_API[insecure],
+    secondLookInsecure && `with the kubelet's credential: ${INSECURE_API[secondLookInsecure]}`,
+  )
 }
 
 /**

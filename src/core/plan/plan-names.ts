@@ -1,3 +1,4 @@
+import { present } from '../base/take.ts'
 import type { CauseSubject } from './cause.ts'
 import type { Operation, Plan, PodRef, VolumeRef, Waiting } from './plan.ts'
 import { podName } from './pod-name.ts'
@@ -61,8 +62,7 @@ export function openLines({ operations, waiting, problems }: Plan): ReadonlyMap<
 }
 
 function line(of: Operation | Waiting, says: string): [string, string] {
-  const what = [of.kind, of.volume && shownVolume(of), of.pod && `of ${podName(of.pod)}`]
-  const name = what.filter((each) => each !== undefined).join(' ')
+  const name = present(of.kind, of.volume && shownVolume(of), of.pod && `of ${podName(of.pod)}`).join(' ')
   return [name, `${name}: ${says}`]
 }
 

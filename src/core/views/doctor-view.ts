@@ -69,11 +69,6 @@ function checkLine(check: Check, { paint, symbols, width }: Screen): string {
   const { state, message } = check
   const { good, bad, warn, unknown } = symbols
   const sign = { failed: bad, unknown, warning: warn, ok: good }[state]
-  const colours = {
-    failed: paint.bad,
-    unknown: paint.warn,
-    warning: paint.warn,
-    ok: paint.good,
-  }
-  return wrapped(`  ${colours[state](sign)} `, `${nameOf(check)}: ${message}`, width)
+  const colour = state === 'failed' ? paint.bad : state === 'ok' ? paint.good : paint.warn
+  return wrapped(`  ${colour(sign)} `, `${nameOf(check)}: ${message}`, width)
 }

@@ -22,10 +22,8 @@ export function renderJournal({ applies, damaged }: PastApplies, paint: Palette)
 
 function applyText(apply: PastApply, paint: Palette): string {
   const { begunAt, plan, node, exit, operations } = apply
-  const parts = [
-    ...[inSeconds(begunAt), `plan ${plan}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
-    tally(operations),
-  ]
+  const by = `by ${userText(apply)}`
+  const parts = [inSeconds(begunAt), `plan ${plan}`, `node ${node}`, by, endText(apply), tally(operations)]
   const head = terminalSafe(parts.join('  '))
   return [
     `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,

@@ -10,15 +10,10 @@ import { podName } from '../plan/pod-name.ts'
 
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
 export function namesOfPlan({ operations }: { readonly operations: readonly AnyOperation[] }): string[] {
-  const uids = new Map<string, Set<string>>()
-  for (const each of operations) if ('pod' in each && each.pod !== undefined) noteUid(uids, each.pod)
-  const isShared = (pod: PodRef): boolean => (uids.get(podName(pod))?.size ?? 0) > 1
+  const pods = new Map(operations.flatMap((each) => ('pod' in each && each.pod ? [[each.pod.uid, each.pod]] : [])))
+  const called = Map.groupBy(pods.values(), podName)
+  const isShared = (pod: PodRef): boolean => (called.get(podName(pod))?.length ?? 0) > 1
   return operations.map((operation) => subjectOf(operation, isShared))
-}
-
-function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {
-  const name = podName(pod)
-  uids.set(name, (uids.get(name) ?? new Set()).add(pod.uid))
 }
 
 /** Pods, and volumes that are no pod's any more, of these rows, in their order. */
