@@ -5,10 +5,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import { errorMessage } from './core/base/errors.ts'
 import { StepFailed } from './core/base/operation-error.ts'
-import { changeOwnership } from './core/linux/change-ownership.ts'
+import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/change-ownership.ts'
 import { diskFailure } from './core/linux/disk-trouble.ts'
 import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
-import { type WalkMessage, type WalkRequest, walkRequest } from './core/node/walker-messages.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
@@ -38,7 +37,7 @@ const ENTRIES_BETWEEN_LOOKS = 100
 /**
  * The walk of change-ownership.ts in its own process, for a file system that may hang: its parent can kill it, or
  * abandon it. It reads one request from its standard input, and writes its progress, and finally its result, to its standard
- * output (walker-messages.ts).
+ * output.
  * Sets exit status 1, and touches nothing, where the input is not a request of this process's parent.
  */
 export async function walkForParent(): Promise<void> {
@@ -46,7 +45,7 @@ export async function walkForParent(): Promise<void> {
   if (request !== undefined) await say(await walk(request))
 }
 
-async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<WalkMessage> {
+async function walk({ parent, path, mountId, ownership }: ReturnType<typeof walkRequest>): Promise<WalkMessage> {
   let due = performance.now() + SAY_EVERY_MS
   const onEntry = (entries: number): void => {
     if (entries % ENTRIES_BETWEEN_LOOKS === 0 && process.ppid !== parent) process.exit(1)

@@ -9,10 +9,11 @@ import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../base/errors.ts'
 import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
 import { markEntry } from '../trust/plain-files.ts'
+import { count, object, path } from '../trust/shape.ts'
 import { type Entry, walkDown } from './descent.ts'
 import { asDirectory, type OpenDirectory } from './descriptors.ts'
 import { diskFailure } from './disk-trouble.ts'
-import { isSkipped, type Ownership, ownedMode } from './ownership-bits.ts'
+import { isSkipped, type Ownership, ownedMode, ownership } from './ownership-bits.ts'
 
 export interface ChangeOwnershipOptions {
   /** Id of the mount that the directory must be in. */
@@ -31,6 +32,25 @@ export interface OwnershipChange {
   readonly failed: number
   /** Entries that were left alone because another mount is on them. */
   readonly mounts: readonly string[]
+}
+
+// The same in a child process (src/child.ts), for a file system that may hang: a line of JSON each.
+
+/** What the child is asked for, checked by shape. */
+export const walkRequest = object({
+  /** PID of the parent: the walk ends when it ends. */
+  parent: count,
+  path,
+  mountId: count,
+  ownership,
+})
+
+/** A line of its output. */
+export interface WalkMessage {
+  /** How many it has done so far. */
+  readonly entries?: number
+  readonly done?: OwnershipChange
+  readonly failed?: Pick<StepFailed, 'code' | 'message' | 'hint'>
 }
 
 /**

@@ -2,9 +2,8 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../base/operation-error.ts'
-import type { ChangeOwnershipOptions, OwnershipChange } from '../linux/change-ownership.ts'
+import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/change-ownership.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
-import type { WalkMessage, WalkRequest } from './walker-messages.ts'
 
 export interface Apart {
   /** Command line of the child (src/child.ts). */
@@ -21,15 +20,20 @@ export async function changeOwnershipApart(
   { mountId, ownership, onEntry, signal }: ChangeOwnershipOptions,
   { command: [program = '', ...args], deadlineMs }: Apart,
 ): Promise<OwnershipChange> {
-  const request: WalkRequest = { parent: process.pid, path, mountId, ownership }
   let last: WalkMessage = {}
-  const result = await runCommand(program, args, deadlineMs, JSON.stringify(request), {
-    onLine: (line) => {
-      last = messageIn(line)
-      if (last.entries !== undefined) onEntry?.(last.entries)
+  const result = await runCommand(
+    program,
+    args,
+    deadlineMs,
+    JSON.stringify({ parent: process.pid, path, mountId, ownership }),
+    {
+      onLine: (line) => {
+        last = messageIn(line)
+        if (last.entries !== undefined) onEntry?.(last.entries)
+      },
+      ...omitUndefined({ signal }),
     },
-    ...omitUndefined({ signal }),
-  })
+  )
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
   if (last.done !== undefined) return last.done
   const { code, message, hint } = last.failed ?? {

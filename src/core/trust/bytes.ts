@@ -44,49 +44,32 @@ interface Bounds {
  *
  * @throws TooLarge, the signal's reason, or an error of the stream or its compression
  */
-export async function collect(stream: Readable, bounds: Bounds): Promise<Buffer> {
-  const { budget } = bounds
+export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
   const gathered = new Gathered()
-  try {
-    for await (const piece of pieces(stream, bounds)) {
-      budget?.take(piece.length)
-      gathered.add(piece)
-    }
-    return gathered.all()
-  } finally {
-    budget?.giveBack(gathered.length)
-  }
-}
-
-/** The pieces of a stream, decompressed. */
-async function* pieces(
-  stream: Readable,
-  { maxBytes, encoding, signal }: Omit<Bounds, 'budget'>,
-): AsyncGenerator<Buffer, void, undefined> {
-  let given = 0
   let received = 0
   const source = encoding === 'gzip' ? stream.pipe(createGunzip()) : stream
   const giveUp = (): void => void stream.destroy(asError(signal?.reason))
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted) giveUp()
-  const count = (chunk: Buffer): void => {
-    received += chunk.length
-    if (received > maxBytes) stream.destroy(tooLarge(maxBytes))
-  }
   try {
     if (source !== stream) {
-      stream.on('data', count)
+      stream.on('data', (chunk: Buffer) => {
+        received += chunk.length
+        if (received > maxBytes) stream.destroy(tooLarge(maxBytes))
+      })
       // pipe() does not pass on an error or the closing of its source.
       stream.once('error', (error) => source.destroy(error))
       stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
     }
     for await (const chunk of source as AsyncIterable<Buffer>) {
-      given += chunk.length
-      if (given > maxBytes) throw tooLarge(maxBytes)
-      yield chunk
+      if (gathered.length + chunk.length > maxBytes) throw tooLarge(maxBytes)
+      budget?.take(chunk.length)
+      gathered.add(chunk)
     }
     signal?.throwIfAborted()
+    return gathered.all()
   } finally {
+    budget?.giveBack(gathered.length)
     signal?.removeEventListener('abort', giveUp)
     stream.destroy()
     if (source !== stream) source.destroy()

@@ -3,9 +3,9 @@
  * waits. An argument says so; it only counts if that volctl is the parent of this process and the same program. A variable in
  * the environment would not do, since anyone could have set it (S34).
  */
-import { readlinkSync, statSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { kernelText, statusField } from './kernel.ts'
+import { isSameFile, kernelTextIfAny, parentIn } from './kernel.ts'
 import { type Caller, io, thisRun } from './run.ts'
 
 const WORD = '--internal-reentered'
@@ -36,7 +36,8 @@ export function acceptCaller(argv: readonly string[]): { readonly args: readonly
   const [word = '', ...rest] = argv
   const [, depth, pid] = new RegExp(`^${WORD}=([12]):(\\d{1,10})$`).exec(word) ?? []
   if (depth === undefined || pid === undefined) return { args: argv }
-  const waiting = depth === '1' ? [process.ppid] : [process.ppid, parentOf(process.ppid)]
+  const waiting =
+    depth === '1' ? [process.ppid] : [process.ppid, parentIn(kernelTextIfAny(`/proc/${process.ppid}/status`) ?? '')]
   if (!waiting.includes(Number(pid)) || !waiting.every(isThisProgram)) return { args: argv }
   const directory = readlinkSync(`/proc/${pid}/cwd`)
   return { args: rest, caller: { pid: Number(pid), depth: Number(depth), directory } }
@@ -63,17 +64,8 @@ export function asTyped(text: string, by = caller()): string {
 
 function isThisProgram(pid: number): boolean {
   try {
-    const [theirs, ours] = [`/proc/${pid}/exe`, '/proc/self/exe'].map((link) => statSync(link))
-    return theirs?.dev === ours?.dev && theirs?.ino === ours?.ino
+    return isSameFile(`/proc/${pid}/exe`, '/proc/self/exe')
   } catch {
     return false
-  }
-}
-
-function parentOf(pid: number): number {
-  try {
-    return Number(statusField(kernelText(`/proc/${pid}/status`), 'PPid') ?? 0)
-  } catch {
-    return 0
   }
 }

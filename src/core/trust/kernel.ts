@@ -2,7 +2,7 @@
  * Reads /proc and /sys. Nobody else can write there, and no read hangs. Missing files and files that may not be read are
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync, statSync } from 'node:fs'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
@@ -119,6 +119,17 @@ export function processIds(proc = '/proc'): number[] {
   return readdirSync(proc)
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
+}
+
+/** By device and inode, links followed. @throws what the file system says */
+export function isSameFile(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((path) => statSync(path))
+  return left?.dev === right?.dev && left?.ino === right?.ino
+}
+
+/** 0: unknown. @param status the text of its /proc/PID/status */
+export function parentIn(status: string): number {
+  return Number(statusField(status, 'PPid') ?? 0)
 }
 
 type Namespace = 'mnt' | 'net' | 'pid' | 'user'

@@ -8,9 +8,9 @@
  * A process is pinned by a descriptor of its directory in /proc: what is read through it belongs to that process, or fails,
  * even if the pid has been reused since.
  */
-import { closeSync, constants, openSync, statSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { isMissing } from '../base/errors.ts'
-import { kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
+import { isSameFile, kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -98,8 +98,7 @@ export function isRootsProgram(pid: number, name: string): boolean {
     using process = new PinnedProcess(pid)
     if (process.text('comm').trimEnd() !== name || whyNotRoots(process) !== undefined) return false
     if (process.link('ns/mnt') !== (namespaceOf(1, 'mnt') ?? namespaceOf('self', 'mnt'))) return false
-    const [theirs, ours] = [process.path('exe'), commandPath(name)].map((path) => statSync(path))
-    return theirs?.dev === ours?.dev && theirs?.ino === ours?.ino
+    return isSameFile(process.path('exe'), commandPath(name))
   } catch {
     // Not shown to be: then it is a user.
     return false

@@ -150,9 +150,24 @@ export function oneOf<const T>(...known: readonly T[]): Shape<T> {
 }
 
 export function list<T>(of: Shape<T>): Shape<readonly T[]> {
+  return listOf(of, true)
+}
+
+export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
+  return listOf(of, false)
+}
+
+function listOf<T>(of: Shape<T>, isCopied: boolean): Shape<readonly T[]> {
   return withSchema(
-    (value, at) =>
-      Array.isArray(value) ? value.map((entry, index) => of(entry, `${at}[${index}]`)) : fail(at, 'a list', value),
+    (value, at) => {
+      if (!Array.isArray(value)) return fail(at, 'a list', value)
+      const made: T[] = []
+      for (const [index, entry] of value.entries()) {
+        const read = of(entry, `${at}[${index}]`)
+        if (isCopied) made.push(read)
+      }
+      return isCopied ? made : value
+    },
     (defs) => ({ type: 'array', items: schemaOf(of, defs) }),
   )
 }
@@ -214,17 +229,6 @@ function withFields<T>(fields: Fields, isCopied: boolean): Shape<T> {
         properties: Object.fromEntries(rules.map(({ key, shape }) => [key, schemaOf(shape, defs)])),
       }
     },
-  )
-}
-
-export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
-  return withSchema(
-    (value, at) => {
-      if (!Array.isArray(value)) return fail(at, 'a list', value)
-      for (let index = 0; index < value.length; index++) of(value[index], `${at}[${index}]`)
-      return value
-    },
-    (defs) => ({ type: 'array', items: schemaOf(of, defs) }),
   )
 }
 

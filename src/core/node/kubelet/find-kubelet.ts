@@ -1,11 +1,12 @@
 /** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SafetyRefusal } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { obeyedTextIfAny } from '../../trust/doubts.ts'
+import { isSameFile } from '../../trust/kernel.ts'
 import {
   type CandidateSource,
   candidateFrom,
@@ -169,8 +170,7 @@ function isDirectory(path: string): boolean {
  */
 function sameDirectory(a: string, b: string): boolean {
   if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
-  const [left, right] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
-  return left !== undefined && right !== undefined && left.dev === right.dev && left.ino === right.ino
+  return existsSync(a) && existsSync(b) && isSameFile(a, b)
 }
 
 // The kubelets that run.

@@ -2,7 +2,7 @@ import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { kernelText, processIds, statusField } from '../../trust/kernel.ts'
+import { kernelText, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
@@ -105,14 +105,9 @@ function kubeletProcess(pid: number, comm: string, proc: string): readonly HostP
 /** This process and its ancestors: a program that runs volctl with a kubelet's flags is not a kubelet. */
 function ownAncestors(proc: string): ReadonlySet<number> {
   const found = new Set<number>()
-  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(readIfAlive(`${proc}/${pid}/status`)) ?? 0)
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentIn(readIfAlive(`${proc}/${pid}/status`)))
     found.add(pid)
   return found
-}
-
-function parentOf(status: string): number | undefined {
-  const parent = statusField(status, 'PPid')
-  return parent === undefined ? undefined : Number(parent)
 }
 
 /** Kubelets whose own data may be trusted: their mount namespace, too, was made by this host's root (S32). */
@@ -154,11 +149,11 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     const comm = process.text('comm').trimEnd()
     const args = process.text('cmdline').split('\0').slice(0, -1)
     if (args.length === 0) return undefined
-    const parent = parentOf(process.text('status'))
+    const parent = parentIn(process.text('status'))
     const unit = serviceOf(process.text('cgroup'))
     const host = {
-      ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
-      ...omitUndefined({ parent, unit }),
+      ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process, parent },
+      ...omitUndefined({ unit }),
     }
     const why = whyNotHosts(process, proc)
     if (why === undefined) return host

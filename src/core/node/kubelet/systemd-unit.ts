@@ -138,26 +138,17 @@ function expand(command: string, environment: ReadonlyMap<string, string>): read
 
 /** Words between blanks; quotes, single or double, hold a word together; a backslash takes the next character as it is. */
 export function splitWords(text: string): readonly string[] {
-  const words: string[] = []
-  let word: string | undefined
-  let quote = ''
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i] ?? ''
-    if (char === '\\' && quote !== "'" && i + 1 < text.length) word = (word ?? '') + (text[++i] ?? '')
-    else if (quote !== '') {
-      if (char === quote) quote = ''
-      else word = (word ?? '') + char
-    } else if (char === '"' || char === "'") {
-      quote = char
-      word ??= ''
-    } else if (char === ' ' || char === '\t' || char === '\n') {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else word = (word ?? '') + char
-  }
-  if (word !== undefined) words.push(word)
-  return words
+  const words = text.match(/(?:\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|[^ \t\n])+/gs) ?? []
+  return words.map((word) =>
+    word.replaceAll(
+      PARTS,
+      (part, escaped, single, double) => escaped ?? single ?? double?.replaceAll(ESCAPED, '$1') ?? part,
+    ),
+  )
 }
+
+const ESCAPED = /\\(.)/gs
+const PARTS = /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs
 
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
