@@ -22,16 +22,12 @@ function distanceOf(text: string, name: string): number | undefined {
   if (wanted.length > 2 && given.includes(wanted)) return (given.length - wanted.length) / 1000
   const allowed = Math.min(Math.max(2, Math.floor(wanted.length / 4)), Math.floor(wanted.length / 2))
   if (Math.abs(given.length - wanted.length) > allowed) return undefined
-  const distance = edits(wanted, given, allowed)
+  const distance = edits(wanted, given)
   return distance <= allowed ? distance : undefined
 }
 
-/**
- * Damerau's and Levenshtein's: letters that are missing, too many, wrong, or in the place of their neighbour.
- *
- * @param most beyond which the number is of no matter: no row is less than the least of the one before
- */
-function edits(a: string, b: string, most: number): number {
+/** Damerau's and Levenshtein's: letters that are missing, too many, wrong, or in the place of their neighbour. */
+function edits(a: string, b: string): number {
   let before: readonly number[] = []
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -41,7 +37,6 @@ function edits(a: string, b: string, most: number): number {
       const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(before, j - 2) + 1 : changed
       next.push(Math.min(changed, swapped, at(row, j) + 1, at(next, j - 1) + 1))
     }
-    if (Math.min(...next) > most) return most + 1
     before = row
     row = next
   }

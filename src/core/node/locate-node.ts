@@ -72,7 +72,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   }
   const rootDir = resolvedRoot(wantedRoot)
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
-  let first = scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
+  let first = podsIn(scan)
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
@@ -82,13 +82,12 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     ...omitUndefined({ places }),
     staticPods: staticPodSource(places, kubelet, config),
     processes: () => {
-      const seen = first ?? podsWithProcesses()
+      using again = first === undefined ? scanProcesses() : undefined
+      const seen = again === undefined ? first : podsIn(again)
       first = undefined
       return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
-    kubeletState: async () => {
-      return placesNow()?.kubelet ?? stateNow(kubelet, config, choice.stopped !== undefined)
-    },
+    kubeletState: async () => placesNow()?.kubelet ?? stateNow(kubelet, config, choice.stopped !== undefined),
     kubeletHealth: () => healthOf(config),
     runtime: () =>
       askRuntimes(places, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
@@ -108,9 +107,8 @@ function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate
 }
 
 /** Undefined: /proc could not be listed. */
-function podsWithProcesses(): PodsWithProcesses | undefined {
-  using scan = scanProcesses()
-  return scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
+function podsIn({ error, podUids, nestedUids }: ProcessScan): PodsWithProcesses | undefined {
+  return error === undefined ? { podUids, nestedUids } : undefined
 }
 
 async function stateNow(
@@ -206,19 +204,15 @@ interface OwnNodeName {
 export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promise<OwnNodeName | undefined> {
   if (kubelet === undefined) return undefined
   if (kubelet.isNamed) return { name: kubelet.nodeName, from: 'flag' }
-  const name = kubelet.kubeconfig === undefined ? undefined : await nameInKubeconfig(kubelet.kubeconfig)
+  // Imported only when needed, which is seldom: most kubelets have a flag.
+  const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/kube-credentials.ts')
+  const name = kubelet.kubeconfig === undefined ? undefined : nodeNameInKubeconfig(kubelet.kubeconfig)
   if (name !== undefined) return { name: canonicalNodeName(name), from: 'credential' }
   const isStarted = kubelet.pid !== undefined || kubelet.unit !== undefined
   // An in-tree cloud provider asks the cloud for the name.
   const cloud = kubelet.flags.get('cloud-provider') ?? ''
   if (!isStarted || !['', 'external'].includes(cloud)) return undefined
   return { name: kubelet.nodeName, from: 'hostname' }
-}
-
-/** Imported only when needed, which is seldom: most kubelets have a flag. */
-async function nameInKubeconfig(path: string): Promise<string | undefined> {
-  const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/kube-credentials.ts')
-  return nodeNameInKubeconfig(path)
 }
 
 // Where this node's container runtime listens: by --runtime-endpoint, otherwise by the kubelet's or crictl(1)'s configuration (S8, S9).

@@ -44,18 +44,14 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const unit = kubelet.stoppedAt === undefined ? undefined : momentOf(kubelet.stoppedAt, { now })
   const unexplained = lease !== undefined && (unit === undefined || lease.at > unit + ROUNDING_MS)
   const lives = unexplained && now - lease.at < lease.durationMs
-  const note = lives
-    ? {
-        note: [
-          ...(kubelet.note === undefined ? [] : [kubelet.note]),
-          `the node's lease was renewed ${Math.round((now - lease.at) / 1000)} s ago: a kubelet of this name ran then, and may still run`,
-        ].join('; '),
-      }
-    : {}
+  const renewed = lives && [
+    kubelet.note,
+    `the node's lease was renewed ${Math.round((now - lease.at) / 1000)} s ago: a kubelet of this name ran then, and may still run`,
+  ]
   // Never started here, and nothing uncertain: stopped long enough ago.
   const stop =
     unit === undefined && !stopUnknown ? {} : latestStop({ unit, lease, heartbeat: heartbeat(api, clocks), now })
-  return { ...kubelet, ...stop, ...(lives && { mayReturn: true }), ...note }
+  return { ...kubelet, ...stop, ...(renewed && { mayReturn: true, note: renewed.filter(Boolean).join('; ') }) }
 }
 
 /** True if the lease is younger than its duration, and was renewed since a moment. Both in milliseconds since the epoch. */
@@ -117,8 +113,8 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
     const alone = unit === undefined && lease === undefined
     moments.push(['heartbeat', alone ? heartbeat + STATUS_INTERVAL_MS : heartbeat])
   }
-  const [stopShownBy, at] = moments.reduce((a, b) => (b[1] > a[1] ? b : a), ['nothing', Number.NEGATIVE_INFINITY])
-  return { stoppedAt: rfc3339(Math.min(now, stopShownBy === 'nothing' ? now : at)), stopShownBy }
+  const [[stopShownBy, at] = ['nothing', now] as const] = moments.toSorted((a, b) => b[1] - a[1])
+  return { stoppedAt: rfc3339(Math.min(now, at)), stopShownBy }
 }
 
 /**
