@@ -39,13 +39,6 @@ describe.each([
     expect(ids(table.notBelow('/nothing'))).toHaveLength(TABLE.size)
     expect(ids(table.notBelow('/'))).toEqual([])
   })
-
-  it('finds mounts of the types that are meant, and asks about each once', () => {
-    const asked: string[] = []
-    const meant = (fsType: string): boolean => asked.push(fsType) > 0 && fsType.startsWith('nfs')
-    expect(ids(table.ofTypes(meant))).toEqual([9])
-    expect(asked.toSorted()).toEqual(['ext4', 'nfs4', 'tmpfs'])
-  })
 })
 
 /** /k/pods is a link to /data. */

@@ -91,15 +91,6 @@ describe('collectNode', () => {
     expect((await readSnapshot(file)).snapshot).toEqual(JSON.parse(JSON.stringify(state.snapshot)))
   })
 
-  it('makes the text of the mount table only when it is asked for', async () => {
-    const { dir } = await host()
-    using _ = dir
-    const state = await collectNode({ attributes: 'plan' })
-    state.client.close()
-    expect(Object.getOwnPropertyDescriptor(state.snapshot, 'mountinfo')?.get).toBeDefined()
-    expect(state.snapshot.mountinfo).toBe(state.mounts.text)
-  })
-
   it.each<{ part: Part; section: keyof NodeSnapshot }>([
     { part: 'mountinfo', section: 'tree' },
     { part: 'tree', section: 'tree' },

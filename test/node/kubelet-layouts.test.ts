@@ -13,12 +13,6 @@ interface Layout {
   readonly config?: { readonly path: string; readonly want: Readonly<Record<string, unknown>> }
 }
 
-const RKE2 = {
-  rootDir: '/var/lib/kubelet',
-  kubeconfig: '/var/lib/rancher/rke2/agent/kubelet.kubeconfig',
-  staticPodPath: '/var/lib/rancher/rke2/agent/pod-manifests',
-  runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
-}
 const K0S = {
   rootDir: '/var/lib/k0s/kubelet',
   kubeconfig: '/var/lib/k0s/kubelet.conf',
@@ -26,20 +20,6 @@ const K0S = {
 }
 
 const LAYOUTS: readonly Layout[] = [
-  {
-    name: 'RKE2, an agent with directories of its own',
-    files: {
-      'usr/lib/systemd/system/rke2-agent.service':
-        '[Service]\nExecStart=/usr/bin/rke2 agent --data-dir /data/rke2 --kubelet-arg=root-dir=/data/kubelet\n',
-    },
-    want: {
-      ...RKE2,
-      unit: 'rke2-agent.service',
-      rootDir: '/data/kubelet',
-      kubeconfig: '/data/rke2/agent/kubelet.kubeconfig',
-      staticPodPath: '/data/rke2/agent/pod-manifests',
-    },
-  },
   {
     name: 'k0s, a controller that is a worker as well',
     files: {
@@ -84,12 +64,14 @@ describe('S8: a stopped kubelet', () => {
     { enabled: ['rke2-server.service'], want: ['rke2-server.service'] },
     { enabled: [], want: ['rke2-server.service', 'rke2-agent.service'] },
   ])('RKE2 brings two units, and $enabled are enabled', ({ enabled, want }) => {
-    const unit = (kind: string) => `[Service]\nExecStart=/usr/local/bin/rke2 ${kind}\n`
+    const unit = (kind: string) => `[Service]\nExecStart=/usr/local/bin/rke2 ${kind} --data-dir /data/rke2\n`
     using root = fixture({
       'usr/local/lib/systemd/system/rke2-server.service': unit('server'),
       'usr/local/lib/systemd/system/rke2-agent.service': unit('agent'),
       ...Object.fromEntries(enabled.map((name) => [`etc/systemd/system/multi-user.target.wants/${name}`, ''])),
     })
-    expect(startableKubelets(root.path).map(({ unit: name }) => name)).toEqual(want)
+    const found = startableKubelets(root.path)
+    expect(found.map(({ unit: name }) => name)).toEqual(want)
+    expect(found[0]?.kubeconfig).toBe('/data/rke2/agent/kubelet.kubeconfig')
   })
 })

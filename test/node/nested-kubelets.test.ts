@@ -148,42 +148,41 @@ describe('S9: the processes of a node with a nested kubelet', () => {
     '901/cgroup': inKind,
     '902/cgroup': `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(DEEPEST)}/${B}\n`,
   }
-  it('are no pods of it, and keep alive the one that they run in', () => {
-    using proc = fixture({ ...files, '900/cgroup': '' })
-    using scan = scanProcesses(proc.path)
-    expect(scan.podUids).toEqual([OUTER])
-    expect(scan.nestedUids).toEqual([INNER, DEEPEST].sort())
-  })
-  it('one that has a process of this node too is its own', () => {
-    using proc = fixture({ ...files, '903/cgroup': `0::/${group(INNER)}/${A}\n` })
-    using scan = scanProcesses(proc.path)
-    expect(scan.podUids).toEqual([INNER, OUTER].sort())
-    expect(scan.nestedUids).toEqual([DEEPEST])
+  const docker = `0::/system.slice/docker-${A}.scope\n`
+  const kubelet = (comm: string, status = ROOTS) => ({
+    '812/cgroup': docker,
+    '812/comm': `${comm}\n`,
+    '812/cmdline': `/usr/bin/${comm}\0`,
+    '812/status': status,
   })
   it.each([
-    { name: 'the kubelet is', at: '812', comm: 'kubelet', text: `0::/system.slice/docker-${A}.scope\n` },
-    { name: 'k3s is', at: '812', comm: 'k3s-server', text: `0::/system.slice/docker-${A}.scope\n` },
-  ])('are its own pods where $name', ({ at, comm, text }) => {
-    using proc = fixture({
-      ...files,
-      [`${at}/cgroup`]: text,
-      [`${at}/comm`]: `${comm}\n`,
-      [`${at}/cmdline`]: `/usr/bin/${comm}\0`,
-      [`${at}/status`]: ROOTS,
-    })
+    {
+      name: 'are no pods of it, and keep alive the one that they run in',
+      more: { '900/cgroup': '' },
+      podUids: [OUTER],
+      nestedUids: [INNER, DEEPEST],
+    },
+    {
+      name: 'one that has a process of this node too is its own',
+      more: { '903/cgroup': `0::/${group(INNER)}/${A}\n` },
+      podUids: [INNER, OUTER],
+      nestedUids: [DEEPEST],
+    },
+    {
+      name: 'are its own pods where the kubelet is',
+      more: kubelet('k3s-server'),
+      podUids: [INNER, OUTER],
+      nestedUids: [DEEPEST],
+    },
+    {
+      name: "a kubelet that is not root's does not make them its own",
+      more: kubelet('kubelet', 'Uid:\t0\t65534\t0\t0\nNSpid:\t812\n'),
+      podUids: [OUTER],
+      nestedUids: [INNER, DEEPEST],
+    },
+  ])('$name', ({ more, podUids, nestedUids }) => {
+    using proc = fixture({ ...files, ...more })
     using scan = scanProcesses(proc.path)
-    expect(scan.podUids).toContain(INNER)
-    expect(scan.nestedUids).toEqual([DEEPEST])
-  })
-  it("a kubelet that is not root's does not make them its own", () => {
-    using proc = fixture({
-      ...files,
-      '812/cgroup': `0::/system.slice/docker-${A}.scope\n`,
-      '812/comm': 'kubelet\n',
-      '812/cmdline': '/tmp/kubelet\0',
-      '812/status': 'Uid:\t0\t65534\t0\t0\nNSpid:\t812\n',
-    })
-    using scan = scanProcesses(proc.path)
-    expect(scan.nestedUids).toContain(INNER)
+    expect([scan.podUids, scan.nestedUids]).toEqual([podUids.sort(), nestedUids.sort()])
   })
 })

@@ -61,7 +61,6 @@ describe('one write', () => {
   it.each<{ name: string; payload: Payload }>([
     { name: 'files with modes of their own', payload: { foo: ['foo', 0o444], bar: ['bar', 0o4755] } },
     { name: 'directories', payload: { 'foo/bar.txt': 'a', 'foo/deep/er.txt': 'b', 'bar/zab.txt': 'c' } },
-    { name: 'files of a directory, whose link is made once', payload: { 'foo/a': '1', 'foo/b': '2', 'foo/c/d': '3' } },
     { name: 'bytes, and nothing at all', payload: { none: '', bytes: '\0\u0001\n' } },
     { name: 'names of 255 bytes, in a path of many', payload: { [`${`${'x'.repeat(255)}/`.repeat(10)}y`]: 'deep' } },
   ])('$name', async ({ payload }) => {
@@ -77,7 +76,6 @@ describe('a second write', () => {
   it.each<{ name: string; first: Payload; next: Payload; anew: boolean }>([
     { name: 'the same', first: { foo: 'a', 'b/c': 'd' }, next: { foo: 'a', 'b/c': 'd' }, anew: false },
     { name: 'another text of the same length in a directory', first: { 'a/b': '1' }, next: { 'a/b': '2' }, anew: true },
-    { name: 'one more, in a new directory', first: { foo: 'a' }, next: { foo: 'a', 'd/e/f': 'b' }, anew: true },
     { name: 'one less', first: { foo: 'a', bar: 'b' }, next: { foo: 'a' }, anew: true },
     {
       name: 'one less in a directory that another file keeps',
@@ -106,23 +104,6 @@ describe('a second write', () => {
     await write(path, { foo: ['a', 0o400] })
     expect([generationOf(path), seen(path)]).toEqual([before, { foo: ['a', 0o644] }])
   })
-})
-
-it('many writes, one after the other', async () => {
-  const path = volume()
-  const payloads: Payload[] = [
-    { foo: 'a', 'dir/bar': 'b' },
-    { foo: 'a2', 'dir/bar': 'b' },
-    { 'dir/bar': 'b', 'dir/more/bar': 'c' },
-    { 'dir/bar': 'b', 'dir/more/bar': 'c' },
-    {},
-    { foo: 'again' },
-  ]
-  for (const payload of payloads) {
-    await write(path, payload)
-    expect(seen(path)).toEqual(whole(payload))
-    expectTidy(path, payload)
-  }
 })
 
 it('links that somebody removed are made again, and nothing is written (TestWriteAgainAfterUnexpectedExit)', async () => {
