@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSkipped, ownedMode } from '../../src/core/linux/ownership-bits.ts'
+import { isSkipped, ownedMode, ownership } from '../../src/core/linux/ownership-bits.ts'
 
 const DIRECTORY = 0o040000
 const FILE = 0o100000
@@ -28,8 +28,14 @@ describe('is the walk left out (P32)', () => {
   ]
   it.each(cases)('$why: $skipped', ({ gid, mode, readOnly, skipped }) => {
     const root = { gid, mode: DIRECTORY | mode }
-    const ownership = { gid: 3000, readOnly, ignoreErrors: false }
-    expect(isSkipped(root, { ...ownership, policy: 'OnRootMismatch' })).toBe(skipped)
-    expect(isSkipped(root, { ...ownership, policy: 'Always' })).toBe(false)
+    const given = { gid: 3000, readOnly, ignoreErrors: false }
+    expect(isSkipped(root, { ...given, policy: 'OnRootMismatch' })).toBe(skipped)
+    expect(isSkipped(root, { ...given, policy: 'Always' })).toBe(false)
   })
+})
+
+it('the group id that chown(2) takes for "do not change" is none', () => {
+  const read = (gid: number) => ownership({ gid, policy: 'Always', readOnly: false, ignoreErrors: false }, '')
+  expect(read(2 ** 32 - 2).gid).toBe(4_294_967_294)
+  expect(() => read(2 ** 32 - 1)).toThrow(/gid is not a group id/)
 })
