@@ -138,6 +138,14 @@ describe('what is at the path', () => {
     fixture.host.programs = () => ({ status: 1, stderr: "stat: cannot stat '/x': No such file or directory" })
     expect(await run()).toMatchObject({ state: 'failed InvalidPath', message: '/dev/disk/by-id/one does not exist' })
   })
+
+  it('S36: what lies on a file system that does not answer is not looked at', async () => {
+    scripted({ blkid: EXT4 })
+    fixture.host.mount('/srv', { fsType: 'nfs4' })
+    fixture.host.dead.add('/srv')
+    expect(await run({ source: '/srv/disk' })).toMatchObject({ state: 'failed InvalidPath' })
+    expect(fixture.host.log.filter((line) => line.startsWith('stat '))).toEqual([])
+  })
 })
 
 describe('who has the device', () => {

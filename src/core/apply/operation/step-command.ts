@@ -2,6 +2,8 @@
 
 import { firstCharacters } from '../../base/first-characters.ts'
 import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
+import { cannotHang } from '../../linux/file-systems.ts'
+import { containingMount } from '../../linux/location.ts'
 import { type PathType, parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
 import type { Verdict } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -38,6 +40,8 @@ export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
 // What is at a path that the kubelet did not make: that of a local volume or a hostPath. Links are followed, as the kubelet
 // does. A child with a deadline looks, since the file system there may hang (P154).
 
+const CHECK = 'Check the path and what is mounted there, then plan again.'
+
 interface LookedAt {
   readonly type: PathType
   /** "major:minor" of a device. */
@@ -46,12 +50,16 @@ interface LookedAt {
 
 /** Undefined: nothing is there. @throws StepFailed InvalidPath, TimedOut */
 export async function lookAtPath(path: string, run: StepContext): Promise<LookedAt | undefined> {
+  const mount = containingMount(run.around.table, path)
+  // Asked in the one way that leaves at most one process behind, however often (S36).
+  if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))
+    throw new StepFailed('InvalidPath', `${path} is on ${mount.mountPoint}, which does not answer`, { hint: CHECK })
   const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
   if (/No such file or directory|Not a directory/.test(result.stderr)) return undefined
   throw new StepFailed('InvalidPath', `stat of ${path} failed: ${firstLineOf(result)}`, {
-    hint: 'Check the path and what is mounted there, then plan again.',
+    hint: CHECK,
   })
 }
 
