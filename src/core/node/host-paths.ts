@@ -51,24 +51,21 @@ async function lookAt(paths: readonly string[], table: MountTable, deadlineMs: n
   })
   const mounts = new Map(found.flatMap(({ slow }) => slow.map(({ id, mountPoint }) => [id, mountPoint])))
   const answers = await askMounts(mounts, ['%T', '-f'], deadlineMs)
-  const judged = found.map(({ path, file, slow }): HostPath => {
+  const known = new Map<string, HostPath>()
+  for (const { path, file, slow } of found) {
     // A mount for which no time was left is not asked by way of its path either.
     const [error] = slow.flatMap(({ id }) => (answers.has(id) ? (answers.get(id)?.error ?? []) : 'Timeout'))
-    if (error !== undefined) return { path, error }
     const type = file && typeOf(file)
+    if (error !== undefined) known.set(path, { path, error })
     // A link that was not followed leads into another process's view.
-    return type === undefined || type === 'link' ? { path } : { path, type }
-  })
-  const unknown = judged.filter(({ type, error }) => type === undefined && error === undefined)
-  const said = await askMounts(
-    new Map(unknown.map(({ path }) => [numberOf(path), path])),
-    [STAT_FORMAT, '-L'],
-    deadlineMs,
-  )
-  return judged.map((each) => {
-    const { text = '', isAbsent, words = 'no answer', error = words } = said.get(numberOf(each.path)) ?? {}
+    else if (type !== undefined && type !== 'link') known.set(path, { path, type })
+  }
+  const left = paths.filter((path) => !known.has(path))
+  const said = await askMounts(new Map(left.map((path) => [numberOf(path), path])), [STAT_FORMAT, '-L'], deadlineMs)
+  return paths.map((path) => {
+    const { text = '', isAbsent, words = 'no answer', error = words } = said.get(numberOf(path)) ?? {}
     const type = isAbsent === true ? 'absent' : parseStatLine(text)?.type
-    return unknown.includes(each) ? { path: each.path, ...(type === undefined ? { error } : { type }) } : each
+    return known.get(path) ?? { path, ...(type === undefined ? { error } : { type }) }
   })
 }
 

@@ -55,6 +55,12 @@ describe('S8: a stopped kubelet', () => {
     expect(readServiceUnit('kubelet.service', root.path)?.args[0]).toBe('/usr/bin/kubelet')
   })
 
+  it('loses with an empty setting what was set before', () => {
+    const lines = ['[Service]', 'Environment=A=1', 'Environment=', 'ExecStart=/usr/bin/kubelet $A', '']
+    using root = fixture({ 'etc/systemd/system/kubelet.service': lines.join('\n') })
+    expect(readServiceUnit('kubelet.service', root.path)?.args).toEqual(['/usr/bin/kubelet'])
+  })
+
   it('in k3s has its flags in a configuration file', () => {
     using root = fixture({
       'etc/systemd/system/k3s-agent.service':
@@ -215,6 +221,7 @@ describe('kubeletConfig', () => {
     expect(of('--config=config.yaml')).toBe(true)
     expect(of('--config=config.yaml', '--keep-terminated-pod-volumes=false')).toBe(false)
     expect(of('--keep-terminated-pod-volumes')).toBe(true)
+    expect(of('--keep-terminated-pod-volumes=1')).toBe(true)
     expect(of()).toBeUndefined()
   })
 

@@ -45,6 +45,7 @@ describe('S8: kubelets by their flags', () => {
   it('are none beside the one that they start', () => {
     expect(pids(process(2, `supervise kubelet ${FLAGS}`), process(3, `kubelet ${FLAGS}`, 2))).toEqual([3])
     expect(pids(process(2, `supervise agent ${FLAGS}`), process(3, `agent ${FLAGS}`, 2))).toEqual([3])
+    expect(pids(process(2, `supervise agent ${FLAGS}`), process(3, `kubelet ${FLAGS}`, 1))).toEqual([3])
     expect(pids(process(2, `agent ${FLAGS}`))).toEqual([2])
   })
 

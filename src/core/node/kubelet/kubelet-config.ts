@@ -6,22 +6,38 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
-/** The fields of KubeletConfiguration that volctl uses. Nothing else is kept, since some fields hold credentials. */
-export interface KubeletConfig {
-  readonly staticPodPath?: string
-  readonly staticPodURL?: string
-  readonly enableControllerAttachDetach?: boolean
-  /** Removed from Kubernetes; old kubelets still use it (R710). */
-  readonly keepTerminatedPodVolumes?: boolean
-  readonly containerRuntimeEndpoint?: string
-  /** Port of the kubelet's API. */
-  readonly port?: number
-  readonly healthzPort?: number
-  readonly healthzBindAddress?: string
-  /** Where the drivers of flexVolumes are (P85). */
-  readonly volumePluginDir?: string
-  readonly featureGates?: Readonly<Record<string, boolean>>
+interface Types {
+  readonly string: string
+  readonly boolean: boolean
+  readonly number: number
 }
+
+interface Field {
+  readonly type: keyof Types
+  /** The flag that wins over the files. */
+  readonly flag: string
+  readonly isPath?: true
+}
+
+/** The fields of KubeletConfiguration that volctl uses. Nothing else is kept, since some fields hold credentials. */
+const FIELDS = {
+  staticPodPath: { type: 'string', flag: 'pod-manifest-path', isPath: true },
+  staticPodURL: { type: 'string', flag: 'manifest-url' },
+  enableControllerAttachDetach: { type: 'boolean', flag: 'enable-controller-attach-detach' },
+  /** Removed from Kubernetes; old kubelets still use it (R710). */
+  keepTerminatedPodVolumes: { type: 'boolean', flag: 'keep-terminated-pod-volumes' },
+  containerRuntimeEndpoint: { type: 'string', flag: 'container-runtime-endpoint' },
+  /** Port of the kubelet's API. */
+  port: { type: 'number', flag: 'port' },
+  healthzPort: { type: 'number', flag: 'healthz-port' },
+  healthzBindAddress: { type: 'string', flag: 'healthz-bind-address' },
+  /** Where the drivers of flexVolumes are (P85). */
+  volumePluginDir: { type: 'string', flag: 'volume-plugin-dir', isPath: true },
+} as const satisfies Readonly<Record<string, Field>>
+
+export type KubeletConfig = {
+  readonly [Name in keyof typeof FIELDS]?: Types[(typeof FIELDS)[Name]['type']]
+} & { readonly featureGates?: Readonly<Record<string, boolean>> }
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -45,7 +61,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     ...Object.assign({}, ...documents.map(({ featureGates }) => featureGates)),
     ...flagGates(flags.get('feature-gates') ?? ''),
   })
-  const known = Object.entries(FIELDS).map(([name, { type, flag, isPath }]) => {
+  const known = Object.entries<Field>(FIELDS).map(([name, { type, flag, isPath }]) => {
     const given = flags.get(flag)
     if (given === undefined) return [name, typeof merged[name] === type ? merged[name] : '']
     if (type !== 'string') return [name, type === 'number' ? Number(given) : given !== 'false']
@@ -98,26 +114,6 @@ function dropIns(directory: string): string[] {
     if (errnoOf(error) === 'ENOENT') return []
     throw unreadable(directory, errorMessage(error), error)
   }
-}
-
-interface Field {
-  readonly type: 'string' | 'boolean' | 'number'
-  /** The flag that wins over the files. */
-  readonly flag: string
-  readonly isPath?: true
-}
-
-/** The fields that are kept. */
-const FIELDS: Readonly<Record<Exclude<keyof KubeletConfig, 'featureGates'>, Field>> = {
-  staticPodPath: { type: 'string', flag: 'pod-manifest-path', isPath: true },
-  staticPodURL: { type: 'string', flag: 'manifest-url' },
-  enableControllerAttachDetach: { type: 'boolean', flag: 'enable-controller-attach-detach' },
-  keepTerminatedPodVolumes: { type: 'boolean', flag: 'keep-terminated-pod-volumes' },
-  containerRuntimeEndpoint: { type: 'string', flag: 'container-runtime-endpoint' },
-  port: { type: 'number', flag: 'port' },
-  healthzPort: { type: 'number', flag: 'healthz-port' },
-  healthzBindAddress: { type: 'string', flag: 'healthz-bind-address' },
-  volumePluginDir: { type: 'string', flag: 'volume-plugin-dir', isPath: true },
 }
 
 function gatesOf(gates: object): Readonly<Record<string, boolean>> {

@@ -54,10 +54,9 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
       if (!isLocal(place))
         throw new Error(`the link leads through ${typeAt(place) ?? 'an unknown mount'} at ${place}, which may hang`)
     }
-    const { fd, stats, doubt } = walkTo(link, { before })
+    const { fd, stats } = walkTo(link, { before })
     try {
       const place = readlinkSync(`/proc/self/fd/${fd}`)
-      if (doubt !== undefined) throw new Error(doubt)
       if (!stats.isDirectory()) throw new Error(`the link leads to ${place}, which is not a directory`)
       return { place, identity: `${stats.dev}:${stats.ino}` }
     } finally {
