@@ -57,8 +57,9 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   for (const pid of pids) {
     cgroups.add(readIfAlive(`${proc}/${pid}/cgroup`))
     const comm = commOf(pid, proc)
-    if (RUNTIME_COMM.test(comm)) runtimes.push(...hostProcess(pid, proc, 'runtime'))
-    else kubelets.push(...kubeletProcess(pid, comm, proc))
+    const isRuntime = RUNTIME_COMM.test(comm)
+    const host = isRuntime ? hostProcess(pid, proc, 'runtime') : kubeletProcess(pid, comm, proc)
+    if (host !== undefined) (isRuntime ? runtimes : kubelets).push(host)
   }
   // Process 1, the kubelet and the runtime: if they run in a container, the node itself is one.
   const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
@@ -68,14 +69,10 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
 
 /** A pod that one process shows as this node's and another as nested counts as this node's. */
 function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
-  const podUids = new Set<string>()
-  const nestedUids = new Set<string>()
-  for (const text of cgroups) {
-    const { own, nested } = podsOfCgroup(text, bases)
-    for (const uid of own) podUids.add(uid)
-    for (const uid of nested) nestedUids.add(uid)
-  }
-  return { podUids: [...podUids].sort(), nestedUids: [...nestedUids.difference(podUids)].sort() }
+  const all = Array.from(cgroups, (text) => podsOfCgroup(text, bases))
+  const podUids = new Set(all.flatMap(({ own }) => own))
+  const nestedUids = new Set(all.flatMap(({ nested }) => nested)).difference(podUids)
+  return { podUids: [...podUids].sort(), nestedUids: [...nestedUids].sort() }
 }
 
 /**
@@ -85,21 +82,22 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<P
  */
 export function scanKubelets(): readonly HostProcess[] {
   try {
-    return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc'))
+    return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc') ?? [])
   } catch (error) {
     throw new VolctlError('NodeUnreadable', `/proc: ${errorMessage(error)}`, { cause: error })
   }
 }
 
 /** By its name, otherwise by its flags. */
-function kubeletProcess(pid: number, comm: string, proc: string): readonly HostProcess[] {
+function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
   if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
-  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return []
+  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return undefined
   const found = hostProcess(pid, proc, 'by flags')
-  const isOne = ({ args, workingDirectory }: HostProcess): boolean =>
-    !ownAncestors(proc).has(pid) && isKubeletByFlags(args, workingDirectory)
-  letGo(found.filter((each) => !isOne(each)))
-  return found.filter(isOne).map((each) => ({ ...each, byFlags: true }))
+  if (found === undefined) return undefined
+  if (!ownAncestors(proc).has(pid) && isKubeletByFlags(found.args, found.workingDirectory))
+    return { ...found, byFlags: true }
+  letGo([found])
+  return undefined
 }
 
 /** This process and its ancestors: a program that runs volctl with a kubelet's flags is not a kubelet. */
@@ -129,21 +127,15 @@ function commOf(pid: number, proc: string): string {
 }
 
 /**
- * The process, pinned, if it is root's. Empty for a zombie, which has no arguments and holds nothing.
+ * The process, pinned, if it is root's. Undefined for a zombie, which has no arguments and holds nothing.
  *
  * @param as `kubelet`, by its name: only then is an ignored process reported. Processes named like a runtime that are not
  * root's are normal where a pod runs containers, and any process may have a kubelet's flags
  */
-function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
+function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): HostProcess | undefined {
   const process = pin(pid, proc)
-  if (process === undefined) return []
-  const host = rootsProcess(process, proc, as === 'kubelet')
-  if (host !== undefined) return [host]
-  process[Symbol.dispose]()
-  return []
-}
-
-function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostProcess | undefined {
+  if (process === undefined) return undefined
+  let isHosts = false
   try {
     // Everything is read through the pin: the pid may have been reused.
     const comm = process.text('comm').trimEnd()
@@ -151,16 +143,17 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     if (args.length === 0) return undefined
     const parent = parentIn(process.text('status'))
     const unit = serviceOf(process.text('cgroup'))
-    const host = {
-      ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process, parent },
-      ...omitUndefined({ unit }),
-    }
+    const workingDirectory = process.link('cwd') ?? '/'
+    const host = { pid, comm, args, workingDirectory, process, parent, ...omitUndefined({ unit }) }
     const why = whyNotHosts(process, proc)
+    isHosts = why === undefined
     if (why === undefined) return host
     // Of a kubelet's child that has meanwhile begun its own program, or ended, nobody need know.
-    if (say && KUBELET_COMM.test(comm) && process.isThere) notBelieved(host, why)
+    if (as === 'kubelet' && KUBELET_COMM.test(comm) && process.isThere) notBelieved(host, why)
   } catch {
     // The process has ended.
+  } finally {
+    if (!isHosts) process[Symbol.dispose]()
   }
   return undefined
 }
