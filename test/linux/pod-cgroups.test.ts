@@ -80,6 +80,7 @@ describe('scanProcesses', () => {
       '813/comm': 'kubelet\n',
       '813/cmdline': '/tmp/kubelet\0',
       '813/status': 'Uid:\t0\t65534\t0\t0\nNSpid:\t813\n',
+      '813/cgroup': '0::/\n',
       // A pod of uid 0 with hostPID.
       '814/comm': 'kubelet\n',
       '814/cmdline': 'kubelet\0',
@@ -92,6 +93,7 @@ describe('scanProcesses', () => {
       '821/comm': 'containerd\n',
       '821/cmdline': 'containerd\0',
       '821/status': 'Uid:\t0\t0\t0\t0\nNSpid:\t821\t7\n',
+      '821/cgroup': '0::/\n',
       '900/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,
       '900/comm': 'pause\n',
       '901/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,

@@ -73,6 +73,7 @@ describe('S8: of any other nothing behind it is known', () => {
   it.each<[string, string, RegExp]>([
     ['nothing is there', '/nonexistent/pods', /^the link leads to nothing$/],
     ['it leads in a circle', 'pods', /circle/],
+    ['it is a file', '/etc/passwd', /which is not a directory$/],
     ['the root directory lies in it', '..', /which contains the root directory$/],
     ['it is another directory of the structure', 'plugins', /another directory of the kubelet$/],
   ])('%s', (_what, to, why) => {
