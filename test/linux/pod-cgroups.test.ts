@@ -94,6 +94,8 @@ describe('scanProcesses', () => {
       '821/cmdline': 'containerd\0',
       '821/status': 'Uid:\t0\t0\t0\t0\nNSpid:\t821\t7\n',
       '821/cgroup': '0::/\n',
+      // One that does not say whose it is.
+      ...{ '822/comm': 'crio\n', '822/cmdline': 'crio\0', '822/status': 'NSpid:\t822\n', '822/cgroup': '0::/\n' },
       '900/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,
       '900/comm': 'pause\n',
       '901/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,

@@ -15,8 +15,10 @@ const silent = (): Readable => new Readable({ read() {} })
 const MEGABYTE = 1024 * 1024
 
 describe('collect', () => {
-  it('gives all of a stream', async () => {
-    expect((await collect(Readable.from([Buffer.from('a'), Buffer.from('b')]), { maxBytes: 2 })).toString()).toBe('ab')
+  it('gives all of a stream, and no byte more than it may', async () => {
+    const letters = (): Readable => Readable.from([Buffer.from('a'), Buffer.from('b')])
+    expect((await collect(letters(), { maxBytes: 2 })).toString()).toBe('ab')
+    await expect(collect(letters(), { maxBytes: 1 })).rejects.toThrow(TooLarge)
   })
 
   it('is not made to hold the buffers that small pieces were cut from, and keeps their order', async () => {
