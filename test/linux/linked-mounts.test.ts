@@ -50,6 +50,11 @@ describe('withLinks', () => {
     expect(ids(TABLE.at('/data/ab'))).toEqual([5])
   })
 
+  it('shows what is mounted on the place itself there, and on the link', () => {
+    const on = parseMountinfo(`${RAW.text}11 2 0:70 / /data/a rw - ext4 /dev/sdc rw\n`).withLinks(LINKS)
+    expect([ids(on.at('/data/a')), ids(on.at('/kubelet/pods'))]).toEqual([[11], [11]])
+  })
+
   it('tells where a path lies, by either of its names', () => {
     for (const path of ['/kubelet/pods/UID/etc-hosts', '/data/a/UID/etc-hosts']) {
       expect(locate(TABLE, path)).toEqual({ dev: '8:2', path: '/top/a/UID/etc-hosts' })

@@ -2,7 +2,6 @@
 import { realpathSync } from 'node:fs'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { OperationRefused } from '../base/operation-error.ts'
 import type { MountInfo, MountTable, PlaceLink } from '../linux/mount-table.ts'
 import { tableAt } from '../linux/stable-table.ts'
@@ -85,9 +84,9 @@ function resolved(rootDir: string): string {
 }
 
 /** The mount table of a namespace, by default ours: one of the node's own, however long. @throws VolctlError NodeUnreadable */
-export function readMountTable(path = '/proc/self/mountinfo', kernel?: string): MountTable {
+export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
   try {
-    return tableAt(path, { ...omitUndefined({ kernel }), take: () => {} })
+    return tableAt(path, { take: () => {} })
   } catch (error) {
     if (error instanceof VolctlError) throw error
     throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })

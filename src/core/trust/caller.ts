@@ -53,12 +53,13 @@ export function callerPath(path: string, by = caller()): string {
 }
 
 /** The user's text; a relative path (., .., ./a, ../a) becomes absolute, by the directory in which volctl was started. */
-export function typedPath(text: string, by = caller()): string {
-  return /^\.{1,2}(\/|$)/.test(text) ? posix.resolve(by?.directory ?? io().directory, text) : text
+export function typedPath(text: string): string {
+  return /^\.{1,2}(\/|$)/.test(text) ? posix.resolve(caller()?.directory ?? io().directory, text) : text
 }
 
 /** The text with paths as the user knows them. */
-export function asTyped(text: string, by = caller()): string {
+export function asTyped(text: string): string {
+  const by = caller()
   return by === undefined ? text : text.replaceAll(`/proc/${by.pid}/root/`, '/')
 }
 
