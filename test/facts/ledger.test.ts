@@ -1,8 +1,11 @@
 /** Rows, their keys and look-ups, and which findings a question shows. */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
+import { isSetUp, stagedVolumes } from '../../src/core/facts/actual/staged-volumes.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
 import { type Scope, SharesOf, scopeTest } from '../../src/core/facts/scope.ts'
+import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -71,6 +74,39 @@ it('O17: sub-paths whose volume is gone are found by any mount among them', () =
         .leakedSubPaths(GONE)
         .map(({ volumeName }) => volumeName),
     ).toEqual(['a'])
+})
+
+it('S30, R007: an attachment elsewhere is of the volume that its name proves, whatever its PersistentVolume is now', () => {
+  const attachment = (name: string) => ({
+    metadata: { name, uid: name },
+    spec: { attacher: DRIVER, nodeName: 'other', source: { persistentVolumeName: 'pv-1' } },
+  })
+  const own = attachmentName('vol-1', DRIVER, 'other')
+  const ledger = ledgerOf(
+    built()
+      .withApi({ volumeAttachments: [own, 'csi-old'].map(attachment) })
+      .build(),
+  )
+  expect([own, 'csi-old'].map((name) => ledger.ofAttachment(name)?.key)).toEqual([VOLUME, undefined])
+})
+
+it('a global mount that two PersistentVolumes may have is of neither', () => {
+  const iscsi = (targetPortal: string) => ({ targetPortal, iqn: 'iqn.a', lun: 0 })
+  const pv = (name: string, portal: string) => ({ metadata: { name, uid: name }, spec: { iscsi: iscsi(portal) } })
+  const at = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.a-lun-0'
+  const keysWith = (...persistentVolumes: readonly PersistentVolume[]) => {
+    const ledger = ledgerOf(node().mount(at).withApi({ persistentVolumes }).build())
+    return persistentVolumes.map(({ metadata: { name } }) => ledger.ofPersistentVolume(name)?.key)
+  }
+  const [one, other] = [pv('a', '10.0.0.1:3260'), pv('b', '10.0.0.2:3260')]
+  expect(keysWith(one)).toEqual(['kubernetes.io/iscsi/10.0.0.1:3260:iqn.a:0'])
+  expect(keysWith(one, other)).toEqual(['persistentvolumes/a', 'persistentvolumes/b'])
+})
+
+it('any mount in a staging directory is a trace of a volume (R025)', () => {
+  const found = (path: string) =>
+    stagedVolumes(new ActualInputs(node().mount(`${STAGED}/${path}`).build())).map(isSetUp)
+  expect([found('globalmount'), found('globalmount/x')]).toEqual([[true], [true]])
 })
 
 describe('whose a path is', () => {
