@@ -1,6 +1,9 @@
 /** Is a raw local volume there, by each of its parts (P98, R805); and the steps that bring one up (P67, P68, P99). */
 import { describe, expect, it } from 'vitest'
+import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
 import type { PersistentVolume, Pod } from '../../src/core/kube/api/objects.ts'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
+import { mapEvidence } from '../../src/core/volumes/map-steps.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { kinds, only, plan } from '../reconcile/planned.ts'
 
@@ -43,8 +46,14 @@ describe('a raw device is there with its link, its map and its loop device', () 
     { name: 'no loop device', made: map(link(block())), want: ['MapVolume'] },
     { name: "another file's loop device", made: loop(map(link(block())), '/srv/x'), want: ['MapVolume'] },
     { name: 'a loop device that may be its', made: loop(map(link(block())), '/'), want: [] },
-    { name: 'loop devices that nobody has read', made: map(link(block())).with({ blockDevices: undefined }), want: [] },
   ])('$name: $want', ({ made, want }) => expect(kinds(plan(made))).toEqual(want))
+
+  it('or with a loop device that may be its, where nobody has read them', () => {
+    const { snapshot, mounts } = map(link(block())).build()
+    const { blockDevices: _, ...unread } = snapshot
+    const volume = { podUid: POD, plugin: 'kubernetes.io/local-volume', specName: 'pv-1' } as VolumeToMount
+    expect(mapEvidence(new ActualInputs({ snapshot: unread, mounts }), volume, MAPS)).toEqual({ state: 'mounted' })
+  })
 
   it("is made in the kubelet's order", () => {
     const target = `${ROOT}/${MAPS}/${POD}`
