@@ -114,6 +114,14 @@ describe('with a credential that may list', () => {
     ])
   })
 
+  it('reads a claim again by name that the list shows unbound (N48)', async () => {
+    const items = capture.api.persistentVolumeClaims.map((claim) => ({ ...claim, spec: {} }))
+    const body = JSON.stringify({ kind: 'PersistentVolumeClaimList', metadata: {}, items })
+    await server.setFaults({ path: '/persistentvolumeclaims?', times: 1, action: { type: 'body', body } })
+    const { persistentVolumeClaims: claims } = await read('admin')
+    expect(claims.some(({ spec }) => spec.volumeName !== undefined)).toBe(true)
+  })
+
   it('keeps of config maps and secrets those that pods use, and of secrets no value', async () => {
     const api = await read('admin')
     expect(names(api.secrets)).toEqual(['sec'])
