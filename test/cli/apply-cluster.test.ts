@@ -2,7 +2,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
 import { readJournal } from '../../src/core/plan/documents/read-journal.ts'
 import { attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { startAttacher } from '../cluster/attacher.ts'
@@ -112,20 +111,4 @@ describe('flags', () => {
     expect(stderr).toContain(message)
     expect(status).toBe(1)
   })
-
-  it('of a cluster need --cluster', async () => {
-    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain(
-      '--node-gone is for the pass over the whole cluster',
-    )
-  })
-})
-
-describe('where the journal is', () => {
-  it.each([
-    [{ XDG_STATE_HOME: '/s', HOME: '/h' }, '/s/volctl'],
-    [{ XDG_STATE_HOME: 'relative', HOME: '/h' }, '/h/.local/state/volctl'],
-    [{ HOME: '/h' }, '/h/.local/state/volctl'],
-  ])('%j', (environment, directory) => expect(stateDirectory(environment)).toBe(directory))
-
-  it('nowhere, without a home', () => expect(() => stateDirectory({})).toThrow('there is no place for the journal'))
 })

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { errorText } from '../../src/core/cli/report-error.ts'
@@ -34,13 +33,6 @@ it.each([
 ])('on $name', async ({ width, colour, want }) =>
   expect(errorText(error, false, await palette(colour), width)).toBe(want),
 )
-
-it('colour takes no room', async () => {
-  const plain = errorText(error, false, await palette(false), 60)
-  const coloured = errorText(error, false, await palette(true), 60)
-  expect(coloured).toContain('\u001b[31mvolctl:')
-  expect(stripVTControlCharacters(coloured)).toBe(plain)
-})
 
 it('as JSON one line on any terminal', async () =>
   expect(

@@ -79,8 +79,3 @@ it.each([
   expect(second?.trim()).toEqual(meant)
   expect(rest).toEqual([''])
 })
-
-it('with -o json it is a document', async () => {
-  const { stderr } = await volctl(['plan', '--oprhans', '-o', 'json'])
-  expect(JSON.parse(stderr)).toMatchObject({ apiVersion: 'volctl.io/v1', kind: 'Error', code: expect.any(String) })
-})

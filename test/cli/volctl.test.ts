@@ -61,17 +61,6 @@ describe('exit status of plan', () => {
 })
 
 describe('explain', () => {
-  it.each([
-    { args: ['pod', 'sc-a', '-n', 'pg'], status: 0 },
-    { args: ['/srv/nothing'], status: 1, says: 'neither a mount point nor part of a volume' },
-  ])('$status: $args', async ({ args, status, says }) => {
-    const result = await volctl(['explain', ...args, '--snapshot', broken])
-    expect(result.status).toBe(status)
-    if (says === undefined) expect(result).toMatchObject({ stderr: '', stdout: expect.stringMatching(/./) })
-    else expect(result).toMatchObject({ stdout: '', stderr: expect.stringContaining(says) })
-    if (says !== undefined) expect(result.stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
-  })
-
   it('4 where a safety rule refuses the plan: it is answered all the same, and an error is an object in JSON', async () => {
     const snapshot = JSON.parse(readFileSync(broken, 'utf8'))
     Object.assign(snapshot, { machineID: 'another', systemUUID: 'another' })

@@ -1,42 +1,16 @@
-/** The demo on a terminal, beside a kubelet, interrupted, and killed. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+/** The demo on a terminal, interrupted, and killed. */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { moveInto, noCgroups } from '../helpers/cgroup.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { commands, demo, directory, expectMainJob, expectNothingLeft, onceShown } from './run-demo.ts'
 
-const KILLS = ['A node is set up', '$ volctl apply', '$ volctl status']
-
 describe.skipIf(noMounts !== undefined)('the demo', () => {
   it('shows the main job on a terminal', () => expectMainJob({ terminal: true }))
 
-  it.skipIf(noCgroups !== undefined)(
-    `takes no pod of a kubelet on this machine for one of its own${noCgroups === undefined ? '' : ` (${noCgroups})`}`,
-    async () => {
-      const podProcess = spawn('sleep', ['infinity'])
-      await once(podProcess, 'spawn')
-      const podUid = '5b0f6f0e-9d0c-4f0e-8a55-0123456789ab'
-      const cgroup = moveInto(`/kubepods/burstable/pod${podUid}/container`, podProcess.pid ?? 0)
-      try {
-        const { status, text } = await demo()
-        expect(status, text).toBe(0)
-        expect(text).not.toContain(podUid)
-        expectNothingLeft()
-      } finally {
-        podProcess.kill()
-        await once(podProcess, 'exit')
-        cgroup[Symbol.dispose]()
-      }
-    },
-  )
-
   it.each([
-    { when: 'while the node is made', mark: 'A node is set up', signal: 'SIGINT' },
-    { when: 'while the node breaks', mark: 'The kubelet goes down', signal: 'SIGTERM' },
+    { when: 'while the node is made', mark: 'A node is set up', signal: 'SIGTERM' },
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
   ] as const)('interrupted $when, it leaves nothing behind', async ({ mark, signal }) => {
     const { status, text } = await demo({ onText: onceShown(mark, (pid) => process.kill(pid, signal)) })
@@ -57,21 +31,13 @@ describe.skipIf(noMounts !== undefined)('the demo', () => {
   })
 
   it('killed with all its processes, it leaves nothing that the next one does not sweep', async () => {
-    let left: string | undefined
-    const expectSwept = (text: string): void => {
-      if (left !== undefined)
-        expect(text).toContain(`An earlier demo was killed: what it left in ${left} is removed.\n`)
-    }
-    for (const mark of KILLS) {
-      const { status, text } = await demo({ onText: onceShown(mark, (pid) => process.kill(-pid, 'SIGKILL')) })
-      expect(status, text).toBe(null)
-      expectSwept(text)
-      const directories = readdirSync(directory)
-      expect(directories).toHaveLength(1)
-      left = join(directory, directories[0] ?? '')
-    }
+    const { status } = await demo({ onText: onceShown('$ volctl apply', (pid) => process.kill(-pid, 'SIGKILL')) })
+    expect(status).toBe(null)
+    const left = readdirSync(directory)
+    expect(left).toHaveLength(1)
     const { text } = await demo({ onText: onceShown('A node is set up', (pid) => process.kill(pid, 'SIGINT')) })
-    expectSwept(text)
+    const where = join(directory, left[0] ?? '')
+    expect(text).toContain(`An earlier demo was killed: what it left in ${where} is removed.\n`)
     expectNothingLeft()
   })
 })

@@ -145,9 +145,3 @@ function renewedLease(): object {
     spec: { holderIdentity: NODE, leaseDurationSeconds: 40, renewTime: new Date().toISOString() },
   }
 }
-
-it('S28: one that jumps while apply is at work changes nothing of it', async ({ broken }) => {
-  const run = await applyMeanwhile(broken, () => broken.api.set({ clockSkewMs: -3_600_000 }))
-  await broken.api.set({ clockSkewMs: 0 })
-  expect([run.status, endsOf(run).filter((end) => !isDone(end))]).toEqual([0, []])
-})

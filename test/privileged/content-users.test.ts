@@ -2,7 +2,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -199,21 +198,6 @@ threading.Thread(target=enter).start()`
     },
   },
   {
-    use: 'a working directory in a mount that is detached',
-    by: ', cwd)',
-    begin: inShell('mount --bind $DIR $OUT; cd $OUT/sub; umount -l $OUT'),
-  },
-  {
-    use: 'a library mapped from a mount that is detached',
-    by: ', map)',
-    begin: async (dir, directory) => {
-      sh('mount', '--bind', dir, `${directory}/out`)
-      const use = await mapped(`${directory}/out/library.so`)
-      sh('umount', '-l', `${directory}/out`)
-      return use
-    },
-  },
-  {
     use: 'an NFS export',
     by: 'the NFS export of /link/sub',
     begin: (_, directory) => exported(`${directory}/link/sub`),
@@ -341,18 +325,6 @@ function tooDeep(begin: string): Begin {
   return inShell(`cd $DIR/sub; ${down}; ${begin}`)
 }
 
-/** Nothing of the directory but the library that it has mapped. */
-async function mapped(library: string): Promise<End> {
-  const child = spawn('sh', ['-c', 'echo ready; exec sleep 1000'], { env: { ...process.env, LD_PRELOAD: library } })
-  await new Promise((resolve) => child.stdout.once('data', resolve))
-  const maps = `/proc/${child.pid}/maps`
-  for (let tries = 0; !sh('cat', maps).includes('/library.so'); tries++) {
-    if (tries === 1000) throw new Error('it did not start')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  return () => end(child)
-}
-
 async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<{ node: LiveNode; dir: string }> {
   const node = new LiveNode(directory)
   node.pod(POD, 'gone', [{ name: 'v', emptyDir: medium === 'memory' ? { medium: 'Memory' } : {} }])
@@ -361,17 +333,10 @@ async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<
   const dir = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/v`
   for (const name of ['sub', 'more', 'up', 'work', 'co:lon']) mkdirSync(`${dir}/${name}`)
   for (const name of ['file', 'sub/inside', 'more/other', 'co:lon/c']) writeFileSync(`${dir}/${name}`, 'precious')
-  copyFileSync(libraryPath(), `${dir}/library.so`)
   for (const name of ['out', 'bound', 'beside-up']) mkdirSync(`${directory}/${name}`)
   symlinkSync(dir, `${directory}/link`)
   node.forget(POD)
   return { node, dir }
-}
-
-/** Any that every process could have. */
-function libraryPath(): string {
-  const [path] = sh('sh', '-c', 'grep -o "/[^ ]*libc[.-][^ ]*" /proc/self/maps | head -n 1').split('\n')
-  return path ?? ''
 }
 
 const ORPHANS = { orphans: true }

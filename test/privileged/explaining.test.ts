@@ -1,6 +1,6 @@
 /** `volctl explain` on a broken node, while real processes, mounts and loop devices hold what lies there. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
@@ -213,31 +213,5 @@ describeUnless(noRoot, 'explaining for real', () => {
     await endAll()
     expect(await heldBy(volume)).toBe('  nobody')
     expect((await applyTo(scene, '--only', 'device')).ends).toEqual(['UnmountDevice vol-old: done'])
-  })
-
-  it('whom apply refuses to delete content for (S12) is whom explain names', async ({ directory }) => {
-    const volume = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~empty-dir/scratch`
-    const [other, beside] = [`${directory}/elsewhere`, `${directory}/beside`]
-    for (const each of [other, beside, `${volume}/lower`]) mkdirSync(each)
-    const applied = async (): Promise<string[]> =>
-      (await applyTo(scene, '--only', 'unmount')).ends.filter((each) => / scratch: /.test(each))
-    const bind = `mount --bind ${volume} ${other}`
-    for (const [begin, who] of [
-      [() => elsewhere(bind), /namespace of sh \(pid.*\/elsewhere/s],
-      [
-        () => elsewhere(`mount -t overlay o -o lowerdir=${volume}/lower:${beside} ${other}`),
-        /overlay on .*lowerdir .*sh \(pid/s,
-      ],
-      [() => elsewhere(`${bind}; cd ${other}; umount -l ${other}`), /cwd/],
-      [() => shell(`exec 9<${volume}/lower`), /lower/],
-    ] as const) {
-      await begin()
-      expect(await heldBy(volume)).toMatch(who)
-      expect(await applied()).toEqual(['UnmountVolume scratch: blocked HeldBy'])
-      expect(existsSync(`${volume}/lower`)).toBe(true)
-      await endAll()
-    }
-    expect(await applied()).toEqual(['UnmountVolume scratch: done'])
-    expect(existsSync(volume)).toBe(false)
   })
 })

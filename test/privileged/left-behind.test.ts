@@ -126,24 +126,6 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
       const { node } = iscsiNode(directory, device)
       expect(await goes(directory, node, POD)).toEqual([['UnmountVolume done', 'UnmountDevice done'], LOGGED_OUT])
     }))
-
-  it('of iSCSI as raw block is unmapped, and logged out of (P84, P98, P99)', ({ directory }) =>
-    withDisk(directory, 'ext4', async (device) => {
-      fabricateSession(directory, device)
-      const node = nodeOf(directory, `kubernetes.io/iscsi/${PORTAL}:${IQN}:1`)
-      node.persistentVolume('pv', {
-        source: { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, volumeMode: 'Block' },
-      })
-      const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }]
-      node.pod(POD, 'a', volumes, { devices: true })
-      const maps = `${node.root}/plugins/kubernetes.io/iscsi/volumeDevices/iface-default/${LUN}`
-      writeRecord(maps)
-      writeFileSync(`${maps}/${POD}`, '')
-      sh('mount', '--bind', device, `${maps}/${POD}`)
-      symlinkSync(device, `${makeDir(`${node.root}/pods/${POD}/volumeDevices/kubernetes.io~iscsi`)}/pv`)
-      sh('losetup', '-f', `${maps}/${POD}`)
-      expect(await goes(directory, node, POD)).toEqual([['UnmapVolume done', 'UnmapDevice done'], LOGGED_OUT])
-    }))
 })
 
 describe('flexVolume drivers', () => {

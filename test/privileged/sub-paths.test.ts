@@ -107,7 +107,6 @@ async function clean(directory: string, { planted, inMemory, options = { orphans
 
 describe('sub-paths', () => {
   it.for<Given & { readonly name: string; readonly want: object }>([
-    { name: 'not-exists', planted: [], want: CLEAN },
     { name: 'subpath-not-mount', planted: [{ at: LEAF, as: 'dir' }], want: CLEAN },
     { name: 'subpath-file', planted: [{ at: LEAF, as: 'file' }], want: CLEAN },
     {

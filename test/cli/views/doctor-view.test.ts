@@ -1,7 +1,7 @@
 /** The screen of `volctl doctor` of a node where several things are wrong. */
 import { describe, expect, it } from 'vitest'
 import { renderDoctor } from '../../../src/core/views/doctor-view.ts'
-import { PLAIN_SCREEN, palette, UNICODE_SYMBOLS } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../../src/core/views/screen.ts'
 import { doctorOf, healthy } from '../../doctor/look-builder.ts'
 import { saidTwice } from '../../helpers/screens.ts'
 
@@ -48,13 +48,6 @@ describe('a node without an API server', () => {
     expect(saidTwice(text)).toEqual([])
     expect(lines[0]).toContain('volctl plan cannot work here')
     expect(lines.at(-1)).toBe('Next: do that, then: volctl doctor  # checks again')
-  })
-
-  it('colours add nothing but colour', async () => {
-    const coloured = renderDoctor(broken, { ...NARROW, paint: await palette(true) }, { applyFlags: [] })
-    expect(coloured).not.toBe(text)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-    expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(text)
   })
 
   it('without root, that comes first', () => {

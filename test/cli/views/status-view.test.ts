@@ -1,12 +1,11 @@
 /** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
-import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
-import { PLAIN_SCREEN, palette, type Screen, screenLines } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
@@ -57,14 +56,6 @@ describe('every recorded node', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(40)
     expect(lengths.filter((each) => each <= 24).length / lengths.length).toBeGreaterThanOrEqual(0.8)
   })
-})
-
-it('colour paints, and says nothing that is not written', async () => {
-  const state = await load('recreate/before.json')
-  const screen = SCREENS['120x40']
-  const painted = drawnOf(state, { ...screen, paint: await palette(true) })
-  expect(painted).not.toBe(stripVTControlCharacters(painted))
-  expect(stripVTControlCharacters(painted)).toBe(drawnOf(state, screen))
 })
 
 it('-o wide shows everything: each row with its pod, what else is wrong, and why', async () => {

@@ -1,10 +1,6 @@
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../../src/core/base/errors.ts'
 import { terminalSafe, terminalSafeJson } from '../../../src/core/base/terminal-safe.ts'
-import { errorText } from '../../../src/core/cli/report-error.ts'
-import { columnsTable } from '../../../src/core/views/columns-table.ts'
-import { PLAIN, PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { jsonPieces, toYaml } from '../../../src/core/views/structured.ts'
 
 it.each([
@@ -57,18 +53,6 @@ describe('no character of these is shown as it is', () => {
     expect(terminalSafeJson(plain)).toBe(plain)
   })
 })
-
-it('a table cannot be broken by a name', () =>
-  expect(
-    columnsTable(
-      { columns: [{ head: 'A', cell: (text: string) => text }], inWords: false },
-      ['x\u001b[2J\ny'],
-      PLAIN_SCREEN,
-    ),
-  ).toBe('A\nx\\x1b[2J\\ny\n'))
-
-it('an error cannot either', () =>
-  expect(errorText(new VolctlError('X', 'bad \u001b[2J\nname'), false, PLAIN)).toBe('volctl: bad \\x1b[2J\\nname\n'))
 
 const inJson = (value: unknown): string => [...jsonPieces(value)].join('')
 

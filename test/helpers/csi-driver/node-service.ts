@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, rmdirSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '@bufbuild/protobuf'
@@ -6,12 +6,10 @@ import {
   NodeServiceCapability_RPC_Type as Capability,
   VolumeCapability_AccessMode_Mode as Mode,
   type NodeExpandVolumeRequest,
-  type NodeGetVolumeStatsRequest,
   type NodePublishVolumeRequest,
   type NodeStageVolumeRequest,
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
-  VolumeUsage_Unit as Unit,
 } from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
 import { type Backend, type BackendName, createBackend } from './backend.ts'
@@ -76,8 +74,6 @@ export class NodeService {
         return this.#unpublish(request as NodeUnpublishVolumeRequest)
       case 'NodeExpandVolume':
         return this.#expand(request as NodeExpandVolumeRequest)
-      case 'NodeGetVolumeStats':
-        return this.#stats(request as NodeGetVolumeStatsRequest)
       default:
         throw new StatusError(status.UNIMPLEMENTED, rpc)
     }
@@ -86,7 +82,7 @@ export class NodeService {
   #capabilities(): readonly Capability[] {
     return [
       ...(this.#stages ? [Capability.STAGE_UNSTAGE_VOLUME] : []),
-      ...[Capability.GET_VOLUME_STATS, Capability.EXPAND_VOLUME, Capability.SINGLE_NODE_MULTI_WRITER],
+      ...[Capability.EXPAND_VOLUME, Capability.SINGLE_NODE_MULTI_WRITER],
       ...(this.#options.mountGroup ? [Capability.VOLUME_MOUNT_GROUP] : []),
     ]
   }
@@ -183,16 +179,6 @@ export class NodeService {
     const size = request.capacityRange?.requiredBytes ?? 0n
     if (size > 0n) await this.#backend.expand(request.volumeId, Number(size))
     return { capacityBytes: size }
-  }
-
-  #stats({ volumeId, volumePath }: NodeGetVolumeStatsRequest): object {
-    require({ volume_id: volumeId, volume_path: volumePath })
-    if (this.#volumes.get(volumeId) === undefined || !existsSync(volumePath)) {
-      throw new StatusError(status.NOT_FOUND, `no volume ${volumeId} at ${volumePath}`)
-    }
-    const { bsize, blocks, bavail, bfree } = statfsSync(volumePath, { bigint: true })
-    const total = bsize * blocks
-    return { usage: [{ unit: Unit.BYTES, total, available: bsize * bavail, used: total - bsize * bfree }] }
   }
 
   /** Where nothing is mounted any more, the record does not count. */

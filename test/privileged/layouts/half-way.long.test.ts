@@ -13,10 +13,8 @@ import { describeUnless } from '../describe-unless.ts'
 import { withDisk } from '../with-disk.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
-const OTHER = '00000000-0000-4000-8000-000000000002'
 const CLAIM: PodVolumeSource = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }
 const SECRET: PodVolumeSource = { name: 'pass', secret: { secretName: 's' } }
-const MEMORY: PodVolumeSource = { name: 'memory', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
 
 /** What breaks, once something is mounted. */
 const BROKEN = {
@@ -209,33 +207,4 @@ describeUnless(noMounts, 'set-up on layouts', () => {
       sh('umount', elsewhere)
       rmdirSync(elsewhere)
     }))
-
-  it.for<Layout>(['private', 'shared'])(
-    'S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on: %s',
-    (layout, { directory }) =>
-      withNode(directory, layout, KINDS.secret, async (node) => {
-        const mounted = (): number => node.mounts().under(`${node.root}/pods/${POD}`).length
-        expect(ends(await node.apply())).toEqual(['MountVolume done'])
-        const before = mounted()
-        // The root directory is bound over itself when the pod has its volumes already.
-        sh('mount', '--bind', node.root, node.root)
-        const { operations } = await node.plan()
-        expect(operations).toMatchObject([{ kind: 'MountVolume', blocked: { code: 'ForeignMount' } }])
-        node.pod(OTHER, 'b', [SECRET, MEMORY])
-        expect(ends(await node.apply()).toSorted()).toEqual([
-          'MountVolume blocked ForeignMount',
-          'MountVolume done',
-          'MountVolume done',
-        ])
-        for (const volume of ['secret/pass', 'empty-dir/memory'])
-          expect(node.mounts().top(`${node.root}/pods/${OTHER}/volumes/kubernetes.io~${volume}`)?.fsType).toBe('tmpfs')
-        node.forget(OTHER)
-        expect(ends(await node.apply({ orphans: true }))).toEqual(
-          expect.arrayContaining(['UnmountVolume done', 'UnmountVolume done', 'RemoveOrphanPodDir done']),
-        )
-        expect(mounted()).toBe(before)
-        sh('umount', node.root)
-        expect((await node.plan()).operations).toEqual([])
-      }),
-  )
 })

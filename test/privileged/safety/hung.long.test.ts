@@ -1,9 +1,9 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { it } from '../../helpers/machine.ts'
-import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
@@ -112,26 +112,6 @@ describeUnless(noFuse, 'FUSE file systems', () => {
       } finally {
         await ended(directory, daemon)
       }
-    }))
-})
-
-describeUnless(noBlockDevices, 'a loop device whose file is deleted', () => {
-  it('is unmounted as any other', ({ directory }) =>
-    onBroken(directory, async (scene) => {
-      const path = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~local-volume/pv-lost`
-      const image = `${directory}/lost.img`
-      writeFileSync(image, '')
-      sh('truncate', '-s', '16M', image)
-      sh('mkfs.ext4', '-q', '-F', image)
-      mkdirSync(path)
-      sh('mount', '-o', 'loop', image, path)
-      rmSync(image)
-      const found = await everyCommand(scene, path)
-      expect(found).toMatchObject({ named: true, left: 0 })
-      // Before, it may be on any disk of its size: what takes one away waits for another apply.
-      expect(found.undone.filter((end) => !end.startsWith('UnmountDevice '))).toEqual([])
-      expect(found.done + found.undone.length).toBe(REST)
-      expect((await applyTo(scene, '--timeout', '5s')).status).toBe(0)
     }))
 })
 

@@ -82,8 +82,6 @@ describe('emptyDir for real', () => {
 
   it.for([
     { sizeLimit: '', size: '65536k', spec: {} },
-    { sizeLimit: '8Mi', size: '8192k', spec: {} },
-    { sizeLimit: '1Ti', size: '65536k', spec: {} },
     // No more than its pod may have.
     { sizeLimit: '48Mi', size: '32768k', spec: withResources({ limits: { memory: '32Mi' } }) },
   ])(

@@ -81,24 +81,6 @@ describe('hostPath for real', () => {
     expect([`${directory}/a`, dir, file].map(modeOf)).toEqual(['755', '755', '644'])
   })
 
-  it('what cannot be made fails', async ({ directory }) => {
-    writeFileSync(`${directory}/file`, '')
-    for (const [index, [path, type, end]] of [
-      ['missing/file', 'FileOrCreate', 'failed WriteFailed'],
-      ['file/dir', 'DirectoryOrCreate', 'failed WriteFailed'],
-      ['../etc', '', 'blocked HostPathType'],
-    ].entries())
-      expect(await verdict(`${directory}/${index}`, `${directory}/${path}`, type ?? ''), path).toBe(end)
-  })
-
-  it('of a pod that runs nothing is looked at', async ({ directory }) => {
-    const node = new LiveNode(directory)
-    node.pod(POD, 'a', [{ name: 'v', hostPath: { path: `${directory}/gone`, type: 'Directory' } }])
-    // Its kubelet has checked it.
-    node.running(POD)
-    expect([(await node.look()).snapshot.hostPaths, (await node.plan()).operations]).toEqual([[], []])
-  })
-
   it('what a container puts in its place keeps its mode', async ({ directory, skip }) => {
     skip(noRoot !== undefined, noRoot)
     mkdirSync(`${directory}/shared`)

@@ -11,6 +11,7 @@ const COMBINATIONS: readonly Combination[] = [
   { kind: 'CSI file system', operation: 'UnmountVolume', use: 'working directory' },
   { kind: 'CSI file system', operation: 'UnmountDevice', use: 'another partition mounted' },
   { kind: 'CSI file system', operation: 'DetachVolume', use: 'device open for write' },
+  { kind: 'CSI file system', operation: 'DetachVolume', use: 'device mapped, descriptor closed' },
   { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'none' },
   { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'device open read-only' },
   { kind: 'CSI raw block', operation: 'UnmapDevice', use: 'another partition open' },

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../src/core/base/errors.ts'
+import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
+import { clusterOptions, parseOperationKinds, planOptions, requireFlagsOfScope } from '../../src/core/cli/options.ts'
+import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
+
+const none = { orphans: false, remount: false, expand: false }
+
+describe('--only and --skip', () => {
+  it.each([
+    ['unmount', ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume']],
+    ['detach,device', ['UnmountDevice', 'UnmapDevice', 'DetachVolume']],
+    ['DetachVolume', ['DetachVolume']],
+    ['unmountvolume, unmount', ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume']],
+  ])('%s', (text, kinds) => expect(parseOperationKinds(text, '--only')).toEqual(kinds))
+
+  it.each(['', ',', 'foo', 'unmount,foo', 'toString'])('"%s" is refused', (text) =>
+    expect(() => parseOperationKinds(text, '--only')).toThrow(VolctlError),
+  )
+})
+
+it('without flags: nothing extra, two minutes to settle', () =>
+  expect(planOptions(none, '1.2.3')).toEqual({
+    ...none,
+    settleMs: 120_000,
+    driverGone: [],
+    handles: {},
+    forceUnmount: [],
+    lazy: [],
+    volctlVersion: '1.2.3',
+  }))
+
+it('a handle may contain "="', () =>
+  expect(planOptions({ ...none, handle: ['pv-a=vol=1', 'pv-b=x'] }, '1').handles).toEqual({
+    'pv-a': 'vol=1',
+    'pv-b': 'x',
+  }))
+
+it.each([
+  ['device', { device: ['pv-a=sdb'] }, '--device: "pv-a=sdb" is neither VOLUME=/dev/NAME nor VOLUME=none.'],
+  ['handle', { handle: ['pv-a'] }, '--handle: "pv-a" is not VOLUME=HANDLE.'],
+  ['handle without volume', { handle: ['=x'] }, '--handle: "=x" is not VOLUME=HANDLE.'],
+  ['accept-outage', { 'accept-outage': '1e3' }, '--accept-outage: "1e3" is not a whole number of 0 or more.'],
+  ['accept-outage', { 'accept-outage': 'yes' }, '--accept-outage: "yes" is not a whole number of 0 or more.'],
+  ['lazy', { lazy: ['pods/x'] }, '--lazy: "pods/x" is not an absolute path.'],
+  ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither [NAMESPACE/]NAME nor a UID.'],
+  ['pod', { pod: [''] }, '--pod: "" is neither [NAMESPACE/]NAME nor a UID.'],
+])('a bad value of --%s is one clear line', (_, flags, message) =>
+  expect(() => planOptions({ ...none, ...flags }, '1')).toThrow(message),
+)
+
+describe('--node', () => {
+  it.each([
+    { node: undefined, nodes: undefined },
+    { node: ['a'], nodes: ['a'] },
+    { node: ['a,b', 'c', ','], nodes: ['a', 'b', 'c'] },
+  ])('of a cluster: $node', ({ node, nodes }) => {
+    expect(clusterOptions({ cluster: true, node }, planOptions(none, '1')).nodes).toEqual(nodes)
+    expect(() => requireFlagsOfScope({ cluster: true, node })).not.toThrow()
+  })
+
+  it('names one node where the pass is over one', () => {
+    expect(() => requireFlagsOfScope({ node: ['a'] })).not.toThrow()
+    expect(() => requireFlagsOfScope({ node: ['a', 'b'] })).toThrow('a pass over one node takes one --node')
+  })
+})
+
+it('flags of a cluster need --cluster, and those of a node go without it', () => {
+  const nodeGone = { 'node-gone': ['x'] }
+  expect(() => requireFlagsOfScope({ cluster: true, ...nodeGone })).not.toThrow()
+  expect(() => requireFlagsOfScope(nodeGone)).toThrow('--node-gone is for the pass over the whole cluster')
+})
+
+const SWITCHES = ['yes', 'orphans']
+
+it.each([
+  { given: ['--yes'], means: ['--yes'] },
+  { given: ['--yes=true'], means: ['--yes'] },
+  { given: ['--yes=false'], means: [] },
+  { given: ['--orphans', '--yes=false', 'node.plan'], means: ['--orphans', 'node.plan'] },
+  { given: ['--pod=yes=false'], means: ['--pod=yes=false'] },
+  { given: ['--', '--yes=false'], means: ['--', '--yes=false'] },
+])('$given means $means', ({ given, means }) => expect(plainSwitches(given, SWITCHES)).toEqual(means))
+
+it.each(['--yes=', '--yes=no', '--yes=0', '--orphans=False'])('%s is a usage error', (given) => {
+  expect(() => plainSwitches([given], SWITCHES)).toThrow(/is neither true nor false/)
+})
+
+describe('where the journal is', () => {
+  it.each([
+    [{ XDG_STATE_HOME: '/s', HOME: '/h' }, '/s/volctl'],
+    [{ XDG_STATE_HOME: 'relative', HOME: '/h' }, '/h/.local/state/volctl'],
+    [{ HOME: '/h' }, '/h/.local/state/volctl'],
+  ])('%j', (environment, directory) => expect(stateDirectory(environment)).toBe(directory))
+
+  it('nowhere, without a home', () => expect(() => stateDirectory({})).toThrow('there is no place for the journal'))
+})
