@@ -438,7 +438,11 @@ describe('S17 recovered identity', () => {
   it('a staged volume on the same device, confirmed by its hash, tells driver and handle', () => {
     const built = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1', stateFile: false }).staged('vol-1', '7:1')
     const [operation] = plan(built).operations
-    expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', volume: { driver: DRIVER, handle: 'vol-1' } })
+    expect(operation).toMatchObject({
+      kind: 'CleanOrphanVolume',
+      reason: 'NotReconstructable',
+      volume: { handle: 'vol-1' },
+    })
     expect(operation?.blocked).toBeUndefined()
   })
   it('a global state file that is lost as well is found by a PersistentVolume whose handle has the hash', () => {
