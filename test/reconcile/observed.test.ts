@@ -122,6 +122,13 @@ it('O12: data in an unmounted directory is kept and reported with size and path'
   expect(made.problems.find((each) => each.code === 'DataUnderMountPoint')?.message).toContain('db (8 bytes)')
 })
 
+it('O12: so is data beside sub-paths that go', () => {
+  const built = node().mount(`pods/${GONE}/volume-subpaths/n/c/0`, { dev: '0:70', fsType: 'nfs4' })
+  const made = plan(built.file(`pods/${GONE}/volumes/kubernetes.io~nfs/n/db`, 'precious'))
+  expect(made.operations[0]?.steps.map(({ op }) => op)).toEqual(['umount', 'rmdir', 'rmdir', 'rmdir'])
+  expect(made.problems.map(({ code }) => code)).toContain('DataUnderMountPoint')
+})
+
 it('O12: a CSI driver is not even asked while data lies under its target', () => {
   const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')).file(`${dir}/mount/db`, 'precious')
