@@ -56,7 +56,7 @@ describe('a driver that works', () => {
     ])
     expect(answer.verdict).toEqual({
       state: 'nothing',
-      message: 'nothing to do: the driver answers and is registered; 1 of its volumes are staged, 1 published',
+      message: 'nothing to do: the driver answers and is registered',
     })
     expect(answer.chain.map(({ name, says }) => `${name}: ${says}`)).toEqual([
       'default/disk-node-x7: Running',
@@ -65,12 +65,7 @@ describe('a driver that works', () => {
       'node-1: lists the driver, node ID node-1',
       `${DRIVER}: volumes are attached`,
     ])
-    expect(answer.dependents).toEqual({
-      staged: ['pv-1'],
-      published: [{ volume: 'pv-1', pod: expect.objectContaining({ name: 'web-0' }) }],
-      attachments: [expect.stringMatching(/^csi-/)],
-      waiting: [],
-    })
+    expect(answer.volumes.map(({ volume, chain }) => [volume.persistentVolume, chain.length])).toEqual([['pv-1', 5]])
   })
 
   it('a pod that has the directory of all drivers is its own only where none has the driver’s', () => {
@@ -159,6 +154,8 @@ describe('a driver that does not', () => {
     const answer = ask(built)
     expect(links(answer)).toEqual(expect.arrayContaining(['Socket unknown', 'CSINode unknown']))
     expect(answer.verdict.code).not.toBe('DriverUnavailable')
+    const silent = ask(node(), [{ ...SILENT, path: 'plugins/other/csi.sock' }])
+    expect(silent.verdict.message).toBe('nothing to do: whether the driver answers is not known')
   })
 
   it('the pod that runs it is named, with the commands that show why', () => {
@@ -199,15 +196,17 @@ describe('a driver that does not', () => {
 
   it('pods wait for it: who, and for which volume', () => {
     const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
-    const { dependents, waiting } = ask(built, [])
-    expect(waiting).toHaveLength(1)
-    expect(dependents?.waiting).toEqual([
-      {
-        volume: 'data',
-        code: 'DriverUnavailable',
-        pod: { namespace: 'default', name: 'web-0', uid: LIVING },
-      },
-    ])
+    const { volumes, waiting } = ask(built, [])
+    expect(waiting).toMatchObject([{ code: 'DriverUnavailable', pod: { name: 'web-0' }, volume: { name: 'pv-1' } }])
+    expect(volumes).toMatchObject([{ wantedBy: [{ pod: { name: 'web-0' }, as: ['data'] }] }])
+  })
+
+  it('of the cluster’s volumes those are named that are here; one without its PersistentVolume is its attacher’s', () => {
+    const { volumeAttachments = [] } = used().build().snapshot.api ?? {}
+    const built = used().persistentVolume('pv-elsewhere').withApi({ volumeAttachments })
+    expect(ask(built).volumes.map(({ volume }) => volume.name)).toEqual(['pv-1'])
+    const lone = node().withApi({ volumeAttachments })
+    expect(ask(lone, []).volumes).toMatchObject([{ attachment: { name: volumeAttachments[0]?.metadata.name } }])
   })
 })
 

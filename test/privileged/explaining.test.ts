@@ -88,7 +88,7 @@ describeUnless(noRoot, 'explaining for real', () => {
     const runs = await answer(`driver/${DRIVER}`)
     expect(links(runs)).toEqual(['NodePluginPod unknown', 'Socket good', 'Registration good', ...objects])
     expect(runs).toMatchObject({ verdict: { state: 'operation' } })
-    expect(runs.dependents?.published.length).toBeGreaterThan(0)
+    expect(runs.volumes.length).toBeGreaterThan(0)
     await scene.driver.kill()
     const killed = await answer(`driver/${DRIVER}`)
     await scene.driver.restart()

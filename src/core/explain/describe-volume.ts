@@ -97,7 +97,7 @@ export function describeRow(
 }
 
 /** The spec name, or what comes closest. */
-export function nameOf({
+function nameOf({
   onDisk,
   globals,
   maps,

@@ -1,24 +1,21 @@
-/** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it, and what of this node depends on it. */
+/** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it. */
 
 import { describePod, kubectl } from '../base/command.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
-import type { NextStep, Plan } from '../plan/plan.ts'
+import type { NextStep } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
-import { nameOf } from './describe-volume.ts'
-import type { DriverDependents, Link, Verdict } from './explanation.ts'
+import type { Link, Verdict } from './explanation.ts'
 
-export interface DescribedDriver {
+export interface JudgedDriver {
   /** Link by link (C24 to C28). */
   readonly chain: readonly Link[]
-  readonly dependents: DriverDependents
   /** Undefined: it works, as far as is known, or is not meant to be here. */
   readonly broken: Verdict | undefined
   /** What is said where it is not broken. */
@@ -27,28 +24,10 @@ export interface DescribedDriver {
   readonly steps: readonly NextStep[]
 }
 
-/** @param waiting of the plan, the driver's alone */
-export function describeDriver(context: PlanContext, name: string, waiting: Plan['waiting']): DescribedDriver {
-  const dependents = dependentsOf(context, name, waiting)
-  const { published, staged, attachments } = dependents
-  const depending = staged.length + published.length + attachments.length + waiting.length
-  const isExpected = socketsOf(context, name).length > 0 || entryOf(context, name) !== undefined || depending > 0
-  return {
-    ...judgeDriver(context, name, isExpected),
-    dependents,
-    fine: isExpected
-      ? `the driver answers and is registered; ${staged.length} of its volumes are staged, ${published.length} published`
-      : 'the driver is not on this node, and nothing here depends on it',
-  }
-}
-
-/** @param isExpected it is meant to be on this node */
-export function judgeDriver(
-  context: PlanContext,
-  name: string,
-  isExpected: boolean,
-): Omit<DescribedDriver, 'dependents' | 'fine'> {
+/** @param isNeeded something here depends on it: it is meant to be on this node, whether or not anything else shows it */
+export function judgeDriver(context: PlanContext, name: string, isNeeded: boolean): JudgedDriver {
   const sockets = socketsOf(context, name)
+  const isExpected = isNeeded || sockets.length > 0 || entryOf(context, name) !== undefined
   const pods = driverPods(context, name, sockets)
   const answers = sockets.some(({ registered }) => registered)
   const chain = [
@@ -57,8 +36,13 @@ export function judgeDriver(
     csiNodeLink(context, name, isExpected),
     csiDriverLink(context, name),
   ]
-  const broken = isExpected ? faultOf(context, name, sockets, chain) : undefined
-  return { chain, broken, steps: stepsOf(name, pods, answers) }
+  const works = answers ? 'the driver answers and is registered' : 'whether the driver answers is not known'
+  return {
+    chain,
+    broken: isExpected ? faultOf(context, name, sockets, chain) : undefined,
+    fine: isExpected ? works : 'the driver is not on this node, and nothing here depends on it',
+    steps: stepsOf(name, pods, answers),
+  }
 }
 
 function socketsOf({ inputs }: PlanContext, name: string): readonly CsiSocket[] {
@@ -78,28 +62,6 @@ export function driverSockets(context: PlanContext, name: string): string[] {
 
 function absolute(inputs: ActualInputs, path: string): string {
   return path.startsWith('/') ? path : inputs.absolute(path)
-}
-
-function dependentsOf(context: PlanContext, name: string, waiting: Plan['waiting']): DriverDependents {
-  const { api, nodeName } = context.inputs.snapshot
-  const own = context.ledger.ofDriver(name)
-  const attachments = (api?.volumeAttachments ?? []).filter(
-    ({ spec }) => spec.attacher === name && spec.nodeName === nodeName,
-  )
-  return {
-    staged: own
-      .filter(({ staged, maps }) => staged.some(({ layers }) => layers.length > 0) || maps.length > 0)
-      .map(nameOf),
-    published: own.flatMap((volume) =>
-      [...volume.havingUids].map((uid) => ({ volume: nameOf(volume), pod: podRefOf(context, uid) })),
-    ),
-    attachments: attachments.map(({ metadata }) => metadata.name),
-    waiting: waiting.map(({ volume, pod, code }) => ({
-      volume: volume?.podVolumeName ?? volume?.name ?? '',
-      code,
-      ...omitUndefined({ pod }),
-    })),
-  }
 }
 
 /**

@@ -27,11 +27,11 @@ import type { Holders } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
 import { type Asked, type Concern, concernOf } from './concern.ts'
 import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import { type DescribedDriver, describeDriver } from './driver.ts'
+import { type JudgedDriver, judgeDriver } from './driver.ts'
 import type { Explanation, HoldersView, PodView, Verdict } from './explanation.ts'
 import { nodeFacts } from './identity.ts'
 import { isDeviceFile } from './place-target.ts'
-import { asker } from './target-scope.ts'
+import { asker, isHere } from './target-scope.ts'
 import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
@@ -60,11 +60,12 @@ export function explainer(
 
 function explanationOf(decided: Decided, what: string, asked: Asked, given: Given): Explanation {
   const { context } = decided
-  const { volumes: rows, only, driver: own, node: isNode = false, pods } = asked.scope
+  const { only, driver: own, node: isNode = false, pods } = asked.scope
   const concern = concernOf(decided, asked.scope)
+  const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
   const volumes = rows.map((volume) => describeVolume(decided, volume, only))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
-  const driver = own && describeDriver(context, own.name, concern.waiting)
+  const driver = own && judgeDriver(context, own.name, rows.length > 0)
   const broken = driver?.broken
   const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
@@ -72,7 +73,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
   // A hint is said once.
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
-    dead: broken ?? deadVerdict([...asked.places, ...volumes.flatMap(({ places }) => places)]),
+    dead: driver ? broken : deadVerdict([...asked.places, ...volumes.flatMap(({ places }) => places)]),
     untouchable: untouchable(context, asked.scope, concern),
     ofPod: pods.length === 1,
     nothing: because
@@ -91,7 +92,6 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     ],
     identity: isNode ? nodeFacts(context) : asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? [],
-    ...omitUndefined({ dependents: driver?.dependents }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
     volumes,
@@ -186,11 +186,7 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
 }
 
 /** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
-function nextOfDriver(
-  { plan, context }: Decided,
-  { chain, steps }: DescribedDriver,
-  given: Given,
-): readonly NextStep[] {
+function nextOfDriver({ plan, context }: Decided, { chain, steps }: JudgedDriver, given: Given): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
   if (isUp && chain[0]?.pod !== undefined) return steps
   const { next = [] } = withAdvice(plan, given).summary

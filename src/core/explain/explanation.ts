@@ -188,19 +188,6 @@ const namespaceView = object({ ...HOLDER, mountPoints: list(text) })
 
 interface NamespaceView extends ShapeOf<typeof namespaceView> {}
 
-const dependents = object({
-  staged: list(text),
-  published: list(object({ volume: text, pod })),
-  attachments: list(text),
-  waiting: about(
-    'Pods that cannot have a volume of the driver yet.',
-    list(object({ volume: text, pod: optional(pod), code: codeOf(ALL_CODES) })),
-  ),
-})
-
-/** What of this node depends on a CSI driver. */
-export interface DriverDependents extends ShapeOf<typeof dependents> {}
-
 const holders = object({
   known: about('false: nobody looked; `notes` says why.', flag),
   processes: list<ProcessView>(processView),
@@ -247,9 +234,6 @@ const EXPLANATION = {
   pods: list<PodView>(podView),
   volumes: list<VolumeView>(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
-  dependents: optional(
-    about<DriverDependents>('Where a CSI driver was asked about: what of this node depends on it.', dependents),
-  ),
   places: about('What lies at the path, or on the device, that was asked about.', list<Place>(named('place', place))),
   decisions: about("The planner's own word on each thing that it left or acted on.", list(decision)),
   holders: about<HoldersView>('Who keeps it busy.', holders),

@@ -3,6 +3,7 @@
 import { volctl } from '../base/command.ts'
 import { NotFound } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
+import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -62,15 +63,16 @@ function isThisNodeAsked({ inputs }: PlanContext, things: readonly Thing[], what
 
 const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }
 
-/** Its facts take the plan: explain.ts has them. Volumes that only the API has, for other nodes, are left out. */
+/** Its facts take the plan: explain.ts has them. */
 function ofNode({ inputs, ledger }: PlanContext): Asked {
-  const volumes = ledger.all.filter(
-    ({ wanted, unresolved, onDisk, leaked, staged, maps, globals, attachment }) =>
-      attachment !== undefined ||
-      [wanted, unresolved, onDisk, leaked, staged, maps, globals].some(({ length }) => length > 0),
-  )
   const subject = { kind: 'Node', name: inputs.snapshot.nodeName } as const
-  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes, node: true } }
+  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: ledger.all.filter(isHere), node: true } }
+}
+
+/** Volumes that only the API has, for other nodes, are not this one's. */
+export function isHere({ wanted, unresolved, havingUids, staged, maps, globals, attachment }: VolumeRow): boolean {
+  const parts = [wanted, unresolved, staged, maps, globals].map(({ length }) => length)
+  return attachment !== undefined || havingUids.size > 0 || parts.some((length) => length > 0)
 }
 
 function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {

@@ -115,9 +115,12 @@ export function ledgerOf(sources: LedgerSources) {
     ofClaim: (claim: string): VolumeRow | undefined => rows().byClaim.get(claim),
     ofAttachment: (name: string): VolumeRow | undefined => rows().byAttachment.get(name),
     ofDriver: (name: string): readonly VolumeRow[] => rows().all.filter(({ identity }) => identity?.driver === name),
-    /** Also of what is not identified, and is staged in the driver's directory. */
+    /** Also of what is not identified, and is staged in the driver's directory, or attached by the driver. */
     keysOfDriver: (name: string): ReadonlySet<RowKey> => {
-      const own = rows().all.filter((row) => (row.identity?.driver ?? row.staged[0]?.driverDir) === name)
+      const own = rows().all.filter(
+        ({ identity, staged, attachment }) =>
+          (identity?.driver ?? staged[0]?.driverDir ?? attachment?.spec.attacher) === name,
+      )
       return new Set(own.map(({ key }) => key))
     },
     /** The volume whose driver and handle give a staging directory its name. */

@@ -5,15 +5,7 @@
 
 import { volctl } from '../base/command.ts'
 import { present, take } from '../base/take.ts'
-import type {
-  DriverDependents,
-  Explanation,
-  Fact,
-  HoldersView,
-  PodView,
-  ProcessView,
-  Verdict,
-} from '../explain/explanation.ts'
+import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTextIn } from '../plan/plan-names.ts'
@@ -26,12 +18,11 @@ import {
   chainText,
   colourOf,
   placesText,
-  shortName,
   volumeBlock,
   volumeRows,
   volumesSummary,
 } from './explain-parts.ts'
-import { podText, seconds, volumeText } from './format.ts'
+import { seconds, volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
 import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
@@ -43,25 +34,23 @@ interface Typed {
 }
 
 export function renderExplanation(told: Explanation, screen: Screen, { place }: Typed = {}): string {
-  const { subject, identity, volumes, places, dependents, holders, chain, verdict, notes } = told
+  const { subject, identity, volumes, places, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
-  const depends = dependents === undefined ? '' : dependentsText(dependents, screen)
   const short = (): (string | false)[] => [
     others.length > 0 && volumesSummary(volumes, screen, !isNode),
     first !== undefined && others.length === 0 && volumeRows(first, screen),
-    depends,
   ]
   const all = (): (string | false)[] => [
     isNode && planHeader(plan, screen),
     factsText(identity, screen),
     placesText(places, screen),
     podsText(told.pods, screen),
-    depends && `${chainText(chain, screen)}${depends}`,
+    subject.kind === 'Driver' && chainText(chain, screen),
     ...volumes.map((volume) => volumeBlock(volume, screen)),
     operationsTable(plan, podText, screen),
     decisionsText(told, screen),
@@ -108,7 +97,7 @@ export function headerText(
   screen: Screen,
   { place, answer = answerOf(planOnNode(told)) }: Typed & { readonly answer?: Answer } = {},
 ): string {
-  const { subject, node, createdAt, volumes, dependents, chain, verdict, summary } = told
+  const { subject, node, createdAt, volumes, chain, verdict, summary } = told
   const { wide, width, paint } = screen
   const [first, ...others] = byWorst(volumes)
   const isNode = subject.kind === 'Node'
@@ -117,7 +106,7 @@ export function headerText(
     ? answer.headline
     : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${saysOf(told)}`
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
-  const isOfOne = links !== '' && others.length > 0 && first !== undefined && dependents === undefined
+  const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
   const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(told, answer) ?? {}
   return [
@@ -176,26 +165,6 @@ function decisionsText({ decisions }: Explanation, screen: Screen): string {
     ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
   )
   return block('Decisions:', lines, screen)
-}
-
-const MOST_NAMED = 3
-
-/** What depends on it: the first few by name; wide: all. */
-function dependentsText({ staged, published, attachments, waiting }: DriverDependents, screen: Screen): string {
-  const { width, wide } = screen
-  const most = wide ? Number.POSITIVE_INFINITY : MOST_NAMED
-  const rows: [string, readonly string[]][] = [
-    ['waiting', waiting.map(({ volume, pod, code }) => `${podText(pod)}/${volume} (${code})`)],
-    ['published', published.map(({ volume, pod }) => `${volume} in pod ${podText(pod)}`)],
-    ['staged', staged],
-    ['attached', attachments.map((name) => (wide ? name : shortName(name)))],
-  ]
-  const lines = rows.map(([label, names]) =>
-    names.length === 0
-      ? ''
-      : wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${take(names, most).join(', ')}`, width),
-  )
-  return block('Depends on it:', [lines.join('') || wrapped('  ', 'nothing on this node', width)], screen)
 }
 
 const MOST_HOLDERS = 4
