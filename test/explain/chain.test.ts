@@ -152,9 +152,12 @@ describe('links', () => {
         'node.status.volumesAttached still lists it',
       ))
 
-    it('is no link where the driver does not attach, and unknown without its object', () => {
+    it('is no link where the driver does not attach, and unknown where its object could not be read (S3)', () => {
       expect(attachment(driver(false))).toBeUndefined()
-      expect(attachment(driver())).toMatchObject({ state: 'unknown' })
+      expect(attachment(driver())).toMatchObject({ state: 'bad' })
+      const refused = { resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'x' }
+      const blind = (built: NodeBuilder): unknown => built.withApi({ csiDrivers: [], errors: [refused] })
+      expect(attachment(blind)).toMatchObject({ state: 'unknown' })
     })
 
     it('is no link of an inline volume', () => {

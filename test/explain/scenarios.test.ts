@@ -108,7 +108,7 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(stepsOf(answer)).toEqual([])
   const pod = ask(built, 'default/web-0')
   expect(pod.verdict.message).toBe(
-    'nothing to do: the pod is in the API and meant to run, and its volume is as it should be',
+    'nothing to do: the pod is in the API and should run; it keeps its volumes',
   )
   expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
   // The staged mount stays for the pod's sake.
@@ -167,7 +167,7 @@ it('a claim that does not exist', () => {
     expect(answer.verdict, what).toMatchObject({ state: 'waiting', code: 'ClaimMissing' })
     expect(answer.volumes[0]?.wantedBy, what).toMatchObject([{ pod: { name: 'web-0' }, as: ['data'] }])
   }
-  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('does not exist')
+  expect(ask(built, 'pvc/default/claim-missing').chain[0]).toMatchObject({ state: 'bad', says: 'does not exist' })
 })
 
 it('what comes first is shown, though it is another pod’s', () => {

@@ -55,7 +55,7 @@ function terminating(): NodeBuilder {
 describe('why does this pod hang in Terminating?', () => {
   it('its containers run on, and nobody ends them', () => {
     const { answer, next } = ask(terminating().running(POD, 'web-0').build(), 'default/web-0')
-    expect(answer.identity).toContainEqual({ label: 'Being deleted', value: '2026-11-21T12:00:00Z', from: 'API' })
+    expect(answer.pods).toMatchObject([{ deletedAt: '2026-11-21T12:00:00Z' }])
     expect(answer.volumes).toMatchObject([{ desired: 'wanted by pod default/web-0', verdict: { state: 'waiting' } }])
     expect(answer.verdict).toEqual({
       state: 'waiting',
@@ -89,9 +89,8 @@ describe('why does this pod hang in Terminating?', () => {
       metadata: { ...pod?.metadata, finalizers: ['example.com/wait'] },
     } as NodeBuilder['pods'][0]
     const { answer, next } = ask(built.build(), 'default/web-0')
-    expect(answer.identity).toContainEqual({ label: 'Kept by', value: 'finalizer example.com/wait', from: 'API' })
     expect(answer.verdict.message).toBe(
-      'nothing to do: the pod has ended; no sandbox, container or process is left, and nothing of its volumes is on this node',
+      'nothing to do: the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
     )
     expect(next).toEqual([
       'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted',
@@ -234,10 +233,7 @@ describe('why does this VolumeAttachment never go away?', () => {
 
   it('the controller waits for a kubelet that is down; nothing here uses it: volctl detaches it', () => {
     const { answer, next } = ask(idle().build(), VA)
-    expect(answer.identity.map(({ label }) => label)).toEqual(
-      expect.arrayContaining(['VolumeAttachment', 'Node', 'Attacher', 'PersistentVolume', 'Handle', 'Attached']),
-    )
-    expect(answer.identity).toContainEqual({ label: 'Handle', value: 'pv-1', from: 'PersistentVolume pv-1' })
+    expect(answer.volumes).toMatchObject([{ volume: { handle: 'pv-1', handleFrom: 'PersistentVolume pv-1' } }])
     expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node', places: [] }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
     expect(answer.verdict.message).toMatch(
@@ -270,13 +266,10 @@ describe('why does this VolumeAttachment never go away?', () => {
       status: { attached: true, detachError: { message: 'volume is busy' } },
     } as NodeBuilder['attachments'][0]
     const { answer, next } = ask(built.build(), VA)
-    expect(answer.identity).toEqual(
-      expect.arrayContaining([
-        { label: 'Being deleted', value: '2026-11-21T11:00:00Z', from: 'API' },
-        { label: 'Kept by', value: 'finalizer external-attacher/disk-test', from: 'API' },
-        { label: 'Detach error', value: 'volume is busy', from: 'API' },
-      ]),
-    )
+    expect(answer.chain.find(({ kind }) => kind === 'VolumeAttachment')).toMatchObject({
+      state: 'bad',
+      says: 'attached; no pod there wants it; volume is busy; being deleted since 2026-11-21T11:00:00Z, kept by finalizer external-attacher/disk-test',
+    })
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'AttachmentDeleting' })
     expect(next).toEqual([
       `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${attachment?.metadata.name}`,

@@ -7,36 +7,39 @@ import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/
 import { nodesText } from '../cluster/model/findings.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
-import type { VolumeRow } from '../facts/row.ts'
-import type { CsiIdentity } from '../facts/sources.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
+import { type ApiLookup, apiLookup, isListedWhole, type Lookup, mapFound } from '../volumes/api-lookup.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
+import { PLUGINS } from '../volumes/registry.ts'
 import type { Link } from './explanation.ts'
+import type { Thing } from './things.ts'
 
 const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
-const NO_API: Pick<ApiLookup, 'persistentVolumeClaim' | 'persistentVolume' | 'volumeAttachment'> = {
-  persistentVolumeClaim: () => NOT_ASKED,
-  persistentVolume: () => NOT_ASKED,
-  volumeAttachment: () => NOT_ASKED,
+
+/** An object of the API, as far as it was read. */
+function asked<T>({ inputs }: PlanContext, look: (objects: ApiLookup) => Lookup<T>): Lookup<T> {
+  const { api } = inputs.snapshot
+  return api === undefined ? NOT_ASKED : look(apiLookup(api))
 }
 
-/** The API's objects, each as far as it was read. */
-export function apiObjects({ inputs: { snapshot } }: PlanContext): typeof NO_API {
-  return snapshot.api === undefined ? NO_API : apiLookup(snapshot.api)
-}
-
-/** A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree. */
-export function volumeRecordOf({ inputs: { snapshot } }: PlanContext, name: string): Lookup<ClusterVolume> {
-  const { api } = snapshot
-  if (api === undefined) return NOT_ASKED
-  const lookup = apiLookup(api)
-  return mapFound(lookup.persistentVolume(name), (object) =>
-    volumeRecord(object, { podUid: '', lookup, node: api.node ?? null }),
-  )
+/** Of a claim, PersistentVolume or attachment behind which is no volume of this node: the object alone. */
+export function objectLinks(context: PlanContext, { kind, name }: Thing): Link[] {
+  if (kind === 'PersistentVolumeClaim') {
+    const [namespace = '', own = ''] = name.split('/')
+    return [claimLink(context, { namespace, name: own }, true)]
+  }
+  if (kind === 'PersistentVolume') return [persistentVolumeLink(context, name, true)]
+  if (kind !== 'VolumeAttachment') return []
+  const found = asked(context, (objects) => objects.volumeAttachment(name))
+  const ofNode = (object: VolumeAttachment): Judged => {
+    const { state, says } = judgeAttachment(attachmentRecord(object), true, undefined)
+    return { state, says: `${says}; to node ${object.spec.nodeName}` }
+  }
+  return [{ kind, name, ...judge(found, true, ofNode) }]
 }
 
 /**
@@ -45,21 +48,24 @@ export function volumeRecordOf({ inputs: { snapshot } }: PlanContext, name: stri
  * @param isNeeded somebody here wants the volume, or may still use it
  */
 export function apiLinks(context: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
+  const claim = claimNameOf(volume)
+  const name = persistentVolumeNameOf(volume)
   return [
-    ...claimLink(context, volume, isNeeded),
-    ...persistentVolumeLink(context, volume, isNeeded),
+    ...(claim === undefined ? [] : [claimLink(context, claim, isNeeded)]),
+    ...(name ? [persistentVolumeLink(context, name, isNeeded)] : []),
     ...attachmentLink(context, volume, isNeeded),
   ]
 }
 
-function claimLink(context: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
-  const name = claimNameOf(volume)
-  if (name === undefined) return []
-  const found = mapFound(apiObjects(context).persistentVolumeClaim(name.namespace, name.name), claimRecord)
-  return [{ kind: 'PersistentVolumeClaim', name: namespacedName(name), ...judge(found, isNeeded, judgeClaim) }]
+type ClaimName = { readonly namespace: string; readonly name: string }
+
+function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): Link {
+  const found = asked(context, (objects) => objects.persistentVolumeClaim(claim.namespace, claim.name))
+  const seen = judge(found, isNeeded, (object) => judgeClaim(claimRecord(object)))
+  return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...seen }
 }
 
-function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow) {
+function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow): ClaimName | undefined {
   const claim = [...wanted, ...ended].find((each) => each.claim !== undefined)?.claim?.metadata
   if (claim !== undefined) return { namespace: claim.namespace ?? 'default', name: claim.name }
   const missing = unresolved.find(({ claimName }) => claimName !== undefined)
@@ -68,18 +74,28 @@ function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow)
   return name === undefined ? undefined : { namespace, name }
 }
 
-function persistentVolumeLink(context: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
-  const { persistentVolume, unresolved, attachment } = volume
-  const name =
+function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: VolumeRow): string | undefined {
+  return (
     persistentVolume?.metadata.name ??
     unresolved.find((each) => each.persistentVolumeName)?.persistentVolumeName ??
     attachment?.spec.source.persistentVolumeName
-  if (name === undefined || name === '') return []
-  return [{ kind: 'PersistentVolume', name, ...judge(volumeRecordOf(context, name), isNeeded, judgeVolume) }]
+  )
+}
+
+/** Under the name that the controller gives it, translated to CSI if it is in-tree. */
+function persistentVolumeLink(context: PlanContext, name: string, isNeeded: boolean): Link {
+  const found = asked(context, (lookup) =>
+    mapFound(lookup.persistentVolume(name), (object) => {
+      const source = PLUGINS.map(({ sourceText }) => sourceText?.(object.spec)).find((text) => text !== undefined)
+      const node = context.inputs.snapshot.api?.node ?? null
+      return judgeVolume(volumeRecord(object, { podUid: '', lookup, node }), source)
+    }),
+  )
+  return { kind: 'PersistentVolume', name, ...judge(found, isNeeded, (judged) => judged) }
 }
 
 function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
-  const { identity, attachment } = volume
+  const { identity, attachment, wanted, mounts } = volume
   const { nodeName, api } = context.inputs.snapshot
   const isListed =
     identity === undefined || api?.node == null
@@ -88,11 +104,11 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
   const seen = (object: VolumeAttachment): Judged => judgeAttachment(attachmentRecord(object), isNeeded, isListed)
   if (attachment !== undefined)
     return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...seen(attachment) }]
-  if (identity === undefined) return []
-  const attachability = attachabilityOf(context, volume, identity)
+  if (identity === undefined || wanted.length + mounts.length === 0) return []
+  const attachability = attachabilityOf(context, volume)
   if (attachability === 'notAttachable') return []
   const name = attachmentName(identity.handle, identity.driver, nodeName)
-  const found = apiObjects(context).volumeAttachment(name)
+  const found = asked(context, (objects) => objects.volumeAttachment(name))
   // A driver whose CSIDriver could not be read may attach nothing.
   if (attachability === 'unknown' && found.state === 'Absent')
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
@@ -105,63 +121,61 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
   return [{ kind: 'VolumeAttachment', name, state, says: `${says}${still}${elsewhere}` }]
 }
 
-/** By what pods want; of what only is mounted here, by its driver: without a CSIDriver object nobody knows (S3). */
-function attachabilityOf(
-  { inputs }: PlanContext,
-  { wanted, onDisk, mounts }: VolumeRow,
-  { driver, handle }: CsiIdentity,
-): Attachability {
-  if (wanted.length > 0)
-    return (
-      (['attachable', 'unknown'] as const).find((each) => wanted.some(({ attachability }) => attachability === each)) ??
-      'notAttachable'
-    )
+/**
+ * By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012), without whose CSIDriver object it is
+ * attached.
+ */
+export function attachabilityOf({ inputs, objects }: PlanContext, volume: VolumeRow): Attachability {
+  const { wanted, ended, onDisk, identity, attachment } = volume
+  const wants = [...wanted, ...ended].map(({ attachability }) => attachability)
+  const known = (['attachable', 'unknown', 'notAttachable'] as const).find((each) => wants.includes(each))
+  if (known !== undefined) return known
+  if (attachment !== undefined || objects.isAttached(uniqueNameOfRow(volume) ?? '')) return 'attachable'
+  if (identity === undefined) return 'notAttachable'
+  const { driver, handle } = identity
   // An inline volume is never attached, whatever its driver does with other volumes (C35).
-  const isInline = onDisk.some(({ podUid, name }) => handle === inlineCsiHandle(podUid, unescapeQualifiedName(name)))
-  if (mounts.length === 0 || isInline) return 'notAttachable'
+  if (onDisk.some(({ podUid, name }) => handle === inlineCsiHandle(podUid, unescapeQualifiedName(name))))
+    return 'notAttachable'
   const { api } = inputs.snapshot
   const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
-  if (object === undefined) return 'unknown'
-  return object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
+  if (object === undefined && !isListedWhole(api, 'csidrivers')) return 'unknown'
+  return object?.spec.attachRequired === false ? 'notAttachable' : 'attachable'
 }
 
 export type Judged = Pick<Link, 'state' | 'says'>
-
-export const MISSING = 'does not exist'
 
 /** What is found is judged; what is not is bad where it is needed, and unknown where nobody could look. */
 function judge<T>(found: Lookup<T>, isNeeded: boolean, ofObject: (object: T) => Judged): Judged {
   if (found.state === 'Found') return ofObject(found.object)
   if (found.state === 'Unknown') return { state: 'unknown', says: found.reason }
-  return { state: isNeeded ? 'bad' : 'absent', says: MISSING }
+  return { state: isNeeded ? 'bad' : 'absent', says: 'does not exist' }
 }
 
-function judgeClaim({ phase, volumeName, deletedAt }: ClusterClaim): Judged {
+function judgeClaim(record: ClusterClaim): Judged {
+  const { phase, volumeName } = record
   const isBound = volumeName !== undefined && (phase ?? 'Bound') === 'Bound'
   const bound = volumeName === undefined ? 'not bound to a PersistentVolume' : `bound to ${volumeName}`
-  const says = isBound ? bound : `${phase ?? 'no phase'}, ${bound}`
-  return judged(isBound, deletedAt, says)
+  return judged(isBound, record, isBound ? bound : `${phase ?? 'no phase'}, ${bound}`)
 }
 
-function judgeVolume({ phase, driver, plugin, handle, accessModes, problem, deletedAt }: ClusterVolume): Judged {
+/** @param source of a plugin whose volumes have no driver and no handle, in its own words */
+function judgeVolume(record: ClusterVolume, source: string | undefined): Judged {
+  const { phase, driver, plugin = 'no plugin', handle = 'unknown', accessModes, problem } = record
   if (problem !== undefined) return { state: 'bad', says: problem }
-  const source = driver === undefined ? (plugin ?? 'no plugin') : `${driver}, handle ${handle ?? 'unknown'}`
-  return judged(phase !== 'Failed', deletedAt, phase === 'Bound' ? undefined : phase, source, accessModes.join(', '))
+  const is = source ?? (driver === undefined ? plugin : `${driver}, handle ${handle}`)
+  return judged(phase !== 'Failed', record, phase === 'Bound' ? undefined : phase, is, accessModes.join(', '))
 }
 
 /**
  * @param isNeeded a pod of the node needs it: an attachment that nobody needs is as bad as one that is missing
  * @param isListed in volumesAttached of its node; undefined: not known
  */
-function judgeAttachment(
-  { attached, deletedAt, attachError, detachError }: ClusterAttachment,
-  isNeeded: boolean,
-  isListed: boolean | undefined,
-): Judged {
+function judgeAttachment(record: ClusterAttachment, isNeeded: boolean, isListed: boolean | undefined): Judged {
+  const { attached, attachError, detachError } = record
   const isAttached = attached === true
   return judged(
     isAttached && isNeeded,
-    deletedAt,
+    record,
     isAttached ? 'attached' : 'not attached',
     isAttached && isListed === false ? 'node.status.volumesAttached does not list it' : undefined,
     isNeeded ? undefined : 'no pod there wants it',
@@ -170,8 +184,13 @@ function judgeAttachment(
 }
 
 /** An object that is being deleted is never good. */
-function judged(isGood: boolean, deletedAt: string | undefined, ...says: readonly (string | undefined)[]): Judged {
-  const deleting = deletedAt === undefined ? undefined : `being deleted since ${deletedAt}`
+function judged(
+  isGood: boolean,
+  { deletedAt, finalizers = [] }: Partial<Pick<ClusterAttachment, 'deletedAt' | 'finalizers'>>,
+  ...says: readonly (string | undefined)[]
+): Judged {
+  const keepers = finalizers.map((each) => `, kept by finalizer ${each}`)
+  const deleting = deletedAt === undefined ? undefined : `being deleted since ${deletedAt}${keepers.join('')}`
   return {
     state: isGood && deletedAt === undefined ? 'good' : 'bad',
     says: [...says, deleting].filter(Boolean).join('; '),

@@ -3,12 +3,14 @@ import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import type { Subject as RowSubject } from '../plan/subject.ts'
 import type { Decided, Decision } from '../reconcile/decisions.ts'
-import type { Fact, Place, Subject } from './explanation.ts'
+import type { Fact, Link, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */
 export interface Asked {
   readonly subject: Subject
   readonly identity: readonly Fact[]
+  /** Of an object without a volume here. */
+  readonly chain?: readonly Link[]
   readonly places: readonly Place[]
   readonly scope: Scope
   /** Names in /dev, where it was a device. */

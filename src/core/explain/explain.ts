@@ -91,7 +91,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
       ...(broken && driver && !looks ? driver.steps.map(({ command, why }) => `${why}: ${command}`) : []),
     ],
     identity: isNode ? nodeFacts(context) : asked.identity,
-    chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? [],
+    chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? asked.chain ?? [],
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
     volumes,
@@ -307,10 +307,13 @@ function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Co
 function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions }: Concern): Because | undefined {
   const { inputs, classes } = context
   if (scope.node) return { why: 'every volume of this node is as it should be' }
-  const pods = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
-  const [pod, ...others] = pods
-  if (pod !== undefined && others.length > 0) return { why: severalBecause(pods) }
-  if (pod !== undefined) return podBecause(pod, scope.volumes.length)
+  const [pod, ...others] = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
+  if (pod !== undefined) {
+    const [rule, why] = podVerdict(pod)
+    if (others.length === 0) return { why, rule }
+    const each = [pod, ...others].map((one) => `${one.uid}: ${podVerdict(one)[1]}`)
+    return { why: `${each.length} pods have this name on this node; ${each.join('; ')}` }
+  }
   const stays =
     subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
   if (stays !== undefined) return { why: `the volume stays attached: ${stays.why}`, rule: stays.rule }
@@ -320,23 +323,4 @@ function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions 
     return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
   }
   return undefined
-}
-
-/** Of pods of one name, each by its UID. */
-function severalBecause(pods: readonly PodClass[]): string {
-  const each = pods.map((pod) => `${pod.uid}: ${podVerdict(pod)[1]}`)
-  return `${pods.length} pods have this name on this node; ${each.join('; ')}`
-}
-
-function podBecause(pod: PodClass, volumes: number): Because {
-  const [rule, why] = podVerdict(pod)
-  if (pod.class === 'Frozen') return { why, rule }
-  if (pod.class !== 'Desired') {
-    const ended = pod.class === 'Gone' ? 'the pod was deleted from the API' : 'the pod has ended'
-    const left = volumes === 0 ? 'nothing of its volumes is on this node' : 'nothing of its volumes is left to undo'
-    return { why: `${ended}; no sandbox, container or process is left, and ${left}`, rule }
-  }
-  const all =
-    ['has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
-  return { why: `the pod is in the API and meant to run, and ${all}`, rule }
 }

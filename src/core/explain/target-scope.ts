@@ -7,6 +7,7 @@ import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
 import { identityOf } from './identity.ts'
@@ -79,7 +80,13 @@ function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): A
   const [first] = things
   const { kind, name } = first
   const subject = { kind, name: kind === 'Pod' ? podName(podRefOf(context, name)) : name }
-  return { subject, identity: identityOf(context, things), places: [], scope: scopeOf(context, first, things) }
+  return {
+    subject,
+    identity: identityOf(context, things),
+    chain: objectLinks(context, first),
+    places: [],
+    scope: scopeOf(context, first, things),
+  }
 }
 
 function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {

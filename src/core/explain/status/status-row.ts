@@ -16,6 +16,7 @@ import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { type Attachability, mayBeOne } from '../../volumes/desired-state.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
+import { attachabilityOf } from '../chain-objects.ts'
 import { attachmentView, describeRow } from '../describe-volume.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
@@ -121,7 +122,7 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
     uniqueName === undefined
       ? []
       : nodesWith(context, { uniqueName, identity, persistentVolume }).map(({ name }) => name)
-  const needed = neededOf(context, volume, unused, nodeStatus)
+  const needed = unused ?? attachabilityOf(context, volume)
   if (needed === 'notAttachable' && attachment === undefined && elsewhere.length === 0) return undefined
   const view = attachmentView(volume)
   // Where attachments cannot be listed, the Node's status is all that there is.
@@ -129,23 +130,6 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
     identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
   const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
   return { needed, attached, nodeStatus, ...omitUndefined({ attachment: view }), elsewhere }
-}
-
-/** By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012). */
-function neededOf(
-  { inputs }: PlanContext,
-  { wanted, ended, identity, attachment }: VolumeRow,
-  unused: Attachability | undefined,
-  isListed: boolean,
-): Attachability {
-  const known = wanted[0]?.attachability ?? ended[0]?.attachability ?? unused
-  if (known !== undefined) return known
-  if (attachment !== undefined || isListed) return 'attachable'
-  if (identity === undefined) return 'notAttachable'
-  const { api } = inputs.snapshot
-  const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === identity.driver)
-  if (driver === undefined && !isListedWhole(api, 'csidrivers')) return 'unknown'
-  return driver?.spec.attachRequired === false ? 'notAttachable' : 'attachable'
 }
 
 /**
