@@ -191,7 +191,11 @@ describe('did you mean', () => {
 describe('paths', () => {
   const volume = `pods/${POD}/volumes/kubernetes.io~csi/pv-1`
   const built = (): NodeBuilder =>
-    twins().published(POD, 'pv-1', '7:1').staged('pv-1', '7:1').file(`pods/${POD}/etc-hosts`, 'x')
+    twins()
+      .published(POD, 'pv-1', '7:1')
+      .staged('pv-1', '7:1')
+      .file(`pods/${POD}/etc-hosts`, 'x')
+      .entry({ path: 'plugins/disk.test/csi.sock', type: 'socket' })
 
   it.each([
     { path: volume, volumes: 1, pods: [POD] },
@@ -204,6 +208,7 @@ describe('paths', () => {
     { path: `pods/${POD}/../${POD}//volumes/.`, volumes: 1, pods: [POD] },
     { path: 'plugins/kubernetes.io/csi', volumes: 1, pods: [POD] },
     { path: 'pods', volumes: 0, pods: [] },
+    { path: 'plugins/disk.test/csi.sock', volumes: 0, pods: [] },
   ])('$path', ({ path, volumes, pods }) => {
     const answer = ask(built(), `${ROOT}/${path}`)
     expect(answer.volumes).toHaveLength(volumes)
@@ -256,15 +261,6 @@ describe('paths', () => {
     const error = errorOf(built(), `${ROOT}/pods/${uid(7)}/volumes`)
     expect(error.code).toBe('NotFound')
     expect(error.hint).toContain(`${ROOT}/pods/`)
-  })
-
-  it('a driver’s socket is no volume', () => {
-    const answer = ask(
-      built().entry({ path: 'plugins/disk.test/csi.sock', type: 'socket' }),
-      `${ROOT}/plugins/disk.test/csi.sock`,
-    )
-    expect(answer.identity[0]?.value).toBe('a directory or socket of a driver')
-    expect(answer.verdict.state).toBe('nothing')
   })
 })
 

@@ -107,9 +107,7 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(answer).toMatchObject({ operations: [], waiting: [], problems: [] })
   expect(stepsOf(answer)).toEqual([])
   const pod = ask(built, 'default/web-0')
-  expect(pod.verdict.message).toBe(
-    'nothing to do: the pod is in the API and should run; it keeps its volumes',
-  )
+  expect(pod.verdict.message).toBe('nothing to do: the pod is in the API and should run; it keeps its volumes')
   expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
   // The staged mount stays for the pod's sake.
   expect(answer.decisions).toContainEqual(expect.objectContaining({ rule: 'R817', why: `pod ${LIVING} wants it` }))

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
-import { saidBy } from '../../src/core/explain/log-lines/said-by.ts'
+import { saidBy } from '../../src/core/explain/log-lines/sentences.ts'
 import { namesIn } from '../../src/core/explain/log-lines/take-names.ts'
 import { uid } from '../helpers/node-builder.ts'
 

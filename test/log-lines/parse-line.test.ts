@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_LINE_CHARS, parseLine } from '../../src/core/explain/log-lines/log-line.ts'
-import { saidBy } from '../../src/core/explain/log-lines/said-by.ts'
+import { saidBy } from '../../src/core/explain/log-lines/sentences.ts'
 import { namesIn } from '../../src/core/explain/log-lines/take-names.ts'
 import { DRIVER, ROOT, uid } from '../helpers/node-builder.ts'
 

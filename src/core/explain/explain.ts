@@ -29,7 +29,6 @@ import { type Asked, type Concern, concernOf } from './concern.ts'
 import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type JudgedDriver, judgeDriver } from './driver.ts'
 import type { Explanation, HoldersView, PodView, Verdict } from './explanation.ts'
-import { nodeFacts } from './identity.ts'
 import { isDeviceFile } from './place-target.ts'
 import { asker, isHere } from './target-scope.ts'
 import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
@@ -90,7 +89,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
       ...podNotes(context, pods, concern),
       ...(broken && driver && !looks ? driver.steps.map(({ command, why }) => `${why}: ${command}`) : []),
     ],
-    identity: isNode ? nodeFacts(context) : asked.identity,
+    identity: asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? asked.chain ?? [],
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),

@@ -39,10 +39,7 @@ function belowRoot(context: PlanContext, path: string): Asked {
   const inside = isInside(context, path)
   return {
     subject: subjectOf(context, path),
-    identity: [
-      { label: 'Path', value: shapeOf(relative), from: 'path below the root directory' },
-      ...(inside === undefined ? [] : [inMount(inside)]),
-    ],
+    identity: inside === undefined ? [] : [inMount(inside)],
     places: [
       placeAt(inputs, path, {
         role: 'path',
@@ -93,31 +90,6 @@ function inMount(mount: MountInfo): Fact {
   }
 }
 
-/** What the path of a thing of the kubelet's says of it: the first that fits. */
-const SHAPES = (
-  [
-    ['\\.', "the kubelet's root directory"],
-    ['pods', 'the directory of all pods'],
-    ['pods/[^/]+', "a pod's directory"],
-    ['pods/[^/]+/volumes/([^/~]+)~([^/]+)/([^/]+)', 'directory of volume $3 of plugin $1/$2'],
-    ['pods/[^/]+/volumes/([^/~]+)~([^/]+)/([^/]+)/.+', 'part of volume $3 of plugin $1/$2'],
-    ['pods/[^/]+/volume-subpaths/([^/]+).*', 'sub-path mounts of volume $1'],
-    ['pods/[^/]+/volumeDevices/[^/]+/([^/]+).*', 'link to the device of raw block volume $1'],
-    ['pods/.+', "part of a pod's directory"],
-    ['plugins/kubernetes\\.io/csi/volumeDevices/.+', 'maps of raw block volumes of CSI'],
-    ['plugins/kubernetes\\.io/csi/[^/]+/.+', 'staging directory of a CSI volume'],
-    ['plugins/kubernetes\\.io[~/].+', 'global mounts and maps of a volume plugin'],
-    ['plugins(?:_registry)?(?:/.+)?', 'a directory or socket of a driver'],
-    ['.+', 'a file or directory of the kubelet'],
-  ] as const
-).map(([path, what]) => [new RegExp(`^${path}$`, 's'), what] as const)
-
-/** @param relative to the root directory */
-function shapeOf(relative: string): string {
-  const [path = '', what = ''] = SHAPES.find(([each]) => each.test(relative)) ?? []
-  return relative.replace(path, what)
-}
-
 function elsewhere(context: PlanContext, path: string): Asked {
   const { inputs } = context
   const layers = inputs.mounts.at(path)
@@ -138,14 +110,7 @@ function elsewhere(context: PlanContext, path: string): Asked {
   }
   return {
     subject: subjectOf(context, path),
-    identity: [
-      {
-        label: 'Path',
-        value: `outside ${inputs.rootDir}${sources.length > 0 ? ', the source of a volume' : shown.length > 0 ? ', shows the same file system as a volume' : ', not a volume of the kubelet'}`,
-        from: 'mount table',
-      },
-      ...(layers.length > 0 || mount === undefined ? [] : [inMount(mount)]),
-    ],
+    identity: layers.length > 0 || mount === undefined ? [] : [inMount(mount)],
     places: [place],
     scope: scopeOf([...new Set([...sources, ...shown])], [path]),
     because: 'no volume of this node is there',

@@ -10,7 +10,7 @@ import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
-import { identityOf } from './identity.ts'
+import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 import { placeTarget } from './place-target.ts'
 import { allThings, type Thing, thingsCalled } from './things.ts'
@@ -64,10 +64,11 @@ function isThisNodeAsked({ inputs }: PlanContext, things: readonly Thing[], what
 
 const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }
 
-/** Its facts take the plan: explain.ts has them. */
-function ofNode({ inputs, ledger }: PlanContext): Asked {
+function ofNode(context: PlanContext): Asked {
+  const { inputs, ledger } = context
   const subject = { kind: 'Node', name: inputs.snapshot.nodeName } as const
-  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: ledger.all.filter(isHere), node: true } }
+  const scope = { ...NO_SCOPE, volumes: ledger.all.filter(isHere), node: true } as const
+  return { subject, identity: nodeFacts(context), places: [], scope }
 }
 
 /** Volumes that only the API has, for other nodes, are not this one's. */
@@ -96,4 +97,47 @@ function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: re
   if (kind !== 'Pod') return { ...NO_SCOPE, volumes: volume === undefined ? [] : [volume] }
   const uids = things.map((each) => each.name)
   return { ...NO_SCOPE, pods: uids, only: uids, volumes: [...new Set(uids.flatMap((uid) => ledger.ofPod(uid)))] }
+}
+
+// What a thing is, where its chain does not say it, and where that was learned.
+
+/** From the API, unless another source is named; without a value nothing is said. */
+type Row = readonly [label: string, value: string | number | null | undefined, from?: string]
+
+function factsOf(rows: readonly Row[]): Fact[] {
+  return rows.flatMap(([label, value, from = 'API']) =>
+    value == null || value === '' ? [] : [{ label, value: String(value), from }],
+  )
+}
+
+/** Of a pod and a volume what neither chain nor plan says. */
+function identityOf({ inputs }: PlanContext, things: readonly Thing[]): Fact[] {
+  return things.flatMap(({ kind, name, volume }) => {
+    const directory = inputs.absolute(`pods/${name}`)
+    if (kind === 'Pod')
+      return factsOf([['Directory', inputs.tree.has(`pods/${name}`) ? directory : `${directory}: not there`, 'disk']])
+    if (kind !== 'Volume') return []
+    const names = [...(volume?.names ?? [])].filter((each) => each !== volume?.uniqueName)
+    return factsOf([
+      ['Not identified', volume?.unidentified, 'disk'],
+      ['Also called', names.join(', '), 'API and disk'],
+    ])
+  })
+}
+
+/** Of this node as a whole, what its plan does not say: what the Node object reports. */
+function nodeFacts({ inputs }: PlanContext): Fact[] {
+  const { api, nodeName, bootTime } = inputs.snapshot
+  const { status } = api?.node ?? {}
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const own = api?.volumeAttachments.filter(({ spec }) => spec.nodeName === nodeName) ?? []
+  const attached =
+    status && `${status.volumesAttached?.length ?? 0} in node.status.volumesAttached, ${own.length} VolumeAttachments`
+  return factsOf([
+    ['Kubelet', status?.nodeInfo?.kubeletVersion],
+    ['Attached', attached],
+    ['In use', status && `${status.volumesInUse?.length ?? 0} in node.status.volumesInUse`],
+    ['Ready', ready && `${ready.status}, heartbeat of ${ready.lastHeartbeatTime ?? 'unknown time'}`],
+    ['Booted', bootTime, 'this host'],
+  ])
 }

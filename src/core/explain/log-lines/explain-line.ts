@@ -10,7 +10,7 @@ import type { Explained } from '../explain.ts'
 import { Ambiguous } from '../things.ts'
 import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
-import { saidBy } from './said-by.ts'
+import { saidBy } from './sentences.ts'
 import { type LineName, type NameKind, namesIn } from './take-names.ts'
 
 /**

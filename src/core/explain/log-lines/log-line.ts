@@ -6,7 +6,7 @@
  *   Warning  FailedMount  2m (x5 over 10m)  kubelet  text
  *   text alone
  *
- * What it names is taken out by take-names.ts, what it says is known by said-by.ts. Nothing here throws, and each part takes time in
+ * What it names is taken out by take-names.ts, what it says is known by sentences.ts. Nothing here throws, and each part takes time in
  * proportion to the line.
  */
 import { omitUndefined } from '../../base/omit-undefined.ts'
