@@ -125,35 +125,11 @@ const CASES: readonly Case[] = [
     works: NEITHER,
   },
   {
-    name: 'S1: no such node in this cluster',
-    given: { state: withApi(() => ({ node: null })) },
-    is: ['PlanRefused failed'],
-    says: 'has no node node-1',
-    works: NEITHER,
-  },
-  {
     name: 'S1: another machine of the same name',
     given: { state: healthy(() => ({ machineID: 'other', systemUUID: 'other' })) },
     is: ['PlanRefused failed'],
     says: 'nothing proves that node node-1',
     next: '--context',
-    works: NEITHER,
-  },
-  {
-    name: 'S1: the kubelet here has another name',
-    given: {
-      state: healthy(() => ({ kubelet: { running: true, mayReturn: true, nodeName: 'other', nodeNameFrom: 'flag' } })),
-    },
-    is: ['PlanRefused failed'],
-    says: 'the kubelet of this host is node other, not node-1',
-    next: 'give --node other',
-    works: NEITHER,
-  },
-  {
-    name: 'S29: the API server has lost its pods',
-    given: { state: withApi(() => ({ pods: [] })) },
-    is: ['PlanRefused failed'],
-    says: 'the API lists no pod of this node, but 1 still run here',
     works: NEITHER,
   },
   {
@@ -209,12 +185,6 @@ const CASES: readonly Case[] = [
     given: { state: withDriver([{ ...answering, registered: false, error: 'nobody answers' }]) },
     is: ['CsiDriver failed'],
     says: 'plugins/disk.test/csi.sock: nobody answers; volumes of disk.test can be neither',
-  },
-  {
-    name: 'a driver that has left its socket behind, and is needed',
-    given: { state: withDriver([{ path: answering.path, registered: false, error: 'nobody listens' }]) },
-    is: ['CsiDriver failed'],
-    says: 'plugins_registry/disk.test-reg.sock: nobody listens; volumes of disk.test',
   },
   {
     name: 'a driver that is needed, and somebody else who does not answer',

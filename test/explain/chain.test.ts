@@ -180,11 +180,7 @@ describe('links', () => {
     expect(states(chainOf(built))).toMatchObject({ StagedMount: 'absent' })
   })
 
-  it('a claim that does not exist, and one that is not bound', () => {
-    const missing = node().livingPod(LIVING, 'web-0', [
-      { name: 'data', persistentVolumeClaim: { claimName: 'nothing' } },
-    ])
-    expect(states(chainOf(missing, 'default/web-0'))).toMatchObject({ PersistentVolumeClaim: 'bad', PodMount: 'bad' })
+  it('a claim that is not bound', () => {
     const pending = node().livingPod(LIVING, 'web-0', [claim])
     pending.claims.push({
       metadata: { name: 'claim-pv-1', namespace: 'default', uid: 'c' },

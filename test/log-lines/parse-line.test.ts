@@ -29,10 +29,6 @@ describe('the parts of a line', () => {
       want: { severity: 'warning', message: 'plain text' },
     },
     {
-      line: 'W1122 20:01:02.123456     812 file.go:123] plain text',
-      want: { severity: 'warning', message: 'plain text' },
-    },
-    {
       line: '{"ts":1795377662123.4,"caller":"a.go:1","msg":"It broke","pod":{"name":"w","namespace":"ns"},"err":"x"}',
       want: {
         source: 'a.go:1',
@@ -57,16 +53,8 @@ describe('the parts of a line', () => {
       want: { severity: 'info', source: 'manager.go:245', message: '[files] Starting' },
     },
     {
-      line: '> E1122 20:01:02.123456 file.go:12] It broke',
-      want: { severity: 'error', message: 'It broke' },
-    },
-    {
       line: 'node-1 kubelet[812]: W1122 20:01:02.123456     812 file.go:12] It broke',
       want: { host: 'node-1', program: 'kubelet', severity: 'warning', message: 'It broke' },
-    },
-    {
-      line: 'csi-resizer-0 csi-resizer E1122 20:01:02.123456       1 file.go:12] It broke',
-      want: { severity: 'error', message: 'It broke' },
     },
     {
       line: '{"stream":"stderr","message":"E1122 20:01:02.123456       1 file.go:12] It broke"}',
