@@ -155,6 +155,8 @@ it('a driver that is not registered is waited for where a pod wants the volume',
   const answer = ask(built, 'default/web-0')
   expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', rule: 'S22' })
   expect(places(answer)).toEqual(['target: not there'])
+  const blind = built.with({ tree: undefined } as never)
+  expect(places(ask(blind, 'default/web-0'))).toEqual(['target: not known'])
   expect(answer.volumes[0]?.verdict.state).toBe('waiting')
 })
 

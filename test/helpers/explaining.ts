@@ -10,7 +10,7 @@ import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 
 export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
-  return ofDecided(planWithDecisions(state, options), given)
+  return ofDecided(planWithDecisions(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })
 }
 
 export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { isLine, type LineNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
-import { explainer } from '../../src/core/explain/explain.ts'
 import { explainLine } from '../../src/core/explain/log-lines/explain-line.ts'
 import type { LineAnswer } from '../../src/core/explain/log-lines/line-explanation.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../src/core/views/screen.ts'
+import { explainer } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import * as nodes from './nodes.ts'
@@ -26,7 +26,7 @@ const inUse = (on: string): string =>
 
 function answered(line: string, built: NodeBuilder) {
   const state = built.build()
-  const explain = explainer(planWithDecisions(state, planOptions()))
+  const explain = explainer(state, planOptions())
   return explainLine(parseLine(line), { state, explain })
 }
 

@@ -10,7 +10,6 @@ import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import type { PodProcess } from '../linux/pod-cgroups.ts'
 import { stopPod } from '../plan/commands.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
@@ -22,7 +21,7 @@ import { howToStart, type PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import { type Decided, podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
-import type { ContainerName, NameOf } from '../users/describe-holders.ts'
+import type { NameOf } from '../users/describe-holders.ts'
 import type { Holders } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
 import { type Asked, type Concern, concernOf } from './concern.ts'
@@ -44,10 +43,7 @@ export interface Explained extends Held {
  * @param given what commands that are proposed are made of
  * @returns asks what a name, kind/name, a UID, an absolute path, or a device is; throws VolctlError NotFound, AmbiguousName
  */
-export function explainer(
-  decided: Decided,
-  given: Given = { applyFlags: [], settleMs: decided.context.options.settleMs },
-): (what: string) => Explained {
+export function explainer(decided: Decided, given: Given): (what: string) => Explained {
   const { context } = decided
   const ask = asker(context)
   return (what) => {
@@ -119,23 +115,19 @@ export function withHolders(explanation: Explanation, found: Holders, nameOf: Na
       pid,
       command: own[0]?.process ?? '',
       holds: own.map(({ what, path }) => ({ what, path })),
-      ...nameFor(own[0]?.of, nameOf),
+      ...(own[0]?.of && nameOf(own[0].of)),
     })),
     namespaces: namespaces.map(({ pid, process: command, mountPoints, of }) => ({
       pid,
       command,
       mountPoints,
-      ...nameFor(of, nameOf),
+      ...(of && nameOf(of)),
     })),
     loops,
     kernel,
     notes: unseen.map(({ text }) => text),
   }
   return { ...explanation, holders }
-}
-
-function nameFor(of: PodProcess | undefined, nameOf: NameOf): Partial<ContainerName> {
-  return of === undefined ? {} : nameOf(of)
 }
 
 /** Where somebody may keep it busy: what is mounted, directories that hold a volume's data without a mount, devices. */
@@ -201,22 +193,20 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
   const isMeant = ready.size === 0 ? () => true : ({ id }: Operation) => isReady.has(id)
   const wanted = ready.size === 0 ? operations : operations.filter(({ id }) => ready.has(id))
   const { pod, volume } = wanted[0] ?? {}
-  const pods = pod === undefined ? [] : [pod.uid]
   const volumes = [volume?.name, volume?.uniqueName].flatMap((name) => name ?? [])
+  // Of one name there may be several pods.
+  const named = pod?.name === undefined ? [] : [[namespacedName(pod)]]
+  const pods = pod === undefined ? [] : [[pod.uid]]
   const scopes = [
-    ...pods.map((each) => ({ pods: [each], volumes: [] })),
-    // Of one name there may be several pods.
-    ...(pod?.name === undefined ? [] : [{ pods: [namespacedName(pod)], volumes: [] }]),
-    ...volumes.map((each) => ({ pods: [], volumes: [each] })),
-    ...pods.flatMap((uid) => volumes.map((each) => ({ pods: [uid], volumes: [each] }))),
+    ...[...pods, ...named].map((each) => ({ pods: each, volumes: [] })),
+    ...[[], ...pods].flatMap((each) => volumes.map((name) => ({ pods: each, volumes: [name] }))),
   ]
   const all = plan.operations
   const byId = new Map(all.map((operation) => [operation.id, operation]))
   const isReady = readyAmong(all)
   const found = scopes.find((scope) => {
     const chosen = namedAmong(all, scope, ledger, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
-    const named = [...chosen].filter(isMeant)
-    return named.length === wanted.length && wanted.every((each) => chosen.has(each))
+    return [...chosen].filter(isMeant).length === wanted.length && wanted.every((each) => chosen.has(each))
   })
   if (found === undefined) return undefined
   return [...found.pods.flatMap((each) => ['--pod', each]), ...found.volumes.flatMap((each) => ['--volume', each])]

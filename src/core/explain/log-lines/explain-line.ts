@@ -72,24 +72,9 @@ interface Resolved {
   readonly explained?: Explained
 }
 
-/** The nearer to one volume of one pod, the more a name says. */
-const SPECIFIC: readonly NameKind[] = [
-  'podVolume',
-  'volume',
-  'attachment',
-  'persistentVolume',
-  'claim',
-  'path',
-  'device',
-  'podUid',
-  'pod',
-  'driver',
-  'node',
-]
-
 /** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
 function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
-  const rank = ({ kind }: LineName): number => SPECIFIC.indexOf(kind)
+  const rank = ({ kind }: LineName): number => Object.keys(ASKED_AS).indexOf(kind)
   const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node))
   const distinct = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? [])
   return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))
@@ -132,7 +117,8 @@ function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, expl
   return { view: { kind, name, found: ambiguous !== undefined, says: ambiguous ?? notFoundText(snapshot, kind) } }
 }
 
-const ASKED_AS: Readonly<Record<Exclude<NameKind, 'node'>, readonly string[]>> = {
+/** How each is asked for. The nearer to one volume of one pod, the more a name says, and the earlier it stands. */
+const ASKED_AS: Readonly<Record<NameKind, readonly string[]>> = {
   podVolume: ['pv/', 'volume/'],
   volume: ['volume/'],
   attachment: ['va/'],
@@ -143,6 +129,7 @@ const ASKED_AS: Readonly<Record<Exclude<NameKind, 'node'>, readonly string[]>> =
   podUid: ['pod/'],
   pod: ['pod/'],
   driver: ['driver/'],
+  node: [],
 }
 
 /** What could not be read may be there (S3). */
