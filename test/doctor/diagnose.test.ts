@@ -206,6 +206,14 @@ const CASES: readonly Case[] = [
     next: 'node-driver-registrar',
   },
   {
+    name: 'a plugin of another kind, which is no CSI driver',
+    given: {
+      state: withDriver([answering, { path: 'plugins/dra/a.sock', registered: false, error: 'UNIMPLEMENTED' }]),
+    },
+    is: [],
+    says: 'answers; its capabilities are not known',
+  },
+  {
     name: 'a socket with nobody behind it',
     given: {
       state: withDriver([answering, { path: 'plugins/old/csi.sock', registered: false, error: 'ECONNREFUSED' }]),

@@ -102,6 +102,16 @@ describe('frames and causes', () => {
       want: /^The file system is full/,
     },
     {
+      line: klog('unmounted volumes=[d]: error processing PVC shop/d: something new'),
+      want: /^ <- A volume of the pod could not be resolved/,
+    },
+    {
+      line: klog(
+        'MountVolume.SetUp failed for volume "x" : failed to sync configmap cache: timed out waiting for the condition: configmap "a" not found',
+      ),
+      want: /^The config map or secret does not exist/,
+    },
+    {
       line: klog('MountVolume.SetUp failed for volume "x" : permission denied; caused by: something new'),
       want: /^ <- The kubelet could not mount/,
     },

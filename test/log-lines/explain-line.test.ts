@@ -103,6 +103,12 @@ describe('what a line names, and is not there', () => {
     })
   })
 
+  it('a line of another host’s kubelet is that node’s, whatever it names; of what has a second name only the one that is found is shown', () => {
+    const line = `Nov 22 20:01:02 node-2 kubelet[1]: ${inUse('node-1')}`
+    expect(ask(line, nodes.unwanted()).otherNode?.name).toBe('node-2')
+    expect(ask(BUSY, nodes.orphan()).names.filter(({ found }) => !found)).toEqual([])
+  })
+
   it('a line of a controller on another host that names this node is about this one', () =>
     expect(
       ask(`Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${inUse('node-1')}`, nodes.unwanted()).otherNode,

@@ -78,6 +78,15 @@ describe('a volume that a pod wants', () => {
       want: 'wanted, attached, inUse true/false, NotMounted, NotMounted, waiting NotReportedInUse',
     },
     {
+      name: 'listed by the Node, and its attachment is not attached (R814)',
+      built: (() => {
+        const built = wanting()
+        built.attachments[0] = { ...built.attachments[0], status: { attached: false } } as never
+        return built
+      })(),
+      want: 'wanted, detached, inUse true/true, NotMounted, NotMounted, waiting NotAttached',
+    },
+    {
       name: 'attached to another node',
       built: wanting({ attached: false }).attach('pv-1', 'pv-1', 'node-2'),
       want: 'wanted, detached on node-2, inUse true/false, NotMounted, NotMounted, waiting AccessMode',
