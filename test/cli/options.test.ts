@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
+import { givenBy } from '../../src/core/cli/command-context.ts'
 import { clusterOptions, parseOperationKinds, planOptions, requireFlagsOfScope } from '../../src/core/cli/options.ts'
 import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
 
@@ -69,6 +70,12 @@ it('flags of a cluster need --cluster, and those of a node go without it', () =>
   const nodeGone = { 'node-gone': ['x'] }
   expect(() => requireFlagsOfScope({ cluster: true, ...nodeGone })).not.toThrow()
   expect(() => requireFlagsOfScope(nodeGone)).toThrow('--node-gone is for the pass over the whole cluster')
+})
+
+it('what is typed next on the node itself names no path of the container', () => {
+  const { applyFlags, nodeFlags } = givenBy({ 'host-root': '/host', kubeconfig: '/k', orphans: true }, 0)
+  expect(applyFlags).toEqual(['--orphans', '--kubeconfig', '/k', '--host-root', '/host'])
+  expect(nodeFlags).toEqual(['--orphans'])
 })
 
 const SWITCHES = ['yes', 'orphans']

@@ -35,4 +35,8 @@ it('without them volctl version does not fail', async () => {
   expect(text.stdout).toMatch(/^API server: {2}not read .*\nKubelet: {5}not read .*\n$/m)
   expect(text.stderr).toContain('/nonexistent')
   expect(json).toMatchObject({ status: 0, stderr: '' })
+  await server.setFaults({ action: { type: 'hang' } })
+  const silent = await volctl(['version', '--kubeconfig', server.kubeconfig('admin'), '--node', 'x'])
+  await server.setFaults()
+  expect(silent).toMatchObject({ status: 0, stdout: expect.stringMatching(/^API server: {2}not read /m) })
 })
