@@ -88,6 +88,13 @@ describe('a plan file', () => {
   )
 })
 
+it('status of what is named shows it, though it is as it should be', async () => {
+  const status = (...names: string[]) =>
+    volctl(['status', ...names, '--snapshot', join(CAPTURES, 'healthy', 'node.json')])
+  expect((await status()).stdout).not.toContain('p-csi-fs')
+  expect((await status('pg/p-csi-fs')).stdout).toContain('pg/p-csi-fs')
+})
+
 describe('plan of a snapshot', () => {
   const plan = async (...args: string[]) =>
     await volctl(['plan', ...args, '--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')])

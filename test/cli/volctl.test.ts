@@ -56,6 +56,7 @@ describe('exit status of plan', () => {
     expect(result.stdout).toContain('nothing proves that node pg-node of https://127.0.0.1:6443 is this machine')
     expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
     expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
+    expect(await volctl(['status', '--snapshot', path])).toMatchObject({ status: 4, stderr: result.stderr })
     expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
   })
 })
