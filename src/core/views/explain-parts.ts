@@ -197,7 +197,7 @@ function markOf(state: Link['state'], { paint, symbols }: Screen): string {
 }
 
 /** The hash in an attachment's name, by its beginning. */
-export function shortName(name: string): string {
+function shortName(name: string): string {
   return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
 }
 
