@@ -1,5 +1,6 @@
 /** The counts of a plan: they add up to its operations. */
 import { counted } from '../base/count.ts'
+import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import type {
   Blocked,
   FreedBy,
@@ -107,11 +108,6 @@ export function settledAt({ waiting, inputs }: Pick<Plan, 'waiting' | 'inputs'>)
   )
   return ends.length === 0 ? undefined : Math.max(...ends)
 }
-
-/** Volumes that the kubelet fills from the API: nobody's data. */
-const API_CONTENT: ReadonlySet<string> = new Set(
-  ['configmap', 'secret', 'projected', 'downward-api'].map((name) => `kubernetes.io/${name}`),
-)
 
 export function isApiContent(volume: VolumeRef | undefined): boolean {
   return volume !== undefined && API_CONTENT.has(volume.plugin)

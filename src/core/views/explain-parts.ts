@@ -3,6 +3,7 @@
 import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
+import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { type PodText, podTexts } from '../plan/plan-names.ts'
 import { podText, volumeText } from './format.ts'
@@ -28,11 +29,8 @@ function namesOf(volumes: readonly VolumeView[]): string {
   return volumes.length > MOST_NAMED ? '' : ` (${volumes.map(({ volume }) => volumeText(volume)).join(', ')})`
 }
 
-const CONTENT = new Set(['configmap', 'secret', 'projected', 'downward-api'])
-
 function kindText(plugin: string): string {
-  const short = plugin.replace('kubernetes.io/', '')
-  return CONTENT.has(short) ? 'config maps, secrets and tokens' : short
+  return API_CONTENT.has(plugin) ? 'config maps, secrets and tokens' : plugin.replace('kubernetes.io/', '')
 }
 
 /** A problem's code says that it is one. */

@@ -16,7 +16,7 @@ import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, isWithinAny } from './tree.ts'
-import { CSI_PLUGIN, unescapeQualifiedName } from './volume-names.ts'
+import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName } from './volume-names.ts'
 
 // One volume of a pod, as found on disk.
 
@@ -60,15 +60,6 @@ export interface PodVolume {
   /** The sub-paths that show this volume, if several volumes of the pod have its name. */
   readonly subPaths: SubPaths | undefined
 }
-
-/** Plugins that keep a `ready` marker, and its directory's name below plugins/kubernetes.io~empty-dir (P22). */
-const WRAPPED = new Set([
-  'kubernetes.io/secret',
-  'kubernetes.io/configmap',
-  'kubernetes.io/downward-api',
-  'kubernetes.io/projected',
-  'kubernetes.io/git-repo',
-])
 
 /** Where a volume of a pod is. */
 type PodVolumePlace = Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir' | 'target'>
@@ -146,10 +137,11 @@ function outsideMounts(inputs: ActualInputs, mounts: readonly MountInfo[], entri
 
 function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: string): string[] {
   const meta = `pods/${podUid}/plugins/kubernetes.io~empty-dir`
+  // Those of what the kubelet fills have a directory of another name (P22).
   const candidates =
     plugin === 'kubernetes.io/empty-dir'
       ? [`${meta}/${name}/ready`]
-      : WRAPPED.has(plugin)
+      : API_CONTENT.has(plugin) || plugin === 'kubernetes.io/git-repo'
         ? [`${meta}/wrapped_${name}/ready`]
         : []
   if (plugin === 'kubernetes.io/git-repo')

@@ -52,6 +52,11 @@ export function parseCsiUniqueName(name: string): { driver: string; handle: stri
 
 export const CSI_PLUGIN = 'kubernetes.io/csi'
 
+/** Plugins whose volumes an atomic writer fills from the API (P28): nobody's data. */
+export const API_CONTENT: ReadonlySet<string> = new Set(
+  ['configmap', 'secret', 'projected', 'downward-api'].map((name) => `kubernetes.io/${name}`),
+)
+
 /** True for the name of one generation of an atomic writer's data, ..YYYY_MM_DD_HH_MM_SS.random (P28). */
 export function isGeneration(name: string): boolean {
   return /^\.\.\d{4}(_\d\d){5}\.\d+$/.test(name)

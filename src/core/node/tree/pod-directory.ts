@@ -2,7 +2,7 @@
 
 import { ownValue } from '../../base/own-value.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
-import { isGeneration } from '../../facts/actual/volume-names.ts'
+import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { wrappedName } from '../../volumes/paths.ts'
 import type { ExpectedFile } from '../../volumes/payload-entries.ts'
 import { digestFile, readTarget } from './tree-entry.ts'
@@ -54,13 +54,6 @@ export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
 /** Levels of volumes/PLUGIN/NAME, volumeDevices/PLUGIN/NAME, volume-subpaths/VOLUME/CONTAINER/INDEX: what every pod needs. */
 const VOLUMES: Readonly<Record<string, number>> = { volumes: 2, volumeDevices: 2, 'volume-subpaths': 3 }
 
-/** Volumes that an atomic writer fills (volume-plugins 2.5). */
-const ATOMIC = new Set([
-  'kubernetes.io~configmap',
-  'kubernetes.io~secret',
-  'kubernetes.io~projected',
-  'kubernetes.io~downward-api',
-])
 /** Volumes on the kubelet's disk that the pod itself writes to. */
 const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'])
 
@@ -73,7 +66,7 @@ function readVolumes(walk: TreeWalk, pod: PodScan, directory: ListedEntry): void
     if (OWN_CONTENT.has(name)) {
       pod.contents.push(...open)
       pod.marked.push({ plugin: name, volumes, isWrapped: false })
-    } else if (ATOMIC.has(name)) {
+    } else if (API_CONTENT.has(unescapeQualifiedName(name))) {
       pod.atomic.push(...open)
       const unmounted = open.filter((volume) => !walk.isMountPoint(volume))
       pod.marked.push({ plugin: 'kubernetes.io~empty-dir', volumes: unmounted, isWrapped: true })
