@@ -1,6 +1,6 @@
 /**
  * From a step to the function that carries it out: one function for each op, and an op without one does not compile.
- * `plan/plan.ts` says what each op means.
+ * `plan/kinds.ts` says what each op means.
  */
 
 import { StepFailed } from '../base/operation-error.ts'

@@ -1,5 +1,5 @@
 /**
- * The pass, in the order of the kubelet's reconciler (R403, R833).
+ * The pass, in the order of the kubelet's reconciler (R403).
  *
  * Unmounts come first, so that a volume is free before another pod gets it. Mounts are decided before devices: a device
  * that a pod is about to need must not be unstaged. Attachments come after their devices, and directories of pods last,
