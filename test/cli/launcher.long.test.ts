@@ -302,7 +302,10 @@ const DANGERS: readonly Danger[] = [
 const IN_DIST: readonly Danger[] = [
   { name: "another user's bundle", ...foreign(({ root }) => join(root, 'dist', 'volctl.cjs')) },
   { name: 'a file that is sticky', ...writable(({ root }) => join(root, 'dist', 'volctl.cjs'), 0o1646) },
-  { name: 'a loader that all may write to', ...writable(({ root }) => join(root, 'dist', 'load-bundle.cjs'), 0o646) },
+  {
+    name: 'a loader that its group may write to',
+    ...writable(({ root }) => join(root, 'dist', 'load-bundle.cjs'), 0o664),
+  },
   { name: "another user's list", ...foreign(({ root }) => join(root, 'dist', 'kept-environment.cjs')) },
   { name: "another user's directory above, sticky", ...foreign(({ root }) => makeDirectory(dirname(root), 0o1777)) },
 ]

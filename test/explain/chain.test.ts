@@ -152,9 +152,9 @@ describe('links', () => {
         'node.status.volumesAttached still lists it',
       ))
 
-    it('is no link where the driver does not attach, and unknown where its object could not be read (S3)', () => {
+    it('is no link where the driver does not attach, and unknown where its object is gone or could not be read (S3)', () => {
       expect(attachment(driver(false))).toBeUndefined()
-      expect(attachment(driver())).toMatchObject({ state: 'bad' })
+      expect(attachment(driver())).toMatchObject({ state: 'unknown' })
       const refused = { resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'x' }
       const blind = (built: NodeBuilder): unknown => built.withApi({ csiDrivers: [], errors: [refused] })
       expect(attachment(blind)).toMatchObject({ state: 'unknown' })

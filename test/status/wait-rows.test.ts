@@ -232,8 +232,10 @@ describe('names', () => {
     expect(waited(mounted().build(), 'unmounted', { namespaces: ['default'] })).toEqual(['mounted or set up: data'])
   })
 
-  it('what is not there is left out with --ignore-not-found', () => {
+  it('what is not there is an error, and is left out with --ignore-not-found', () => {
     const mountedNode = mounted().build()
+    for (const names of [{ volumes: ['nope'] }, { pods: ['web-0', 'web-1'] }])
+      expect(() => waited(mountedNode, 'unmounted', names)).toThrow(expect.objectContaining({ code: 'NothingNamed' }))
     expect(waited(mountedNode, 'mounted', { volumes: ['nope'] }, mountedNode, true)).toEqual([])
     expect(waited(mountedNode, 'unmounted', { pods: ['web-0', 'web-1'] }, mountedNode, true)).toHaveLength(1)
   })

@@ -109,8 +109,9 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
   if (attachability === 'notAttachable') return []
   const name = attachmentName(identity.handle, identity.driver, nodeName)
   const found = asked(context, (objects) => objects.volumeAttachment(name))
-  // A driver whose CSIDriver could not be read may attach nothing.
-  if (attachability === 'unknown' && found.state === 'Absent')
+  // A driver whose CSIDriver could not be read, or is gone and leaves a mount, may attach nothing.
+  const hasDriver = api?.csiDrivers.some(({ metadata }) => metadata.name === identity.driver)
+  if (found.state === 'Absent' && (attachability === 'unknown' || (wanted.length === 0 && !hasDriver)))
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
   // What is mounted here needs its device, whoever wants it (O7).
   const { state, says } = judge(found, true, seen)

@@ -83,7 +83,7 @@ export async function changeOwnership(
     if (changed.includes(false)) failed += 1
   }
   /** An entry that was deleted meanwhile is skipped. */
-  const visit = ({ directory, at, where }: Entry): OpenDirectory | undefined => {
+  const visit = ({ directory, at, where }: Entry, enter: (below: OpenDirectory) => void): void => {
     let fd: number | undefined
     try {
       fd = markEntry(at)
@@ -92,9 +92,9 @@ export async function changeOwnership(
       const isAsked = entry.isDirectory() || !isRight(entry)
       const inside = isAsked ? asDirectory(fd, directory) : undefined
       if (isAsked && inside === undefined) mounts.push(where())
-      else if (entry.isDirectory()) {
+      else if (inside !== undefined && entry.isDirectory()) {
         fd = undefined
-        return inside
+        enter(inside)
       } else change(fd, entry)
     } catch (error) {
       if (error instanceof StepFailed) throw error
@@ -102,7 +102,6 @@ export async function changeOwnership(
     } finally {
       if (fd !== undefined) closeSync(fd)
     }
-    return undefined
   }
   await walkDown(path, mountId, {
     begin: (top) => {

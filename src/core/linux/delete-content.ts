@@ -38,20 +38,23 @@ export async function deleteContent(
 ): Promise<Deleted> {
   const deleted = { files: 0, bytes: 0 }
   /** An entry may change its type at any time; each attempt goes by its type at that moment. */
-  const visit = ({ directory, name, at, where }: Entry): OpenDirectory | undefined => {
+  const visit = ({ directory, name, at, where }: Entry, enter: (below: OpenDirectory) => void): void => {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
         const entry = lstatSync(at)
-        if (entry.isDirectory()) return openBelow(directory, name)
+        if (entry.isDirectory()) {
+          enter(openBelow(directory, name))
+          return
+        }
         if (directoriesOnly === true)
           throw new StepFailed('UnexpectedFile', `${where()} was not there when the plan was made, and is kept`)
         unlinkSync(at)
         deleted.files += 1
         deleted.bytes += entry.size
-        return undefined
+        return
       } catch (error) {
         const code = errnoOf(error)
-        if (code === 'ENOENT') return undefined
+        if (code === 'ENOENT') return
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw notDeleted(where(), error)
       }
     }

@@ -31,8 +31,8 @@ export interface Entry {
 interface Visits {
   /** Called first, with the directory itself. @returns whether to walk */
   readonly begin: (top: OpenDirectory, isEmpty: boolean) => boolean | Promise<boolean>
-  /** @returns a directory into which the walk goes, and whose descriptor it closes */
-  readonly visit: (entry: Entry) => OpenDirectory | undefined
+  /** @param enter goes down into a directory, whose descriptor it closes. @throws errors of getdents(2) */
+  readonly visit: (entry: Entry, enter: (below: OpenDirectory) => void) => void
   /** Called after what is in a directory, with its own entry in the one above; undefined: the walk began there. */
   readonly leave?: (left: OpenDirectory, entry: Entry | undefined) => void
   readonly signal?: AbortSignal | undefined
@@ -83,8 +83,7 @@ export async function walkDown(path: string, mountId: number, visits: Visits): P
       if (next !== undefined) {
         level.names.pop()
         const name = nameOf(next)
-        const below = visit(entryOf(level.directory, name))
-        if (below !== undefined) enter(below, name)
+        visit(entryOf(level.directory, name), (below) => enter(below, name))
         continue
       }
       const above = levels.at(-2)

@@ -3,6 +3,7 @@
  * come first have run (in-use.ts, for a plan). What costs is read when a rule asks for it.
  */
 
+import { once } from '../base/memoize.ts'
 import { StepTimedOut } from '../base/operation-error.ts'
 import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import { withDeadline } from '../linux/deadline.ts'
@@ -137,7 +138,7 @@ export class VolumeRecord {
 
   /** Records a device that a mount, a map or --device shows. */
   note(dev: string): void {
-    this.devices.set(dev, this.#seen(dev))
+    once(this.devices, dev, () => this.#seen(dev))
   }
 
   noteFound(dev: string): void {
@@ -158,7 +159,7 @@ export class VolumeRecord {
   }
 
   noteMounted(dev: string): void {
-    this.mounted.set(dev, this.#seen(dev))
+    once(this.mounted, dev, () => this.#seen(dev))
   }
 }
 

@@ -177,7 +177,8 @@ export class VolumeRecords {
   readonly #records = new Map<string, VolumeRecord>()
   /** Mounts by operation, as they were when it began: they are gone by the time of the detach. */
   readonly #layers = new Map<string, readonly SeenLayer[]>()
-  readonly #devices = new Map<string, SeenDevice>()
+  /** Sequence numbers of devices, when first seen. */
+  readonly #sequences = new Map<string, string | undefined>()
 
   constructor(plan: Plan, host: Host) {
     this.#plan = plan
@@ -191,8 +192,7 @@ export class VolumeRecords {
    */
   of(operation: Operation, table: () => MountTable): VolumeRecord {
     const key = operation.volume?.uniqueName ?? operation.id
-    const record =
-      this.#records.get(key) ?? new VolumeRecord((dev) => once(this.#devices, dev, () => this.#seeDevice(dev)))
+    const record = this.#records.get(key) ?? new VolumeRecord((dev) => this.#seeDevice(dev))
     this.#records.set(key, record)
     if (operation.kind !== 'DetachVolume') {
       record.touched = true
@@ -240,7 +240,9 @@ export class VolumeRecords {
     // Anonymous devices (tmpfs, network file systems) are not disks, and a batch has thousands.
     if (dev.startsWith('0:')) return { sequence: undefined, below: new Map() }
     const { blockTree, diskSequence } = this.#host
+    const sequenceOf = (each: string): string | undefined => once(this.#sequences, each, () => diskSequence(each))
+    // Anew for each volume: a number that was freed meanwhile may be another mapping's.
     const [, ...below] = withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)
-    return { sequence: diskSequence(dev), below: new Map(below.map((node) => [node.dev, diskSequence(node.dev)])) }
+    return { sequence: sequenceOf(dev), below: new Map(below.map((node) => [node.dev, sequenceOf(node.dev)])) }
   }
 }

@@ -245,16 +245,15 @@ export async function visitContent(
       visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
       return true
     },
-    visit: ({ directory, name, at, where: describe }) => {
+    visit: ({ directory, name, at, where: describe }, enter) => {
       try {
         const file = lstatSync(at)
         visit({ file, name: name.toString(), at, describe, within: () => fstatSync(directory.fd).dev })
-        return file.isDirectory() ? openBelow(directory, name) : undefined
+        if (file.isDirectory()) enter(openBelow(directory, name))
       } catch (error) {
         const code = errnoOf(error)
         // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
         if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
-        return undefined
       }
     },
     signal,

@@ -1,7 +1,7 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
 import { firstCharacters } from '../base/first-characters.ts'
-import { lazy } from '../base/memoize.ts'
+import { lazy, once } from '../base/memoize.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
@@ -41,6 +41,8 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
       },
     ),
   )
+  /** Each volume is asked for several times. */
+  const nodesOf = new Map<string, readonly string[]>()
   return {
     persistentVolume: (name = ''): PersistentVolume | undefined => volumesByName().get(name),
     /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
@@ -55,9 +57,10 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
         : attachmentsByName().get(attachmentName(handle, driver, node)),
     /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
     attachedElsewhere: (volume: Handle): readonly string[] => {
-      const found = elsewhere()
-      const proved = found.get(csiUniqueName(volume.driver, volume.handle)) ?? []
-      return nodesWith([...proved, ...(found.get(undefined) ?? [])], volume)
+      const name = csiUniqueName(volume.driver, volume.handle)
+      return once(nodesOf, name, () =>
+        nodesWith([...(elsewhere().get(name) ?? []), ...(elsewhere().get(undefined) ?? [])], volume),
+      )
     },
     /** Does node.status.volumesAttached list the volume? */
     isAttached: (uniqueName: string): boolean => attached.has(uniqueName),

@@ -80,5 +80,7 @@ describe('what a controller manager wrote last', () => {
     const write = (object: string, time: string) => ({ manager: 'm', object, time })
     const writes = [write('a', AT), write('a', LATER), write('b', AT), write('c', AT), write('d', AT)]
     expect(newestWrites(writes)).toEqual([write('a', LATER), write('b', AT), write('c', AT)])
+    const other = { ...write('a', AT), manager: 'other' }
+    expect(newestWrites([write('a', AT), other])).toEqual([write('a', AT), other])
   })
 })

@@ -77,7 +77,7 @@ describeUnless(noFuse, 'servers that answer with ESTALE or EIO', () => {
         ['blocked', 'failed'].includes(type) ? [message] : [],
       )
       expect(why.toSorted()).toEqual([
-        `${local}/data is on ${local}, which does not answer`,
+        `${local}/data is on ${local}, a mount that is dead or does not answer`,
         `hostPath ${host}/data: the path could not be examined (ESTALE)`,
       ])
       const mounted = Object.entries(places).filter(([, [path]]) => readMounts().at(path).length > 0)

@@ -1,7 +1,9 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -10,8 +12,9 @@ import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { abortConnections, type Fuse, startFuse } from '../fuse/start.ts'
+import { holdElsewhere } from '../holder.ts'
 import { stuck } from '../trust/watched-run.ts'
-import { readMounts } from '../workers/real-node.ts'
+import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
 /** Far above what they take, and far below what would show that something is waited for without a deadline. */
@@ -113,9 +116,58 @@ describeUnless(noFuse, 'FUSE file systems', () => {
         await ended(directory, daemon)
       }
     }))
+
+  it('S19: no force where the connection has another mount, here or in another namespace', async ({ directory }) => {
+    const node = new LiveNode(directory)
+    const path = `${node.root}/pods/${podUid(1)}/volumes/kubernetes.io~nfs/v`
+    const other = `${directory}/other`
+    mkdirSync(other)
+    const daemon = await startFuse(path)
+    sh('mount', '--bind', path, other)
+    const force = async (): Promise<string[]> => Object.values(statesOf(await node.apply({ forceUnmount: [path] })))
+    const stays = (at: string): void => {
+      expect(readMounts().at(path)).toHaveLength(1)
+      expect(sh('stat', '-f', '-c', '%T', at)).not.toBe('')
+    }
+    expect(await force()).toEqual(['refused SharedConnection'])
+    stays(other)
+    const elsewhere = await holdElsewhere(`umount ${path}`)
+    sh('umount', other)
+    expect(await force()).toEqual(['refused SharedConnection'])
+    stays(path)
+    await elsewhere.end()
+    expect(await force()).toEqual(['done'])
+    expect(readMounts().at(path)).toEqual([])
+    await daemon.kill()
+  })
 })
 
 describeUnless(noMounts, 'many mounts', () => {
+  it('S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign', async ({
+    directory,
+  }) => {
+    const node = new LiveNode(directory)
+    const source = `${directory}/source`
+    mkdirSync(source)
+    writeFileSync(`${source}/file`, 'precious')
+    const [clean = '', foreign = ''] = [1, 2].map(
+      (n) => `${node.root}/pods/${podUid(n)}/volumes/kubernetes.io~local-volume/pv`,
+    )
+    for (const path of [clean, foreign]) {
+      mkdirSync(path, { recursive: true })
+      for (let layer = 0; layer < 10; layer++) {
+        if (path === foreign && layer === 4) sh('mount', '-t', 'tmpfs', 'foreign', path)
+        else sh('mount', '--bind', source, path)
+      }
+    }
+    const { operations } = await node.plan()
+    expect(operations.map(({ steps }) => steps.filter(({ op }) => op === 'umount').length)).toEqual([10, 10])
+    expect(operations.map(({ blocked }) => blocked?.code)).toEqual([undefined, 'ForeignMount'])
+    expect(Object.values(statesOf(await node.apply()))).toEqual(['done', 'blocked ForeignMount'])
+    expect([clean, foreign].map((path) => readMounts().at(path).length)).toEqual([0, 10])
+    expect(readFileSync(`${source}/file`, 'utf8')).toBe('precious')
+  })
+
   // A container that bind-mounts the root directory into itself, shared: every mount is copied into every copy. What each step of an
   // apply takes then is the reading of the table, which a busy machine does in seconds.
   it('20,000 copies by propagation: plan and apply answer, name the place, leave it, and do the rest', ({

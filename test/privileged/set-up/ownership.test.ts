@@ -220,4 +220,26 @@ describeUnless(noFuse, 'fsGroup on a file system that may not answer', () => {
     expect(left(node)).toEqual([true, 1])
     await daemon.kill()
   })
+
+  it('whose daemon is gone fails, and says so', async ({ directory }) => {
+    const { node, daemon } = await nodeOn(directory)
+    beforeWalk(node, () => daemon.kill())
+    expect(await applied(node)).toEqual([
+      'failed WriteFailed',
+      expect.stringContaining('could not be read: its disk or server fails (ENOTCONN)'),
+    ])
+    expect(left(node)).toEqual([false, 0])
+  })
+
+  it('is interrupted at once', async ({ directory }) => {
+    const { node, daemon } = await nodeOn(directory)
+    node.forget(OTHER)
+    const controller = beforeWalk(node, () => {
+      daemon.stop()
+      controller.abort()
+    })
+    expect((await applied(node))[0]).toBe('interrupted Interrupted')
+    expect(left(node)).toEqual([false, 0])
+    await daemon.kill()
+  })
 })

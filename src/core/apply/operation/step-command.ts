@@ -53,7 +53,9 @@ export async function lookAtPath(path: string, run: StepContext): Promise<Looked
   const mount = containingMount(run.around.table, path)
   // Asked in the one way that leaves at most one process behind, however often (S36).
   if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))
-    throw new StepFailed('InvalidPath', `${path} is on ${mount.mountPoint}, which does not answer`, { hint: CHECK })
+    throw new StepFailed('InvalidPath', `${path} is on ${mount.mountPoint}, a mount that is dead or does not answer`, {
+      hint: CHECK,
+    })
   const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found

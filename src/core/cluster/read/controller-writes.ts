@@ -62,11 +62,11 @@ export class ControllerWrites {
   }
 }
 
-/** Of each object the last writing, and of these the newest few. */
+/** Of each manager and object the last writing, and of these the newest few. */
 export function newestWrites(writes: readonly ControllerWrite[]): readonly ControllerWrite[] {
   const newest = writes.toSorted((a, b) => compareText(b.time, a.time) || compareText(a.object, b.object))
-  const first = new Map(newest.toReversed().map((write) => [write.object, write]))
-  return newest.filter((write) => first.get(write.object) === write).slice(0, MOST_WRITES)
+  const first = Map.groupBy(newest, ({ manager, object }) => `${manager} ${object}`)
+  return [...first.values()].flatMap(([write]) => write ?? []).slice(0, MOST_WRITES)
 }
 
 interface Entry {

@@ -1,6 +1,6 @@
 /** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
 
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SafetyRefusal } from '../../base/errors.ts'
@@ -170,7 +170,7 @@ function isDirectory(path: string): boolean {
  */
 function sameDirectory(a: string, b: string): boolean {
   if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
-  return existsSync(a) && existsSync(b) && isSameFile(a, b)
+  return [a, b].every((path) => statSync(path, { throwIfNoEntry: false }) !== undefined) && isSameFile(a, b)
 }
 
 // The kubelets that run.
