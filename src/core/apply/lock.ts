@@ -54,13 +54,12 @@ export function defaultLockFile(rootDir: string): string {
  * @throws VolctlError Locked, naming the holder; Locked if no lock file can be made
  */
 export function takeLock(path: string): Lock {
-  using kept = new DisposableStack()
+  let place: Place | undefined
   try {
-    const directory = kept.adopt(makeTrustedDirectory(posix.dirname(path), 0o755), closeSync)
-    const { takenOverFrom } = kept.use(acquire({ directory, path }, posix.basename(path), ownerOfThisProcess()))
-    const lock = kept.move()
-    return { takenOverFrom, [Symbol.dispose]: () => lock.dispose() }
+    place = { directory: makeTrustedDirectory(posix.dirname(path), 0o755), path }
+    return closing(place, acquire(place, posix.basename(path), ownerOfThisProcess()))
   } catch (error) {
+    if (place !== undefined) closeSync(place.directory)
     if (error instanceof VolctlError) throw error
     throw new VolctlError('Locked', `the lock file ${path} could not be created: ${troubleText(error)}`, {
       cause: error,
@@ -82,6 +81,20 @@ function hintOf(error: unknown): string {
     diskTrouble(error)?.hint ??
     'The lock keeps two applies from running at once: make sure that root can create this file.'
   )
+}
+
+/** Node.js 22 has no DisposableStack. */
+function closing({ directory }: Place, lock: Lock): Lock {
+  return {
+    takenOverFrom: lock.takenOverFrom,
+    [Symbol.dispose]() {
+      try {
+        lock[Symbol.dispose]()
+      } finally {
+        closeSync(directory)
+      }
+    },
+  }
 }
 
 /**
