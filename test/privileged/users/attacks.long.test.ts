@@ -7,7 +7,9 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
+import { askProcesses } from '../../../src/core/users/ask-processes.ts'
 import { it } from '../../helpers/machine.ts'
+import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
@@ -269,4 +271,41 @@ describe('S39', () => {
       )
       expect(own).toEqual([['UnmountVolume', 'scratch', 'HeldBy', [{ pid: left.child.pid, process: 'perl' }]]])
     }))
+})
+
+it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
+  // A process with so many descriptors in the table that all threads of its pool share.
+  const script = `const fs = require('node:fs')
+for (let n = 0; n < 15_000; n++) fs.openSync('/dev/zero')
+fs.stat('/', () => console.log('ready'))
+process.stdin.resume()`
+  const child = spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '600' },
+  })
+  try {
+    await once(child.stdout, 'data')
+    let held = 0
+    let last = performance.now()
+    const breath = setInterval(() => {
+      held = Math.max(held, performance.now() - last)
+      last = performance.now()
+    }, 10)
+    const { unseen } = await askProcesses(
+      { table: parseMountinfo(readFileSync('/proc/self/mountinfo')), others: [], devices: ['char 1:3'] },
+      { command: PROCESS_READER, deadlineMs: 30_000 },
+    )
+    clearInterval(breath)
+    // Who is not root cannot read other users' processes.
+    expect(unseen.filter(({ text }) => !/does not run as root|CAP_SYS_PTRACE/.test(text))).toEqual([
+      {
+        text: expect.stringContaining(`(pid ${child.pid}) uses could not be read in time`),
+        hint: expect.stringContaining(`ps -fp ${child.pid}`),
+      },
+    ])
+    expect(held).toBeLessThan(10_000)
+  } finally {
+    child.stdin.end()
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
 })
