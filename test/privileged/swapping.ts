@@ -80,9 +80,9 @@ export async function race(directory: string, kind: string, rounds: number, walk
   while (swapper.exitCode === null && swapper.signalCode === null) {
     await attempt()
     // Who gets a processor when is left to the machine: it goes on until one walk came through and one met a swap.
-    if (outcomes.size > 1) writeFileSync(`${attic}/met`, '')
-    // Once the outside is hurt, a naive deletion has shown what it is.
-    if (walk === byPaths && !intact()) swapper.kill()
+    // A naive deletion has shown what it is once the outside is hurt.
+    if (walk === byPaths) intact() || swapper.kill()
+    else if (outcomes.size > 1) writeFileSync(`${attic}/met`, '')
     await new Promise((resolve) => setImmediate(resolve))
   }
   const [status] = await ended
