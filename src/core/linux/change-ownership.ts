@@ -10,8 +10,8 @@ import { errnoOf } from '../base/errors.ts'
 import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
 import { markEntry } from '../trust/plain-files.ts'
 import { count, object, path } from '../trust/shape.ts'
-import { type Entry, walkDown } from './descent.ts'
-import { asDirectory, type OpenDirectory } from './descriptors.ts'
+import { type Visits, walkDown } from './descent.ts'
+import { asDirectory } from './descriptors.ts'
 import { diskFailure } from './disk-trouble.ts'
 import { isSkipped, type Ownership, ownedMode, ownership } from './ownership-bits.ts'
 
@@ -83,7 +83,7 @@ export async function changeOwnership(
     if (changed.includes(false)) failed += 1
   }
   /** An entry that was deleted meanwhile is skipped. */
-  const visit = ({ directory, at, where }: Entry, enter: (below: OpenDirectory) => void): void => {
+  const visit: Visits['visit'] = ({ directory, at, where }, enter) => {
     let fd: number | undefined
     try {
       fd = markEntry(at)

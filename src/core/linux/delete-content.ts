@@ -13,8 +13,8 @@ import { commandLine } from '../base/command.ts'
 import { errnoOf } from '../base/errors.ts'
 import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
-import { type Entry, walkDown } from './descent.ts'
-import { InOtherMount, type OpenDirectory, openBelow } from './descriptors.ts'
+import { type Entry, type Visits, walkDown } from './descent.ts'
+import { InOtherMount, openBelow } from './descriptors.ts'
 import { diskFailure } from './disk-trouble.ts'
 
 export interface Deleted {
@@ -38,7 +38,7 @@ export async function deleteContent(
 ): Promise<Deleted> {
   const deleted = { files: 0, bytes: 0 }
   /** An entry may change its type at any time; each attempt goes by its type at that moment. */
-  const visit = ({ directory, name, at, where }: Entry, enter: (below: OpenDirectory) => void): void => {
+  const visit: Visits['visit'] = ({ directory, name, at, where }, enter) => {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
         const entry = lstatSync(at)

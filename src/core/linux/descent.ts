@@ -28,7 +28,7 @@ export interface Entry {
   readonly where: () => string
 }
 
-interface Visits {
+export interface Visits {
   /** Called first, with the directory itself. @returns whether to walk */
   readonly begin: (top: OpenDirectory, isEmpty: boolean) => boolean | Promise<boolean>
   /** @param enter goes down into a directory, whose descriptor it closes. @throws errors of getdents(2) */
