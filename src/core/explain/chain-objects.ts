@@ -11,7 +11,7 @@ import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { type ApiLookup, apiLookup, isListedWhole, type Lookup, mapFound } from '../volumes/api-lookup.ts'
+import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { PLUGINS } from '../volumes/registry.ts'
@@ -21,7 +21,7 @@ import type { Thing } from './things.ts'
 const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
 
 /** An object of the API, as far as it was read. */
-function asked<T>({ inputs }: PlanContext, look: (objects: ApiLookup) => Lookup<T>): Lookup<T> {
+export function asked<T>({ inputs }: PlanContext, look: (objects: ApiLookup) => Lookup<T>): Lookup<T> {
   const { api } = inputs.snapshot
   return api === undefined ? NOT_ASKED : look(apiLookup(api))
 }
@@ -110,8 +110,8 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
   const name = attachmentName(identity.handle, identity.driver, nodeName)
   const found = asked(context, (objects) => objects.volumeAttachment(name))
   // A driver whose CSIDriver could not be read, or is gone and leaves a mount, may attach nothing.
-  const hasDriver = api?.csiDrivers.some(({ metadata }) => metadata.name === identity.driver)
-  if (found.state === 'Absent' && (attachability === 'unknown' || (wanted.length === 0 && !hasDriver)))
+  const driver = asked(context, (objects) => objects.csiDriver(identity.driver))
+  if (found.state === 'Absent' && (attachability === 'unknown' || (wanted.length === 0 && driver.state !== 'Found')))
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
   // What is mounted here needs its device, whoever wants it (O7).
   const { state, says } = judge(found, true, seen)
@@ -126,21 +126,20 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
  * By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012), without whose CSIDriver object it is
  * attached.
  */
-export function attachabilityOf({ inputs, objects }: PlanContext, volume: VolumeRow): Attachability {
+export function attachabilityOf(context: PlanContext, volume: VolumeRow): Attachability {
   const { wanted, ended, onDisk, identity, attachment } = volume
   const wants = [...wanted, ...ended].map(({ attachability }) => attachability)
   const known = (['attachable', 'unknown', 'notAttachable'] as const).find((each) => wants.includes(each))
   if (known !== undefined) return known
-  if (attachment !== undefined || objects.isAttached(uniqueNameOfRow(volume) ?? '')) return 'attachable'
+  if (attachment !== undefined || context.objects.isAttached(uniqueNameOfRow(volume) ?? '')) return 'attachable'
   if (identity === undefined) return 'notAttachable'
   const { driver, handle } = identity
   // An inline volume is never attached, whatever its driver does with other volumes (C35).
   if (onDisk.some(({ podUid, name }) => handle === inlineCsiHandle(podUid, unescapeQualifiedName(name))))
     return 'notAttachable'
-  const { api } = inputs.snapshot
-  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
-  if (object === undefined && !isListedWhole(api, 'csidrivers')) return 'unknown'
-  return object?.spec.attachRequired === false ? 'notAttachable' : 'attachable'
+  const found = asked(context, (objects) => objects.csiDriver(driver))
+  if (found.state === 'Unknown') return 'unknown'
+  return found.state === 'Found' && found.object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
 }
 
 export type Judged = Pick<Link, 'state' | 'says'>

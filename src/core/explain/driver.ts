@@ -11,6 +11,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
+import { asked } from './chain-objects.ts'
 import type { Link, Verdict } from './explanation.ts'
 
 export interface JudgedDriver {
@@ -165,11 +166,11 @@ function csiNodeLink(context: PlanContext, driver: string, isExpected: boolean):
   return { ...link, state: isExpected ? 'bad' : 'absent', says }
 }
 
-function csiDriverLink({ inputs: { snapshot } }: PlanContext, name: string): Link {
+function csiDriverLink(context: PlanContext, name: string): Link {
   const link = { kind: 'CSIDriver', name } as const
-  const object = snapshot.api?.csiDrivers.find(({ metadata }) => metadata.name === name)
-  if (object !== undefined) {
-    const { attachRequired, volumeLifecycleModes, fsGroupPolicy } = object.spec
+  const found = asked(context, (objects) => objects.csiDriver(name))
+  if (found.state === 'Found') {
+    const { attachRequired, volumeLifecycleModes, fsGroupPolicy } = found.object.spec
     const says = [
       `volumes are ${attachRequired === false ? 'not ' : ''}attached`,
       ...(volumeLifecycleModes == null ? [] : [volumeLifecycleModes.join(', ')]),
@@ -177,7 +178,7 @@ function csiDriverLink({ inputs: { snapshot } }: PlanContext, name: string): Lin
     ]
     return { ...link, state: 'good', says: says.join('; ') }
   }
-  return isListedWhole(snapshot.api, 'csidrivers')
+  return found.state === 'Absent'
     ? { ...link, state: 'absent', says: 'there is none: its volumes count as attached' }
     : { ...link, state: 'unknown', says: 'the CSIDriver objects could not be read' }
 }
