@@ -8,12 +8,14 @@ import { temporary } from './left-behind.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const NODE = join('node_modules', `node-linux-${process.arch}`, 'bin', 'node')
-const SHIPPED = ['bin', 'dist', 'package.json']
+const BUILT = ['bin', 'dist', 'dist-tests', 'package.json']
 
 interface ForOthers extends Disposable {
   readonly node: string
   /** The bundle, as npm installs it. */
   readonly volctl: string
+  /** What tests with real mounts start (VOLCTL). Whoever may not enter its directory can still be given an executable. */
+  readonly testVolctl: string
 }
 
 /** Disposed of when nothing runs it any more. */
@@ -23,6 +25,7 @@ export function forOthers(): ForOthers {
   return {
     node: join(root, NODE),
     volctl: join(root, 'bin', 'volctl'),
+    testVolctl: process.env.VOLCTL_PROGRAM ?? join(root, 'dist-tests', 'bin', 'volctl'),
     [Symbol.dispose]: () => copied !== undefined && rmSync(copied, { recursive: true }),
   }
 }
@@ -34,6 +37,7 @@ function mayEnter(directory: string): boolean {
 function copy(): string {
   const root = temporary('volctl-for-others-')
   chmodSync(root, 0o755)
-  for (const each of [NODE, ...SHIPPED]) cpSync(join(ROOT, each), join(root, each), { recursive: true })
+  for (const each of [NODE, ...BUILT])
+    cpSync(join(ROOT, each), join(root, each), { recursive: true, verbatimSymlinks: true })
   return root
 }

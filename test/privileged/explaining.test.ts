@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
+import { forOthers } from '../helpers/for-others.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { it } from '../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../helpers/namespace.ts'
@@ -35,9 +36,9 @@ describeUnless(noRoot, 'explaining for real', () => {
     sweep(root)
   })
 
-  /** @param before what the program is started by */
-  async function ask(args: readonly string[], before: readonly string[] = []): Promise<string> {
-    const [program = '', ...rest] = [...before, VOLCTL, 'explain', ...args]
+  /** @param volctl and what it is started by */
+  async function ask(args: readonly string[], volctl: readonly string[] = [VOLCTL]): Promise<string> {
+    const [program = '', ...rest] = [...volctl, 'explain', ...args]
     return (await runUnjudged({ env: scene.env, program }, rest)).stdout
   }
 
@@ -45,8 +46,8 @@ describeUnless(noRoot, 'explaining for real', () => {
     JSON.parse(await ask([what, '-o', 'json', ...flags])) as Explanation
 
   /** What the screen says below "Held by:". */
-  async function heldBy(what: string, before: readonly string[] = []): Promise<string> {
-    const [, text = ''] = (await ask([what, '-o', 'wide'], before)).split('Held by:\n')
+  async function heldBy(what: string, volctl?: readonly string[]): Promise<string> {
+    const [, text = ''] = (await ask([what, '-o', 'wide'], volctl)).split('Held by:\n')
     return text.split('\n\n')[0] ?? ''
   }
 
@@ -106,6 +107,7 @@ describeUnless(noRoot, 'explaining for real', () => {
 
   it('with the least power, what could not be seen is said, and it is never "nobody"', async ({ skip }) => {
     skip(noSetpriv !== undefined, noSetpriv)
+    using others = forOthers()
     // What a plain user can read.
     sh('chmod', '755', root, scene.directory, scene.rootDir)
     sh('chmod', '-R', 'a+rX', scene.directory, dirname(scene.api.kubeconfig('admin')))
@@ -123,7 +125,7 @@ describeUnless(noRoot, 'explaining for real', () => {
             /\n {2}the open files and mounts of \d+ process(?:es)? cannot be read: CAP_SYS_PTRACE or .* is missing/,
           ],
         ] as const) {
-          const said = await heldBy(stagedVolume(), who)
+          const said = await heldBy(stagedVolume(), [...who, others.testVolctl])
           expect(said).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
           if (hidepid === 0) expect(said).toMatch(reason)
           else expect(said).toContain('  /proc hides processes of other users (mount option hidepid), so ')
