@@ -6,6 +6,7 @@
 import { once } from '../base/memoize.ts'
 import { StepTimedOut } from '../base/operation-error.ts'
 import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
+import type { IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
@@ -13,6 +14,7 @@ import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
+import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
 
@@ -40,6 +42,8 @@ export interface MachineFacts {
   readonly attachment?: VolumeAttachment | undefined
   /** Absent: the API was not asked. */
   readonly api?: ApiNow
+  /** What a step is about to release. */
+  readonly lun?: Lun
 }
 
 /** What the API has said of an attachment that is to be deleted, or of a volume that a driver is to set up. */
@@ -55,6 +59,37 @@ interface ApiNow {
     /** Other nodes that have it attached, which its access mode does not allow; a text: why they are not known. */
     readonly elsewhere: readonly string[] | string
   }
+}
+
+/** What a step of iSCSI or Fibre Channel is about to take away. */
+export interface Lun {
+  /** Those that are to be removed. */
+  readonly disks: readonly SeenDisk[]
+  /** Set where the session is to be ended, or kept. */
+  readonly session?: IscsiVolume & { readonly becomes: 'ended' | 'kept' }
+  /** Why the session will be needed again: a pod wants a LUN of it. @throws StepFailed if that is not known */
+  readonly wantedBy?: () => Promise<string | undefined>
+}
+
+/** A disk as it was when found: names, numbers and addresses may be reused for other disks (S26). */
+export interface SeenDisk {
+  readonly name: string
+  /** Number, address, disk sequence and session: another device of the same name differs in one of these. */
+  readonly identity: string
+}
+
+export interface IscsiVolume {
+  readonly directory: string
+  /** With the interface in its directory's name. @property byNameOnly the kubelet's record is lost: of several portals only the first is known */
+  readonly disk: IscsiDisk & { readonly iface: string; readonly byNameOnly: boolean }
+  /** Sessions of exactly this target, through one of its portals and its interface: what a log-out ends (P76). */
+  readonly sessions: readonly IscsiSession[]
+  /** Disks of this LUN. */
+  readonly disks: readonly SeenDisk[]
+  /** Disks of the other LUNs, which disappear when the sessions are ended. */
+  readonly otherDisks: readonly SeenDisk[]
+  /** Why session and devices must be kept: somebody uses another LUN of the session. */
+  readonly sharedWith: string | undefined
 }
 
 /** What is asked of the API server, and of the last look. */

@@ -37,9 +37,10 @@ interface OfMachine {
  * - `force`: the same, as a person has just asked for it, and once more right before each umount of this kind.
  * - `again`: the same, and once more where judging the others took long (S26).
  * - `call`: right before each call of a driver that sets the volume up.
+ * - `release`: right before each change to a LUN or its session: which LUN it is, the mount hides until then.
  * - `plan`: at apply the step itself shows it, and changes nothing where it does not hold.
  */
-export type Asked = 'both' | 'apply' | 'force' | 'again' | 'call' | 'plan'
+export type Asked = 'both' | 'apply' | 'force' | 'again' | 'call' | 'release' | 'plan'
 
 export type MachineJudge = (facts: MachineFacts, pods: Witness) => Verdict | undefined | Promise<Verdict | undefined>
 

@@ -31,6 +31,7 @@ import {
 import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
+import { lastRecord, newLun, otherDisk, usedLun } from './luns.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
@@ -127,6 +128,12 @@ export const RULES: readonly Rule[] = [
   // Asked apart from all others, with each call of a driver.
   machine('S30', BRINGING_UP, 'call', attachedElsewhere),
   machine('S22', BRINGING_UP, 'call', notAttached),
+  // Asked between the steps of iSCSI and Fibre Channel, once more where it has waited for who only passes by.
+  machine('S26', RELEASING, 'release', otherDisk),
+  machine('S25', RELEASING, 'release', usedLun),
+  machine('S26', RELEASING, 'release', otherDisk),
+  machine('S14', RELEASING, 'release', lastRecord),
+  machine('S25', RELEASING, 'release', newLun),
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
@@ -148,6 +155,7 @@ const ASKED: Readonly<Record<Asked, readonly When[]>> = {
   force: ['apply', 'force'],
   again: ['apply', 'again'],
   call: ['call'],
+  release: ['release'],
 }
 
 /** The first reason that the machine shows; what could not be seen is one (S3). */

@@ -5,40 +5,37 @@ import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { unfinished } from '../../rules/api-now.ts'
+import { iscsiVolume, keptText } from '../../rules/luns.ts'
+import type { IscsiVolume } from '../../rules/machine-facts.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { sharedSourcesOf } from '../../volumes/desired-state.ts'
-import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../volumes/iscsi.ts'
+import { ISCSI_PLUGIN, type IscsiDisk } from '../../volumes/iscsi.ts'
 import { type ControllerWanted, wantedDevices } from '../../volumes/populate.ts'
-import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
+import { removeDisks, requireRelease } from '../disks/remove-disks.ts'
 import { askWitness } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
-import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 
 /** Exit statuses of iscsiadm that mean success, "no such session" and "no records found": already done (P76). */
 const DONE_ALREADY = new Set([0, 2, 21])
 
 /** @returns what is kept, and why; undefined: nothing */
-export async function removeIscsiDisks(step: Step, run: StepContext): Promise<string | undefined> {
-  const disk = readIscsiDisk(step.target, run)
-  if (disk === undefined) return undefined
-  const volume = await lookAtIscsi(disk, step.target, run)
-  if (volume.sharedWith !== undefined) {
-    // While this LUN itself is in use, its directory is kept; otherwise no later plan would end the session.
-    await requireDisksUnused(volume.disks, run)
-    return leave(volume, volume.sharedWith, step, run)
-  }
+export async function removeIscsiDisks({ target }: Step, run: StepContext): Promise<string | undefined> {
+  const volume = await iscsiVolume(target, run)
+  if (volume === undefined) return undefined
+  // While this LUN itself is in use, its directory is kept; otherwise no later plan would end the session.
+  if (volume.sharedWith !== undefined) return keep(volume, volume.disks, run)
   requireLogOutPossible(volume, run)
   await removeDisks(volume.disks, run)
   return undefined
 }
 
 /** @returns what is kept, and why; undefined: nothing */
-export async function logOutOfIscsi(step: Step, run: StepContext): Promise<string | undefined> {
-  const disk = readIscsiDisk(step.target, run)
-  if (disk === undefined) return undefined
-  const volume = await lookAtIscsi(disk, step.target, run)
-  if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
+export async function logOutOfIscsi({ target }: Step, run: StepContext): Promise<string | undefined> {
+  const volume = await iscsiVolume(target, run)
+  if (volume === undefined) return undefined
+  if (volume.sharedWith !== undefined) return keep(volume, [], run)
+  const { disk } = volume
   const reason = await wantedBy(disk, run)
   if (reason !== undefined) return keptText(volume, reason)
   requireLogOutPossible(volume, run)
@@ -46,43 +43,26 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   // map, would hang without their paths. So their disks are removed first.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
   for (const portal of disk.portals) {
-    await requireNothingLeft(disk, step.target, run)
+    run.around.changed()
+    const now = await iscsiVolume(target, run)
+    if (now === undefined) return undefined
+    await requireRelease({ disks: [], session: { ...now, becomes: 'ended' } }, run)
     await logOutOf(portal, volume, run)
   }
   requireLoggedOut(volume, run)
   return disk.ownIface ? deleteIface(disk.iface, run) : undefined
 }
 
+/** Leaves a session of which another LUN is in use. */
+async function keep(volume: IscsiVolume, disks: IscsiVolume['disks'], run: StepContext): Promise<string> {
+  const session = { ...volume, becomes: 'kept' } as const
+  await requireRelease({ disks, session, wantedBy: () => wantedBy(volume.disk, run) }, run)
+  return keptText(volume, volume.sharedWith)
+}
+
 /** Before the first disk is removed: without iscsiadm, a session without disks would be left that nobody can end. */
 function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext): void {
   if (sessions.length > 0) host.requireCommand('iscsiadm')
-}
-
-/**
- * The record of a shared session may be removed only if a later tear-down will end the session: if there is another record of
- * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
- *
- * @throws StepFailed HeldBy
- */
-async function leave(volume: IscsiVolume, reason: string, { target }: Step, run: StepContext): Promise<string> {
-  const what = keptText(volume, reason)
-  if (hasOtherRecord(volume.disk, target, run) || (await wantedBy(volume.disk, run)) !== undefined) return what
-  throw new StepFailed('HeldBy', `${what}; no other directory on this node is a record of the session`)
-}
-
-/** True if there is a directory, mounted or not, of another LUN of the target through the same interface. */
-function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan }: StepContext): boolean {
-  const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
-  return [plugin, `${plugin}/volumeDevices`]
-    .map((each) => `${each}/iface-${iface}`)
-    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
-    .some((path) => path !== own && parseIscsiDirectory(path)?.iqn === iqn)
-}
-
-/** S25 keeps the devices as well: if one LUN of a session is in use, the whole session is left alone. */
-function keptText({ sessions, disks }: IscsiVolume, reason: string): string {
-  const what = [...sessions.map(({ name }) => name), ...disks.map(({ name }) => name)].join(', ')
-  return `its iSCSI session${what === '' ? '' : ` (${what})`} is kept: ${reason}`
 }
 
 /**
@@ -114,25 +94,6 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
   }
   const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
   return other == null ? undefined : `a pod of this node wants LUN ${other.lun ?? 0} of the same target`
-}
-
-/**
- * A log-out removes every LUN that the session has by then, and flushing may have taken minutes: LUNs that have appeared
- * since belong to somebody else (S25, S26).
- *
- * @throws StepFailed HeldBy
- */
-async function requireNothingLeft(disk: RecordedDisk, directory: string, run: StepContext): Promise<void> {
-  run.around.changed()
-  const { sharedWith, sessions } = await lookAtIscsi(disk, directory, run)
-  const [added] = sessions.flatMap(({ name, luns }) =>
-    luns.flatMap((lun) => lun.disks.map((each) => `${each} of ${name}`)),
-  )
-  const why = sharedWith ?? (added === undefined ? undefined : `${added} appeared while the others were removed`)
-  if (why === undefined) return
-  throw new StepFailed('HeldBy', `not logged out of ${disk.iqn}: ${why}`, {
-    hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
-  })
 }
 
 async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: StepContext): Promise<void> {

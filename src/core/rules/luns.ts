@@ -1,0 +1,358 @@
+/**
+ * Which disks and sessions an iSCSI or Fibre Channel volume has, and whether they may be released (P76, P81, S25, S26). Asked between
+ * steps, right before each change: what says which LUN it is lies below the mount that goes first, and a flush may have taken minutes.
+ */
+
+import { posix } from 'node:path'
+import { commandLine } from '../base/command.ts'
+import { StepFailed } from '../base/operation-error.ts'
+import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
+import type { FailureCode } from '../messages/codes.ts'
+import type { Host } from '../node/host.ts'
+import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'
+import {
+  ISCSI_PLUGIN,
+  type IscsiDisk,
+  ifaceOf,
+  isDirectoryOf,
+  parseIscsiDirectory,
+  parseIscsiJson,
+} from '../volumes/iscsi.ts'
+import { pluginNamed } from '../volumes/registry.ts'
+import { deviceBehind, usersOfDisks } from './disk-users.ts'
+import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
+import type { IscsiVolume, MachineFacts, SeenDisk, Verdict } from './machine-facts.ts'
+
+/** Each disk that is still there is the one that was found. */
+export function otherDisk({ lun, host }: MachineFacts): Verdict | undefined {
+  const other = lun?.disks.find(({ name, identity }) => ![undefined, identity].includes(identityOf(name, host)))
+  return other && { code: 'ForeignDevice', message: `${other.name} is another device than a moment ago` }
+}
+
+export async function usedLun(facts: MachineFacts): Promise<Verdict | undefined> {
+  const names = stillThere(facts.lun?.disks ?? [], facts.host).map(({ name }) => name)
+  const [user] = names.length === 0 ? [] : await usersOfDisks(names, facts)
+  return user && { code: 'HeldBy', message: `${names.join(', ')} is still in use: ${user.who}` }
+}
+
+/**
+ * The record of a shared session may be removed only if a later tear-down will end the session: if there is another record of
+ * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
+ */
+export async function lastRecord({ lun, host, plan }: MachineFacts): Promise<Verdict | undefined> {
+  const { session, wantedBy } = lun ?? {}
+  if (session?.becomes !== 'kept' || hasOtherRecord(session, host, plan.rootDir)) return undefined
+  if ((await wantedBy?.()) !== undefined) return undefined
+  const message = `${keptText(session, session.sharedWith)}; no other directory on this node is a record of the session`
+  return { code: 'HeldBy', message }
+}
+
+/** A log-out removes every LUN that the session has by then: LUNs that have appeared since belong to somebody else. */
+export function newLun({ lun }: MachineFacts): Verdict | undefined {
+  const { session } = lun ?? {}
+  if (session?.becomes !== 'ended') return undefined
+  const [added] = session.sessions.flatMap(({ name, luns }) =>
+    luns.flatMap(({ disks }) => disks.map((each) => `${each} of ${name}`)),
+  )
+  const why = session.sharedWith ?? (added && `${added} appeared while the others were removed`)
+  if (why === undefined) return undefined
+  return {
+    code: 'HeldBy',
+    message: `not logged out of ${session.disk.iqn}: ${why}`,
+    hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
+  }
+}
+
+/** True if there is a directory, mounted or not, of another LUN of the target through the same interface. */
+function hasOtherRecord({ directory, disk }: IscsiVolume, host: Host, rootDir: string): boolean {
+  const plugin = `${rootDir}/plugins/${ISCSI_PLUGIN}`
+  return [plugin, `${plugin}/volumeDevices`]
+    .map((each) => `${each}/iface-${disk.iface}`)
+    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
+    .some((path) => path !== directory && parseIscsiDirectory(path)?.iqn === disk.iqn)
+}
+
+/** S25 keeps the devices as well: if one LUN of a session is in use, the whole session is left alone. */
+export function keptText({ sessions, disks }: IscsiVolume, reason: string | undefined): string {
+  const what = [...sessions, ...disks].map(({ name }) => name).join(', ')
+  return `its iSCSI session${what === '' ? '' : ` (${what})`} is kept: ${reason}`
+}
+
+// Which disks they are.
+
+/** The disks that exist. */
+function seeDisks(names: Iterable<string>, host: Host): SeenDisk[] {
+  return [...new Set(names)].flatMap((name) => {
+    const identity = identityOf(name, host)
+    return identity === undefined ? [] : [{ name, identity }]
+  })
+}
+
+export function stillThere(disks: readonly SeenDisk[], { blockTree }: Host): SeenDisk[] {
+  return disks.filter(({ name }) => blockTree.node(name) !== undefined)
+}
+
+/** @throws StepFailed ForeignDevice */
+function identityOf(name: string, { blockTree, diskSequence }: Host): string | undefined {
+  const node = blockTree.node(name)
+  if (node === undefined) return undefined
+  const { dev, scsiAddress } = node
+  const found = blockTree
+    .iscsiSessions()
+    .flatMap(({ luns, ...session }) => luns.map((lun) => ({ ...lun, session })))
+    .find(({ disks }) => disks.includes(name))
+  if (found !== undefined && found.address !== scsiAddress)
+    throw foreign(
+      `${name} is at ${scsiAddress ?? 'no SCSI address'}, and ${found.session.name} has it at ${found.address}`,
+    )
+  return [dev, scsiAddress, diskSequence(dev), found?.session.name, found?.session.iqn].join(' ')
+}
+
+/** Multipath maps over these disks. @throws StepFailed ForeignDevice if a map has a disk that is not this volume's */
+export function mapsOver(seen: readonly SeenDisk[], { blockTree }: Host): string[] {
+  const disks = seen.map(({ name }) => name)
+  const maps = new Set(disks.flatMap((disk) => blockTree.node(disk)?.holders ?? []))
+  for (const map of maps) {
+    const node = blockTree.node(map)
+    const other = node?.slaves.find((slave) => !disks.includes(slave))
+    if (node?.isMultipath && other === undefined) continue
+    throw foreign(
+      `device ${map} is built on ${disks.join(', ')} and also on ${other ?? 'something unknown'}`,
+      `Find out what it is (multipath -ll, ${commandLine('dmsetup', 'info', `/dev/${map}`)}); flush it yourself, then plan again.`,
+    )
+  }
+  return [...maps]
+}
+
+/**
+ * Records the devices of mounts that are about to be unmounted. Only those that are still mounted count: another device
+ * number in the plan may belong to another disk by now (S26).
+ */
+export function noteMounted({ operation, around, host, record }: MachineFacts): void {
+  if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
+  const expected = expectedIds(operation)
+  for (const { path } of operation.expects ?? []) {
+    for (const mount of around.table.at(path)) {
+      const dev = isExpected(mount, expected) ? deviceOf(mount, host) : undefined
+      if (dev !== undefined) record.noteMounted(dev)
+    }
+  }
+}
+
+/** For a bind mount of a device file, that device; for btrfs, which has its own number, the device that its source names. */
+function deviceOf(mount: MountInfo, host: Host): string | undefined {
+  const dev = deviceBehind(mount, host)
+  const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
+  return (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
+}
+
+/** Names of the disks behind what was mounted; empty: nothing was, or its device is already gone. @throws StepFailed ForeignDevice */
+function mountedDisks({ record, host }: MachineFacts): string[] {
+  const { blockTree } = host
+  return [...record.mounted].flatMap(([dev, { sequence }]) => {
+    if (dev.startsWith('0:')) throw notScsi(dev)
+    const name = blockTree.nameOf(dev)
+    if (name === undefined) return []
+    if (host.diskSequence(dev) === sequence) return disksBehind(name, blockTree)
+    throw foreign(`${name} now has device number ${dev}, which was mounted, but is another disk`)
+  })
+}
+
+/** The disks of a device: a multipath map's paths, a partition's disk, or the disk itself with the other paths of its map. */
+function disksBehind(name: string, blockTree: BlockTree): string[] {
+  const node = blockTree.node(name)
+  if (node === undefined) return []
+  if (node.disk !== undefined) return disksBehind(node.disk, blockTree)
+  if (node.isMultipath) return [...node.slaves]
+  if (!node.isScsi) throw notScsi(node.name)
+  const maps = node.holders.flatMap((holder) => blockTree.node(holder) ?? []).filter((holder) => holder.isMultipath)
+  return [name, ...maps.flatMap(({ slaves }) => slaves)]
+}
+
+function notScsi(name: string): StepFailed {
+  return foreign(`${name} is neither a SCSI disk nor a multipath map of SCSI disks`)
+}
+
+function foreign(message: string, hint?: string): StepFailed {
+  return new StepFailed('ForeignDevice', message, { hint })
+}
+
+/** Nothing of a LUN is known as long as its directory is mounted. @throws StepFailed HeldBy */
+function requireUnmounted(directory: string, { around }: MachineFacts): void {
+  const mount = around.table.at(directory).at(-1)
+  if (mount !== undefined) throw new StepFailed('HeldBy', `${describeMount(mount)} is still there`)
+}
+
+// Fibre Channel.
+
+/**
+ * The disks are those of the mount, not those of the directory's name. If nothing was mounted any more (an interrupted
+ * tear-down), they are the ones that udev's links name exactly.
+ *
+ * @throws StepFailed IdentityUnconfirmed, ForeignDevice
+ */
+export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDisk[] {
+  requireUnmounted(directory, facts)
+  const { blockTree } = facts.host
+  const name = posix.basename(directory)
+  const disk = parseFcDirectory(name)
+  if (disk === undefined) throw unconfirmed(`${name} names neither a WWID nor a WWN and a LUN`)
+  const mounted = mountedDisks(facts)
+  const linked = linkedDisks(disk, blockTree)
+  if (mounted.length === 0 && linked.length === 0) {
+    requireNothingMountedSince(directory, facts)
+    const unlinked = blockTree.scsiDisks().find((each) => isOf(disk, each, blockTree))
+    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is a disk of ${name}, but udev has no link to it`)
+  }
+  // If udev links the volume's disks, what was mounted must be one of these.
+  const stranger = linked.length === 0 ? undefined : mounted.find((each) => !linked.includes(each))
+  if (stranger !== undefined) throw foreign(`${stranger} was mounted, but is not a disk of ${name}`)
+  const seen = seeDisks(mounted.length > 0 ? mounted : linked, facts.host)
+  const doubtful = seen.find((each) => !isOf(disk, each.name, blockTree))
+  if (doubtful !== undefined) throw unconfirmed(`sysfs does not confirm that ${doubtful.name} is a disk of ${name}`)
+  return seen
+}
+
+/** True if sysfs shows that the disk is the volume's: a link of udev may be stale. */
+function isOf(disk: FcDisk, name: string, blockTree: BlockTree): boolean {
+  const address = blockTree.node(name)?.scsiAddress
+  const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
+  const wwid = disk.wwids === undefined ? undefined : blockTree.wwid(name)
+  return isFcDisk(disk, { lun: address?.split(':')[3], port, wwid })
+}
+
+function unconfirmed(what: string): StepFailed {
+  return new StepFailed('IdentityUnconfirmed', what, {
+    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
+  })
+}
+
+/** Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well. */
+function requireNothingMountedSince(target: string, { record }: MachineFacts): void {
+  if (record.devices.size === 0 || record.mounted.size > 0) return
+  const devices = [...record.devices.keys()].join(', ')
+  throw new StepFailed('IdentityUnconfirmed', `the mount on ${target} (${devices}) is gone since the plan was made`, {
+    hint: 'Plan again: the new plan finds what is left.',
+  })
+}
+
+/** The SCSI disks that udev's links name exactly; for a multipath map, its paths. */
+function linkedDisks(disk: FcDisk, blockTree: BlockTree): string[] {
+  return (['by-path', 'by-id'] as const).flatMap((directory) =>
+    blockTree
+      .links(directory)
+      .flatMap(({ link, name }) => (isFcLink(disk, directory, link) ? disksBehind(name, blockTree) : [])),
+  )
+}
+
+// iSCSI.
+
+/**
+ * @returns undefined if the directory is gone: then everything is done (P76)
+ * @throws StepFailed UnexpectedFile, IdentityUnconfirmed, ForeignDevice, IscsiFailed: a person must look
+ */
+export async function iscsiVolume(directory: string, facts: MachineFacts): Promise<IscsiVolume | undefined> {
+  requireUnmounted(directory, facts)
+  const disk = recordedDisk(directory, facts.host)
+  if (disk === undefined) return undefined
+  const wanted = disk.portals.map(withPort)
+  const ofTarget = facts.host.blockTree.iscsiSessions().filter((session) => isThrough(session, disk))
+  const sessions = ofTarget.filter(({ portals }) => portals.some((portal) => wanted.includes(withPort(portal))))
+  const others = ofTarget.filter((session) => !sessions.includes(session))
+  const unclear = others.find((session) => !isElsewhere(session, wanted))
+  if (unclear !== undefined)
+    throw byHand(
+      directory,
+      'IscsiFailed',
+      `${unclear.name} is a session of the same target through ${unclear.portals.join(', ') || 'an unknown portal'}, which may or may not be ${disk.portals.join(', ')}`,
+    )
+  // A volume may have several portals, and the directory's name contains only one of them.
+  const other = disk.byNameOnly ? others.find(({ luns }) => luns.some(({ lun }) => lun === disk.lun)) : undefined
+  if (other !== undefined)
+    throw byHand(
+      directory,
+      'IdentityUnconfirmed',
+      `${other.name} has LUN ${disk.lun} of the same target through ${other.portals.join(', ')}; without a readable iscsi.json it is unknown whether that is this volume's session too`,
+    )
+  const luns = sessions.flatMap((session) => session.luns)
+  const namesOf = (isOwn: boolean): string[] =>
+    luns.flatMap(({ lun, disks }) => ((lun === disk.lun) === isOwn ? disks : []))
+  const [disks, otherDisks] = [seeDisks(namesOf(true), facts.host), seeDisks(namesOf(false), facts.host)]
+  // The device that was mounted must be exactly this LUN, whatever the record says.
+  const stranger = mountedDisks(facts).find((mounted) => !disks.some(({ name }) => name === mounted))
+  if (stranger !== undefined)
+    throw byHand(directory, 'ForeignDevice', `${stranger} was mounted, but is not LUN ${disk.lun} of ${disk.iqn}`)
+  const [user] = await usersOfDisks(
+    namesOf(false),
+    facts,
+    luns.filter((each) => each.disks.length === 0),
+  )
+  const used = luns.find((each) => user !== undefined && [...each.disks, each.address].includes(user.disk))
+  const sharedWith = user && `LUN ${used?.lun} of the same session is in use (${user.who})`
+  return { directory, disk, sessions, disks, otherDisks, sharedWith }
+}
+
+/** Limit of the kubelet's record, in bytes; a real one has a few hundred. */
+const MAX_RECORD = 64 * 1024
+
+/** By iscsi.json; if that is lost or cut off, by the directory's name. */
+function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | undefined {
+  if (host.lstat(directory) === undefined) return undefined
+  const file = `${directory}/iscsi.json`
+  const found = host.lstat(file)
+  if (found !== undefined && (found.type !== 'file' || found.size > MAX_RECORD)) {
+    const what = found.type === 'file' ? `has ${found.size} bytes` : `is a ${found.type}`
+    throw byHand(directory, 'UnexpectedFile', `${file} ${what}, so the kubelet did not make it`)
+  }
+  const record = found === undefined ? undefined : parseIscsiJson(host.readSmallFile(file) ?? '')
+  const recorded = record !== undefined && 'disk' in record ? record.disk : undefined
+  const disk = recorded ?? parseIscsiDirectory(directory)
+  const iface = ifaceOf(directory)
+  const isItsOwn = disk !== undefined && isDirectoryOf(disk, posix.basename(directory))
+  if (isItsOwn && iface !== undefined && (disk.iface ?? iface) === iface)
+    return { ...disk, iface, byNameOnly: recorded === undefined }
+  const why =
+    disk === undefined
+      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${record === undefined ? 'missing' : 'not readable'}`
+      : `${file} names ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, but its directory has another name`
+  throw byHand(directory, 'IdentityUnconfirmed', why)
+}
+
+/**
+ * True for a session of this target and interface. Target names are compared whole: one that begins like this one is another target
+ * (S25). A session whose interface is unknown may be one; other interfaces have their own directories.
+ */
+function isThrough({ iqn, iface }: IscsiSession, disk: IscsiDisk): boolean {
+  return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
+}
+
+/**
+ * True if the session is certainly through another portal: two different addresses are two portals, a name and an address may
+ * be one.
+ */
+function isElsewhere({ portals }: IscsiSession, wanted: readonly string[]): boolean {
+  return portals.length > 0 && [...portals, ...wanted].every(isAddress)
+}
+
+function isAddress(portal: string): boolean {
+  return portal.startsWith('[') || /^\d+(?:\.\d+){3}:\d+$/.test(portal)
+}
+
+/** IPv6 in one spelling; the kubelet adds the port only if there is no colon at all (P72). */
+function withPort(portal: string): string {
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(portal)
+  if (bracketed === null) return portal.includes(':') ? portal : `${portal}:3260`
+  const [, address = '', port = '3260'] = bracketed
+  try {
+    return `${new URL(`http://[${address}]`).hostname}:${port}`
+  } catch {
+    return `[${address}]:${port}`
+  }
+}
+
+function byHand(directory: string, code: FailureCode, why: string): StepFailed {
+  return new StepFailed(code, why, {
+    hint: `Look at ${directory} and at iscsiadm -m session -P 3; log out of what nothing uses (iscsiadm -m node -p PORTAL -T TARGET --logout); the directory and its record are kept.`,
+  })
+}
