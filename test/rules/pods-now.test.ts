@@ -72,7 +72,7 @@ describe('a pod that a volume is to be set up for (S22)', () => {
   ])('$name', async ({ pods, code, no }) => {
     const context = { wanted: no ? () => undefined : wanted }
     const facts = { operation: wanting, context } as unknown as MachineFacts
-    expect((await verdictOf(facts, { ...gone, apiPods: pods }, 'again'))?.code).toBe(code)
+    expect((await verdictOf({ ...facts, witness: { ...gone, apiPods: pods } }, 'again'))?.code).toBe(code)
   })
 })
 
@@ -90,8 +90,8 @@ it.each([
     volume: { name: 'disk', uniqueName: 'kubernetes.io/iscsi/disk', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' },
   })
   const context = { wantedOf: () => wanted }
-  const facts = { operation: device, context } as unknown as MachineFacts
-  const verdict = await wantedAgain(facts, gone)
+  const facts = { operation: device, context, witness: gone } as unknown as MachineFacts
+  const verdict = await wantedAgain(facts)
   expect(verdict?.code).toBe(code)
 })
 

@@ -41,7 +41,8 @@ describe('the rules', () => {
       const { id, about } = rule
       for (const kind of rule.asked === 'look' ? about : []) {
         const whole = { ...draft, kind, reason: 'PodGone', message: '', rule: id } as const
-        expect([id, kind, rule.asked === 'look' && rule.judge(whole, {}, context)]).toEqual([id, kind, undefined])
+        const verdict = rule.asked === 'look' && rule.judge({ operation: whole, context })
+        expect([id, kind, verdict]).toEqual([id, kind, undefined])
       }
     }
   })

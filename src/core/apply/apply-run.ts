@@ -10,7 +10,7 @@ import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, StepOp } from '../plan/plan.ts'
 import { unfinished } from '../rules/api-now.ts'
 import { pathsOf } from '../rules/expected-mounts.ts'
-import { WaitingBudget, type Witness } from '../rules/machine-facts.ts'
+import { NOT_ASKED, WaitingBudget, type Witness } from '../rules/machine-facts.ts'
 import { VolumeRecords } from '../rules/node-stack.ts'
 import { Surroundings } from '../rules/surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
@@ -165,6 +165,7 @@ export class ApplyRun extends Run<Operation> {
       plan: this.#plan,
       context: this.#context,
       host: this.host,
+      witness: NOT_ASKED,
       journal: this.journal,
       waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#signal,

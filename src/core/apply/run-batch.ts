@@ -191,7 +191,7 @@ async function reasonToStop(rest: readonly Umount[], apply: ApplyRun, asked: num
     await apply.requireNoKubelet()
     const witness = await apply.witness(RECHECK_MS)
     for (const umount of rest) {
-      await requireRules(umount.run, witness, 'again').catch((error) => {
+      await requireRules({ ...umount.run, witness }, 'again').catch((error) => {
         umount.failure = error
       })
     }

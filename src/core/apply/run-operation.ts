@@ -34,9 +34,9 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 
 /** @param when `again`: judging the others took long (S26) @throws OperationRefused */
 export async function requireConditions(run: StepContext, witness: Witness, when: 'apply' | 'again'): Promise<void> {
-  const { operation, context } = run
-  await requireRules(run, witness, when)
-  if (!TAKING_AWAY.has(operation.kind)) run.bringUp.wanted = wantedNow(operation, witness, context)
+  const facts = { ...run, witness }
+  await requireRules(facts, when)
+  if (!TAKING_AWAY.has(run.operation.kind)) run.bringUp.wanted = wantedNow(facts)
   else if (when === 'apply') noteMounted(run)
 }
 

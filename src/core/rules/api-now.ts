@@ -10,22 +10,17 @@ import { isOutOfService } from '../volumes/node-affinity.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../volumes/pods.ts'
 import { type ControllerWanted, mayWant, wantedDevices } from '../volumes/populate.ts'
 import { isDeviceOf } from '../volumes/registry.ts'
-import type { MachineFacts, Questions, Verdict, Witness } from './machine-facts.ts'
+import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 
 /** The pod must still be orphaned or finished. For an operation on a device, no pod may want the volume. */
-export const wantedAgain: MachineJudge = ({ operation, context }, witness) => {
-  if (operation.pod !== undefined) return podIsBack(operation, operation.pod.uid, witness)
-  const name = operation.volume?.uniqueName
-  return name === undefined ? undefined : deviceWanted(operation, name, witness, context)
+export const wantedAgain: MachineJudge = (facts) => {
+  const { pod, volume } = facts.operation
+  if (pod !== undefined) return podIsBack(pod.uid, facts)
+  return volume?.uniqueName === undefined ? undefined : deviceWanted(volume.uniqueName, facts)
 }
 
-async function deviceWanted(
-  operation: Operation,
-  name: string,
-  witness: Witness,
-  context: Questions,
-): Promise<Verdict | undefined> {
+async function deviceWanted(name: string, { operation, witness, context }: MachineFacts): Promise<Verdict | undefined> {
   const wanted = await context.wantedOf(unfinished(witness))
   return wanted === undefined || mayWant(wanted, name) || wantsDevice(operation, wanted)
     ? { code: 'WantedAgain', message: `a pod of this node wants ${name} again` }
@@ -44,7 +39,7 @@ export function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
-function podIsBack({ kind }: Operation, uid: string, witness: Witness): Verdict | undefined {
+function podIsBack(uid: string, { operation: { kind }, witness }: MachineFacts): Verdict | undefined {
   if (witness.alive.has(uid)) {
     return {
       code: 'PodStillRunning',
@@ -80,18 +75,19 @@ function isFinished(pod: Pod, { alive }: Witness): boolean {
 }
 
 /** S22: the pod must be in a fresh list, must not be terminating or finished, and must want this very volume. */
-export function noLongerWanted({ operation, context }: MachineFacts, witness: Witness): Verdict | undefined {
+export function noLongerWanted(facts: MachineFacts): Verdict | undefined {
+  const { operation, witness } = facts
   const { pod, volume } = operation
   const found = podOf(operation, witness)
   const no = (why: string): Verdict => ({ code: 'NoLongerWanted', message: `pod ${pod?.uid} ${why}` })
   if (found === undefined) return no('is no longer in the API')
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
   if (isTerminalPhase(found) || (isTerminating(found) && !isAlive)) return no('is terminating or has ended')
-  return wantedNow(operation, witness, context) === undefined ? no(`no longer wants ${volume?.uniqueName}`) : undefined
+  return wantedNow(facts) === undefined ? no(`no longer wants ${volume?.uniqueName}`) : undefined
 }
 
 /** The volume, as the pod wants it now. */
-export function wantedNow(operation: Operation, witness: Witness, context: Questions): VolumeToMount | undefined {
+export function wantedNow({ operation, witness, context }: MachineFacts): VolumeToMount | undefined {
   const found = podOf(operation, witness)
   const name = operation.volume?.uniqueName
   return found === undefined || name === undefined ? undefined : context.wanted(found, name)

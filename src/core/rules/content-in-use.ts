@@ -155,9 +155,9 @@ export function isEmptyDir({ volume }: Operation): boolean {
 const MOST = 4
 
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
-export const contentUsed: Judge = (draft, { content }, context) => {
+export const contentUsed: Judge = ({ operation, content, context }) => {
   if (content === undefined) return undefined
-  const { dir, layers, podUid, removed = draft.removes } = content
+  const { dir, layers, podUid, removed = operation.removes } = content
   const { mounts, devices } = context.inputs
   const look = { table: mounts, others: [], layers: layersByText(mounts), named: namedPlaces(context) }
   const isGoing = ({ id }: MountInfo): boolean => removed.has(id)

@@ -6,7 +6,7 @@ import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */
-export const deadMount: Judge = (_, { covered }, { inputs, options }) => {
+export const deadMount: Judge = ({ covered, context: { inputs, options } }) => {
   if (covered === undefined) return undefined
   const { name, dir } = covered
   const path = inputs.absolute(dir)
@@ -20,7 +20,7 @@ export const deadMount: Judge = (_, { covered }, { inputs, options }) => {
 }
 
 /** A file that the kubelet did not make is never deleted. */
-export const strayFile: Judge = (_, { stray }, context) => {
+export const strayFile: Judge = ({ stray, context }) => {
   if (stray === undefined) return undefined
   const { entry, target, why = 'was not created by the kubelet', isLost = false } = stray
   const isUnder = target !== undefined && entry.path.startsWith(`${target}/`)
@@ -32,7 +32,7 @@ export const strayFile: Judge = (_, { stray }, context) => {
 }
 
 /** A driver might delete files on or below a target that is not mounted, so it is not called (O12). */
-export const uncoveredFiles: Judge = (_, { uncovered }, { inputs }) => {
+export const uncoveredFiles: Judge = ({ uncovered, context: { inputs } }) => {
   const [first, ...others] = uncovered?.files ?? []
   if (uncovered === undefined || first === undefined) return undefined
   return {
@@ -42,7 +42,7 @@ export const uncoveredFiles: Judge = (_, { uncovered }, { inputs }) => {
 }
 
 /** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
-export const losesData: Judge = (_, { data }, context) => {
+export const losesData: Judge = ({ data, context }) => {
   const message = data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
   return message === undefined ? undefined : { code: 'DeletesData', message }
 }
@@ -61,7 +61,7 @@ function whatIsLost(
 }
 
 /** It is unknown whose unseen files are, and --orphans is only for files of an emptyDir. */
-export const unread: Judge = (_, { unread: found }, { inputs }) => {
+export const unread: Judge = ({ unread: found, context: { inputs } }) => {
   if (found === undefined || 'code' in found) return found
   return {
     code: 'NodeUnreadable',

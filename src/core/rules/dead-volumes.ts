@@ -18,8 +18,9 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Judge } from './rule.ts'
 
 /** On a path that was detached lazily, or on the same volume: its device and its attachment have other paths. */
-export const lazilyDetached: Judge = ({ paths, volume, subject }, _, { inputs: { snapshot }, ledger }) => {
-  const found = snapshot.lazilyDetached?.findLast(
+export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }) => {
+  const { paths, volume, subject } = operation
+  const found = inputs.snapshot.lazilyDetached?.findLast(
     ({ path, volume: name }) =>
       paths.some((each) => isWithin(each, path) || isWithin(path, each)) ||
       (name !== undefined && name === (volume?.uniqueName ?? volume?.name)) ||
@@ -47,9 +48,9 @@ export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext
  * It is unknown what was detached lazily, and unknown is not "nothing": it may be any volume. Devices stay, and no driver is
  * called to tear down a volume that is no longer mounted. A mount that is still there may be unmounted.
  */
-export const lazyMemoryUnusable: Judge = (draft, _, { inputs: { snapshot } }) => {
-  const { lazyMemory } = snapshot
-  if (lazyMemory === undefined || !releases(draft)) return undefined
+export const lazyMemoryUnusable: Judge = ({ operation, context }) => {
+  const { lazyMemory } = context.inputs.snapshot
+  if (lazyMemory === undefined || !releases(operation)) return undefined
   return {
     code: 'LazyMemoryUnusable',
     message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
@@ -83,7 +84,7 @@ function forgets({ op, target }: Step): boolean {
 /**
  * S29: if all mounts of one driver are dead at once, its backend is down, not the volumes. Holds back that driver's operations.
  */
-export const deadDriver: Judge = ({ volume }, _, context) => {
+export const deadDriver: Judge = ({ operation: { volume }, context }) => {
   const { options, inputs } = context
   const driver = volume?.driver
   if (driver === undefined || (inputs.snapshot.deadMounts ?? []).length < 2) return undefined

@@ -17,13 +17,13 @@ import { unfinished } from './api-now.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
 import { expectedIds, isReleased, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
-import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export async function usedDevice(facts: MachineFacts, witness: Witness): Promise<Verdict | undefined> {
+export async function usedDevice(facts: MachineFacts): Promise<Verdict | undefined> {
   if (!takesDevice(facts.operation)) return undefined
-  const [user] = await usersOf(() => questionFor(facts, witness), facts)
+  const [user] = await usersOf(() => questionFor(facts), facts)
   return user && volumeInUse(facts, user)
 }
 
@@ -44,7 +44,7 @@ export function takesDevice({ kind, steps }: Operation): boolean {
 }
 
 /** Which devices nobody else may use, and what is no use of them. */
-function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
+function questionFor(facts: MachineFacts): DiskQuestion {
   const { operation, host, record } = facts
   const own = ownOf(facts)
   const { disks } = devicesOf(record, own, host)
@@ -71,7 +71,7 @@ function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
     }
   }
-  const pods = operation.kind === 'UnmapVolume' ? podsWith(facts, witness) : new Set<string>()
+  const pods = operation.kind === 'UnmapVolume' ? podsWith(facts) : new Set<string>()
   const isOfPods = (pid: number): boolean => host.podsOf(pid).some((uid) => pods.has(uid))
   const shape = `/volumeDevices/`
   return {
@@ -89,7 +89,7 @@ function questionFor(facts: MachineFacts, witness: Witness): DiskQuestion {
 const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
 
 /** UIDs of pods of this node that want the same raw block volume: their use of it is allowed. */
-function podsWith({ operation, context }: MachineFacts, witness: Witness): ReadonlySet<string> {
+function podsWith({ operation, witness, context }: MachineFacts): ReadonlySet<string> {
   const name = operation.volume?.uniqueName
   if (name === undefined) return new Set()
   const users = unfinished(witness).filter((pod) => context.wanted(pod, name) !== undefined)

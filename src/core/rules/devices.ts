@@ -21,7 +21,7 @@ import type { Judge } from './rule.ts'
  * A volume of an existing pod that could not be resolved or identified may be this one, and so may what is behind a link. By the
  * controller's rule unused volumes count, too (R708).
  */
-export const mayBeUsed: Judge = (_, { device, attachment }, context) => {
+export const mayBeUsed: Judge = ({ device, attachment, context }) => {
   if (device === undefined) return undefined
   const kind = { plugin: device.plugin, driver: device.identity?.driver }
   return (
@@ -33,7 +33,7 @@ export const mayBeUsed: Judge = (_, { device, attachment }, context) => {
 }
 
 /** A volume that is attached to another node, which its access mode does not allow, is left as it is. */
-export const twoWriters: Judge = (_, { device }, context) => {
+export const twoWriters: Judge = ({ device, context }) => {
   if (device === undefined) return undefined
   const { plugin, identity, directory } = device
   const elsewhere =
@@ -106,12 +106,12 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
 // Which volume it is, who still shows it, and what can undo it (S16, S17, S24, S26).
 
 /** Nothing is undone under a name that may be another volume's. */
-export const identityUnconfirmed: Judge = (_, { identified }) =>
+export const identityUnconfirmed: Judge = ({ identified }) =>
   identified === undefined || 'identity' in identified
     ? undefined
     : { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
 
-export const shownElsewhere: Judge = (_, { held }, { inputs }) => {
+export const shownElsewhere: Judge = ({ held, context: { inputs } }) => {
   if (held === undefined) return undefined
   const { by, target } = held
   const path = inputs.plain(by.mountPoint)
@@ -123,7 +123,7 @@ export const shownElsewhere: Judge = (_, { held }, { inputs }) => {
 }
 
 /** A mount or map that could not be identified may be of this volume, whose device is not known. */
-export const mayBeMounted: Judge = (_, { unidentified }) => {
+export const mayBeMounted: Judge = ({ unidentified }) => {
   const draft = unidentified?.()
   if (draft === undefined) return undefined
   return {
@@ -134,10 +134,10 @@ export const mayBeMounted: Judge = (_, { unidentified }) => {
 }
 
 /** A driver, CSI or flexVolume, has to be called, and cannot be. */
-export const driverUnavailable: Judge = (_, { call }) => (call?.kind === 'blocked' ? call.blocked : undefined)
+export const driverUnavailable: Judge = ({ call }) => (call?.kind === 'blocked' ? call.blocked : undefined)
 
 /** No call of a driver that does not stage removes the mount, so the kernel must not, either (R444). */
-export const stagedByNobody: Judge = (_, { call, device, mounts: [staged] = [] }, { inputs }) => {
+export const stagedByNobody: Judge = ({ call, device, mounts: [staged] = [], context: { inputs } }) => {
   const driver = device?.identity?.driver
   if (call?.kind !== 'call' || driver === undefined || staged === undefined || staged.layers.length === 0)
     return undefined
@@ -150,7 +150,7 @@ export const stagedByNobody: Judge = (_, { call, device, mounts: [staged] = [] }
 }
 
 /** An operation that has to come first is blocked. */
-export const predecessor: Judge = ({ after }) => {
+export const predecessor: Judge = ({ operation: { after } }) => {
   const stuck = after.find((draft) => draft.blocked !== undefined)
   if (stuck === undefined) return undefined
   const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
@@ -163,7 +163,7 @@ export const predecessor: Judge = ({ after }) => {
 
 // S21: whether an attachment may be deleted, by what the API says. What only the machine knows is asked at apply.
 
-export const notManaged: Judge = (_, { attachment }, { inputs }) => {
+export const notManaged: Judge = ({ attachment, context: { inputs } }) => {
   const unmanaged = attachment && whyNotManaged(inputs.snapshot)
   return unmanaged === undefined
     ? undefined
@@ -174,7 +174,7 @@ export const notManaged: Judge = (_, { attachment }, { inputs }) => {
       }
 }
 
-export const sharedAttachment: Judge = (_, { attachment, device }, { objects, inputs }) => {
+export const sharedAttachment: Judge = ({ attachment, device, context: { objects, inputs } }) => {
   if (attachment === undefined || device?.identity === undefined) return undefined
   const { api } = inputs.snapshot
   const others = objects

@@ -12,7 +12,8 @@ import { isSameMount, layersBelowDead, type Stack } from '../reconcile/context/l
 import type { Facts, Judge } from './rule.ts'
 
 /** Nothing is done to a mount that another one hides; its path leads to the other one. */
-export const hiddenMount: Judge = ({ expects = [] }, _, { inputs: { mounts } }) => {
+export const hiddenMount: Judge = ({ operation: { expects = [] }, context }) => {
+  const { mounts } = context.inputs
   for (const { path, layers } of expects) {
     const cover = layers.length === 0 ? undefined : coverOf(mounts, path, layers)
     if (cover === undefined) continue
@@ -42,8 +43,8 @@ function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['laye
 }
 
 /** First of the sub-paths, which are unmounted first. */
-export const foreignMount: Judge = (_, facts, context) => {
-  const { subPaths, emptiedByKubelet = false } = facts
+export const foreignMount: Judge = (facts) => {
+  const { context, subPaths, emptiedByKubelet = false } = facts
   const inSubPaths = subPaths && mountsOf(context, subPaths)
   if (inSubPaths !== undefined) return inSubPaths
   const found = mountsOf(context, facts)

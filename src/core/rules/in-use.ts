@@ -121,7 +121,7 @@ async function usersOf(
   }
   const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
   const begin = (operation: Operation): MachineFacts => ({
-    ...{ operation, around, plan, context, host, users },
+    ...{ operation, around, plan, context, host, users, witness },
     waiting: new WaitingBudget(LIMIT_MS),
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
@@ -129,7 +129,7 @@ async function usersOf(
   const all = operations.map(begin).filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
     const attached = await withAttachment(after(facts, allBefore(facts.operation, byId)))
-    return attached && verdictOf(attached, witness, 'plan')
+    return attached && verdictOf(attached, 'plan')
   }
   // What cannot be found out is a finding once it is asked in earnest.
   for (const facts of all) await judge(facts).catch(() => undefined)

@@ -29,6 +29,8 @@ export interface MachineFacts {
   readonly plan: Plan
   readonly context: Questions
   readonly host: Host
+  /** Of a detach, and between steps, nobody: what is asked then asks the API itself. */
+  readonly witness: Witness
   readonly around: Surroundings
   readonly waiting: WaitingBudget
   readonly signal: AbortSignal | undefined

@@ -11,7 +11,7 @@ import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
 import type { Judge } from './rule.ts'
 
-export const otherVolume: Judge = ({ subject }, _, context) => {
+export const otherVolume: Judge = ({ operation: { subject }, context }) => {
   const row = context.ledger.row(rowOf(subject) ?? '')
   const other = row && otherOf(context, row)
   return other && { code: 'OtherVolume', ...wordsFor(context, other) }

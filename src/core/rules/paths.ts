@@ -14,7 +14,7 @@ import { takenBy } from '../plan/plan-id.ts'
 import type { Judge } from './rule.ts'
 
 /** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
-export const oddName: Judge = ({ paths, steps }) => {
+export const oddName: Judge = ({ operation: { paths, steps } }) => {
   const odd = paths.find(isOdd) ?? steps.find(({ target }) => isOdd(target))?.target
   if (odd === undefined) return undefined
   return {
@@ -29,9 +29,9 @@ function isOdd(path: string): boolean {
 }
 
 /** What a live look found by the rules of the machine (in-use.ts). */
-export const inUse: Judge = (draft, _, { inputs: { snapshot } }) => {
-  const { inUse: all = [] } = snapshot
-  const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(draft))
+export const inUse: Judge = ({ operation, context }) => {
+  const { inUse: all = [] } = context.inputs.snapshot
+  const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(operation))
   if (found === undefined) return undefined
   const { message, hint, users } = found
   // A word of a newer version still says that it is in use.
@@ -58,7 +58,7 @@ export function whyReadOnly({ fsType, superOptions }: MountInfo): string | undef
 }
 
 /** Nothing can be made or removed there: known before anything is half done. */
-export const readOnly: Judge = ({ kind, steps }, _, { inputs }) => {
+export const readOnly: Judge = ({ operation: { kind, steps }, context: { inputs } }) => {
   const target = steps.find((step) => isWithin(step.target, inputs.rootDir))?.target
   return target === undefined
     ? undefined

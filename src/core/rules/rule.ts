@@ -11,7 +11,7 @@ import type { Stack } from '../reconcile/context/layers.ts'
 import type { DriverCall, FlexCall } from '../reconcile/drivers/driver-call.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import type { SoughtVolume } from '../volumes/volume-shapes.ts'
-import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 
 export type Rule = {
   /** In docs/rules/safety.md. */
@@ -42,10 +42,15 @@ interface OfMachine {
  */
 export type Asked = 'both' | 'apply' | 'force' | 'again' | 'call' | 'release' | 'plan'
 
-export type MachineJudge = (facts: MachineFacts, pods: Witness) => Verdict | undefined | Promise<Verdict | undefined>
+export type MachineJudge = (facts: MachineFacts) => Verdict | undefined | Promise<Verdict | undefined>
 
-/** @param draft not yet judged */
-export type Judge = (draft: Draft, facts: Facts, context: PlanContext) => Obstacle | undefined
+export type Judge = (facts: LookFacts) => Obstacle | undefined
+
+/** @property operation not yet judged */
+interface LookFacts extends Facts {
+  readonly operation: Draft
+  readonly context: PlanContext
+}
 
 /** What a phase has found out for an operation, beside the operation itself. What is absent holds nothing back. */
 export interface Facts {

@@ -32,7 +32,7 @@ import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './ex
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
 import { lastRecord, newLun, otherDisk, usedLun } from './luns.ts'
-import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
 import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
@@ -83,20 +83,20 @@ export const RULES: readonly Rule[] = [
   rule('S30', OF_DEVICES, twoWriters),
   rule('S21', DETACHING, sharedAttachment),
   rule('S8', OF_DEVICES, mountedOutside),
-  rule('S21', DETACHING, (_, { attachment }) => attachment?.unread),
+  rule('S21', DETACHING, ({ attachment }) => attachment?.unread),
   rule('S24', OF_DEVICES, shownElsewhere),
   rule('S17', OF_DEVICES, mayBeMounted),
   rule('S16', TAKING_AWAY, driverUnavailable),
   rule('S16', new Set(['UnmountDevice']), stagedByNobody),
   rule('S12', TAKING_AWAY, contentUsed),
   // What the plugins, and the conditions of a mount, say of the volume that is wanted.
-  rule('S22', BRINGING_UP, (_, { setUp }) => setUp?.()),
+  rule('S22', BRINGING_UP, ({ setUp }) => setUp?.()),
   rule('S20', TAKING_AWAY, lazyMemoryUnusable),
   // A directory of a pod is kept, and says so, where a volume in it is.
   rule('S26', but('RemoveOrphanPodDir'), predecessor),
 
-  rule('S8', ALL, (draft, _, { inputs }) => outOfReachObstacle(inputs, draft)),
-  rule('S14', ALL, (draft, _, { inputs }) => stateFileObstacle(inputs, draft)),
+  rule('S8', ALL, ({ operation, context }) => outOfReachObstacle(context.inputs, operation)),
+  rule('S14', ALL, ({ operation, context }) => stateFileObstacle(context.inputs, operation)),
   rule('S21', TAKING_AWAY, inUse),
 
   // On the machine. First what touches no path: the network, the pods.
@@ -137,12 +137,13 @@ export const RULES: readonly Rule[] = [
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
-export function judged(context: PlanContext, draft: Draft, facts: Facts = {}): Judged {
+export function judged(context: PlanContext, operation: Draft, given: Facts = {}): Judged {
+  const facts = { ...given, operation, context }
   for (const each of RULES) {
-    const blocked = each.asked === 'look' && each.about.has(draft.kind) ? each.judge(draft, facts, context) : undefined
-    if (blocked !== undefined) return { ...draft, blocked } as Judged
+    const blocked = each.asked === 'look' && each.about.has(operation.kind) ? each.judge(facts) : undefined
+    if (blocked !== undefined) return { ...operation, blocked } as Judged
   }
-  return draft as Judged
+  return operation as Judged
 }
 
 type When = Exclude<Asked, 'both'>
@@ -159,13 +160,13 @@ const ASKED: Readonly<Record<Asked, readonly When[]>> = {
 }
 
 /** The first reason that the machine shows; what could not be seen is one (S3). */
-export async function verdictOf(facts: MachineFacts, pods: Witness, when: When): Promise<Verdict | undefined> {
+export async function verdictOf(facts: MachineFacts, when: When): Promise<Verdict | undefined> {
   const { kind } = facts.operation
   try {
     for (const each of RULES) {
       if (each.asked === 'look' || !each.about.has(kind) || !ASKED[each.asked].includes(when)) continue
       // Most judge at once, and a batch asks for thousands of operations.
-      const judging = each.judge(facts, pods)
+      const judging = each.judge(facts)
       const verdict = judging instanceof Promise ? await judging : judging
       if (verdict !== undefined) return verdict
     }
@@ -178,7 +179,7 @@ export async function verdictOf(facts: MachineFacts, pods: Witness, when: When):
 }
 
 /** @throws OperationRefused */
-export async function requireRules(facts: MachineFacts, pods: Witness, when: When): Promise<void> {
-  const verdict = await verdictOf(facts, pods, when)
+export async function requireRules(facts: MachineFacts, when: When): Promise<void> {
+  const verdict = await verdictOf(facts, when)
   if (verdict !== undefined) throw new OperationRefused(verdict.code, verdict.message, verdict)
 }

@@ -95,7 +95,7 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
 // link. No phase decides on them, so they count as in use.
 
 /** Anything that is mounted outside the root directory under a path of this volume. */
-export const mountedOutside: Judge = (_, { sought }, { inputs }) => sought && mountOutside(inputs, sought)
+export const mountedOutside: Judge = ({ sought, context: { inputs } }) => sought && mountOutside(inputs, sought)
 
 function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const matches = shapeMatcher(sought)
@@ -114,7 +114,7 @@ function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | un
  * Before a volume is set up a second time: volumes of the pod are mounted below another root directory, in which then all of it
  * lies, or this one is staged there for another pod.
  */
-export const setUpOutside: Judge = (_, { wanted }, { inputs }) => {
+export const setUpOutside: Judge = ({ wanted, context: { inputs } }) => {
   if (wanted === undefined) return undefined
   const { podUid, driver, handle, specName, deviceMountable } = wanted
   const found = outside(inputs).find((each) => each.podUid === podUid && !goesWithRoot(inputs, each.mount))

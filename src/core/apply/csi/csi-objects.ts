@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import { withDeadline } from '../../linux/deadline.ts'
-import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
+import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { goJson } from '../../trust/digest.ts'
 import { nodesWith } from '../../volumes/api-objects.ts'
@@ -114,7 +114,7 @@ export async function requireAttached(run: StepContext): Promise<Readonly<Record
     ])
   })
   const api = { node, toSetUp: { volume, attachmentName: name, elsewhere } }
-  await requireRules({ ...run, attachment, api }, NOT_ASKED, 'call')
+  await requireRules({ ...run, attachment, api }, 'call')
   return attachment?.status?.attachmentMetadata ?? {}
 }
 

@@ -9,7 +9,7 @@ import { OperationRefused } from '../../base/operation-error.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { askCluster, NOT_ASKED } from '../../rules/machine-facts.ts'
+import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { mayWant } from '../../volumes/populate.ts'
@@ -31,12 +31,12 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   if (facts === undefined) return undefined
   const asked = performance.now()
   run.around.changed()
-  await requireRules(facts, NOT_ASKED, 'apply')
+  await requireRules(facts, 'apply')
   // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
   if (performance.now() - asked > SAME_SECOND_MS) {
     const again = await askApi(run, bound.name)
     if (again === undefined) return undefined
-    await requireRules(again, NOT_ASKED, 'again')
+    await requireRules(again, 'again')
   }
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)

@@ -3,7 +3,7 @@
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
-import { type Lun, NOT_ASKED, type SeenDisk } from '../../rules/machine-facts.ts'
+import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
 import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from '../operation/ports.ts'
@@ -34,7 +34,7 @@ export async function removeDisks(disks: readonly SeenDisk[], run: StepContext):
 /** Asked before each change, since the previous one may have taken minutes. @returns the disks that are still there */
 export async function requireRelease(lun: Lun, run: StepContext): Promise<readonly SeenDisk[]> {
   run.around.changed()
-  requireNone(await verdictOf({ ...run, lun }, NOT_ASKED, 'release'))
+  requireNone(await verdictOf({ ...run, lun }, 'release'))
   return stillThere(lun.disks, run.host)
 }
 

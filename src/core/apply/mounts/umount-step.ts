@@ -10,7 +10,6 @@ import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
-import { NOT_ASKED } from '../../rules/machine-facts.ts'
 import { isBusy } from '../../rules/readers.ts'
 import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -51,7 +50,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
 /** Earlier steps may have taken minutes. @throws StepFailed */
 async function requireForceAllowed(step: Step, run: StepContext): Promise<void> {
   const facts = { ...run, operation: { ...run.operation, steps: [step] } }
-  requireNone(await verdictOf(facts, NOT_ASKED, 'force'))
+  requireNone(await verdictOf(facts, 'force'))
 }
 
 /**
