@@ -26,6 +26,16 @@ const EXCEPTIONS = [
   'reconcile/plan-node.ts', // A plan that is refused is refused as a whole (S1, S29).
 ]
 
+/** The facts that a rule reads, by its text: what it takes apart at its head or later, and what it asks for by name. */
+function factsIn(text: string): readonly string[] {
+  const [, given = ''] = /^[^(]*\(([^)]*)\)/.exec(text) ?? []
+  const [, taken = ''] = /const (\{.*?\}) = facts;/s.exec(text) ?? []
+  // Without what is inside of a fact, and what stands for one that is absent.
+  const whole = `${given} ${taken}`.replaceAll(/: (?:\{[^{}]*\}|\[[^[\]]*\]|\w+)| = [^,}]+/g, '')
+  const named = text.match(/(?<=\bfacts\.)\w+/g) ?? []
+  return [...new Set([...(whole.match(/\w+/g) ?? []), ...named])].filter((name) => name !== 'facts')
+}
+
 const HEAD = ['Rule', 'Check', 'Reads', 'Holds back', 'Judged on', 'Test files that name the rule']
 
 describe('the rules', () => {
@@ -52,18 +62,19 @@ describe('the rules', () => {
     const texts = tests.map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
     const rows = RULES.map((rule) => {
       const { id, about, judge } = rule
-      const [, reads = ''] = /^[^(]*\(([^)]*)\)/.exec(`${judge}`) ?? []
-      const [first = 'none', ...more] = texts
+      // As the test's own program has it: names of imports are another's.
+      const text = `${judge}`.replaceAll(/\(0, ?__\w+\.(\w+)\)/g, '$1')
+      const [first = 'none', ...others] = texts
         .filter(({ text }) => new RegExp(`\\b${id}\\b`).test(text))
         .map(({ file }) => file)
       const asked = rule.asked === 'look' ? 'the look' : `the machine: ${rule.asked}`
       return [
         id,
-        judge.name,
-        reads.replaceAll(/\s+/g, ' '),
+        judge.name || text.replace(/^.*=> /, ''),
+        factsIn(text).join(' '),
         about.size === OPERATION_KINDS.length ? 'all' : [...about].join(' '),
         asked,
-        `${first} and ${more.length} more`,
+        `${first} and ${others.length} more`,
       ]
     })
     const table = [HEAD, HEAD.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |\n`).join('')
