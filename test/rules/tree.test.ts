@@ -49,9 +49,9 @@ describe('the rules', () => {
     const draft = { subject: THE_NODE, steps: [], paths: [], after: [], removes: new Set<number>() }
     for (const rule of RULES) {
       const { id, about } = rule
-      for (const kind of rule.asked === 'look' ? about : []) {
+      for (const kind of rule.asked === undefined ? about : []) {
         const whole = { ...draft, kind, reason: 'PodGone', message: '', rule: id } as const
-        const verdict = rule.asked === 'look' && rule.judge({ operation: whole, context })
+        const verdict = rule.asked === undefined && rule.judge({ operation: whole, context })
         expect([id, kind, verdict]).toEqual([id, kind, undefined])
       }
     }
@@ -67,7 +67,7 @@ describe('the rules', () => {
       const [first = 'none', ...others] = texts
         .filter(({ text }) => new RegExp(`\\b${id}\\b`).test(text))
         .map(({ file }) => file)
-      const asked = rule.asked === 'look' ? 'the look' : `the machine: ${rule.asked}`
+      const asked = rule.asked === undefined ? 'the look' : `the machine: ${rule.asked.join(' ')}`
       return [
         id,
         judge.name || text.replace(/^.*=> /, ''),

@@ -13,34 +13,22 @@ import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.t
 import type { SoughtVolume } from '../volumes/volume-shapes.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 
-export type Rule = {
-  /** In docs/rules/safety.md. */
-  readonly id: string
-  readonly about: ReadonlySet<OperationKind>
-} & (OfLook | OfMachine)
-
-/** Judged by the pass, on what the look has read. */
-interface OfLook {
-  readonly asked: 'look'
-  readonly judge: Judge
-}
-
-/** Judged on the machine: before a plan calls an operation ready, and right before it begins. */
-interface OfMachine {
-  readonly asked: Asked
-  readonly judge: MachineJudge
-}
+export type Rule = { readonly id: string; readonly about: ReadonlySet<OperationKind> } & (
+  | { readonly asked?: undefined; readonly judge: Judge }
+  | { readonly asked: readonly When[]; readonly judge: MachineJudge }
+)
 
 /**
- * - `both`: by a live plan, and before the operation.
- * - `apply`: before the operation alone: the look that a plan is made of has just shown it.
- * - `force`: the same, as a person has just asked for it, and once more right before each umount of this kind.
- * - `again`: the same, and once more where judging the others took long (S26).
+ * When a rule is judged on the machine; absent: by the pass, on what the look has read.
+ * - `plan`: by a live plan. Where that is all, the step itself shows it at apply, and changes nothing where it does not hold.
+ * - `apply`: right before the operation. Where that is all, the look that a plan is made of has just shown it, or a person has just
+ *   asked for it.
+ * - `again`: once more where judging the others took long (S26).
+ * - `force`: once more right before each forced or lazy umount.
  * - `call`: right before each call of a driver that sets the volume up.
  * - `release`: right before each change to a LUN or its session: which LUN it is, the mount hides until then.
- * - `plan`: at apply the step itself shows it, and changes nothing where it does not hold.
  */
-export type Asked = 'both' | 'apply' | 'force' | 'again' | 'call' | 'release' | 'plan'
+export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'release'
 
 export type MachineJudge = (facts: MachineFacts) => Verdict | undefined | Promise<Verdict | undefined>
 

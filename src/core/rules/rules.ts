@@ -36,7 +36,7 @@ import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
 import { inUse, oddName, readOnly } from './paths.ts'
 import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
-import type { Asked, Facts, Judge, MachineJudge, Rule } from './rule.ts'
+import type { Facts, Judge, MachineJudge, Rule, When } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
 
 type Kinds = ReadonlySet<OperationKind>
@@ -50,10 +50,10 @@ const RELEASING: Kinds = new Set<OperationKind>(['UnmapVolume', 'UnmapDevice', '
 const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
 
 function rule(id: string, about: Kinds, judge: Judge): Rule {
-  return { id, about, asked: 'look', judge }
+  return { id, about, judge }
 }
 
-function machine(id: string, about: Kinds, asked: Asked, judge: MachineJudge): Rule {
+function machine(id: string, about: Kinds, asked: readonly When[], judge: MachineJudge): Rule {
   return { id, about, asked, judge }
 }
 
@@ -100,63 +100,50 @@ export const RULES: readonly Rule[] = [
   rule('S21', TAKING_AWAY, inUse),
 
   // On the machine. First what touches no path: the network, the pods.
-  machine('S6', BRINGING_UP, 'apply', otherNetwork),
-  machine('S22', BRINGING_UP, 'again', noLongerWanted),
-  machine('S5', TAKING_AWAY.difference(DETACHING), 'again', wantedAgain),
-  machine('S21', DETACHING, 'again', notToDetach),
+  machine('S6', BRINGING_UP, ['apply'], otherNetwork),
+  machine('S22', BRINGING_UP, ['apply', 'again'], noLongerWanted),
+  machine('S5', TAKING_AWAY.difference(DETACHING), ['apply', 'again'], wantedAgain),
+  machine('S21', DETACHING, ['apply', 'again'], notToDetach),
   // Then the mounts: once they are the expected ones, no path leads below a foreign mount, and files may be looked at.
-  machine('S18', but('DetachVolume'), 'again', unexpectedMount),
-  machine('S26', but('DetachVolume'), 'apply', changedFile),
-  machine('S12', new Set(['RemoveOrphanPodDir']), 'apply', strangerInside),
-  machine('S19', TAKING_AWAY, 'force', sharedConnection),
-  machine('S20', TAKING_AWAY, 'force', aliveOrHeld),
-  machine('S12', TAKING_AWAY, 'plan', busyMount),
-  machine('S12', TAKING_AWAY, 'plan', mountPointElsewhere),
+  machine('S18', but('DetachVolume'), ['apply', 'again'], unexpectedMount),
+  machine('S26', but('DetachVolume'), ['apply'], changedFile),
+  machine('S12', new Set(['RemoveOrphanPodDir']), ['apply'], strangerInside),
+  machine('S19', TAKING_AWAY, ['apply', 'force'], sharedConnection),
+  machine('S20', TAKING_AWAY, ['apply', 'force'], aliveOrHeld),
+  machine('S12', TAKING_AWAY, ['plan'], busyMount),
+  machine('S12', TAKING_AWAY, ['plan'], mountPointElsewhere),
   // What each device is, then who has it.
-  machine('S21', TAKING_AWAY, 'both', findDevice),
-  machine('S24', OF_DEVICES.difference(DETACHING), 'both', otherReader),
-  machine('S8', OF_DEVICES, 'both', setUpElsewhere),
-  machine('S21', OF_DEVICES, 'both', hiddenFileSystem),
-  machine('S21', DETACHING, 'both', unexplainedDevice),
-  machine('S21', DETACHING, 'plan', keptAlive),
-  machine('S21', DETACHING, 'both', usedDisk),
+  machine('S21', TAKING_AWAY, ['plan', 'apply'], findDevice),
+  machine('S24', OF_DEVICES.difference(DETACHING), ['plan', 'apply'], otherReader),
+  machine('S8', OF_DEVICES, ['plan', 'apply'], setUpElsewhere),
+  machine('S21', OF_DEVICES, ['plan', 'apply'], hiddenFileSystem),
+  machine('S21', DETACHING, ['plan', 'apply'], unexplainedDevice),
+  machine('S21', DETACHING, ['plan'], keptAlive),
+  machine('S21', DETACHING, ['plan', 'apply'], usedDisk),
   // Once more: it may have waited for who only passes by.
-  machine('S8', DETACHING, 'both', setUpElsewhere),
-  machine('S21', RELEASING, 'both', usedDevice),
+  machine('S8', DETACHING, ['plan', 'apply'], setUpElsewhere),
+  machine('S21', RELEASING, ['plan', 'apply'], usedDevice),
   // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
-  machine('S12', TAKING_AWAY.difference(DETACHING), 'both', usedContent),
+  machine('S12', TAKING_AWAY.difference(DETACHING), ['plan', 'apply'], usedContent),
   // Asked apart from all others, with each call of a driver.
-  machine('S30', BRINGING_UP, 'call', attachedElsewhere),
-  machine('S22', BRINGING_UP, 'call', notAttached),
+  machine('S30', BRINGING_UP, ['call'], attachedElsewhere),
+  machine('S22', BRINGING_UP, ['call'], notAttached),
   // Asked between the steps of iSCSI and Fibre Channel, once more where it has waited for who only passes by.
-  machine('S26', RELEASING, 'release', otherDisk),
-  machine('S25', RELEASING, 'release', usedLun),
-  machine('S26', RELEASING, 'release', otherDisk),
-  machine('S14', RELEASING, 'release', lastRecord),
-  machine('S25', RELEASING, 'release', newLun),
+  machine('S26', RELEASING, ['release'], otherDisk),
+  machine('S25', RELEASING, ['release'], usedLun),
+  machine('S26', RELEASING, ['release'], otherDisk),
+  machine('S14', RELEASING, ['release'], lastRecord),
+  machine('S25', RELEASING, ['release'], newLun),
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */
 export function judged(context: PlanContext, operation: Draft, given: Facts = {}): Judged {
   const facts = { ...given, operation, context }
   for (const each of RULES) {
-    const blocked = each.asked === 'look' && each.about.has(operation.kind) ? each.judge(facts) : undefined
+    const blocked = each.asked === undefined && each.about.has(operation.kind) ? each.judge(facts) : undefined
     if (blocked !== undefined) return { ...operation, blocked } as Judged
   }
   return operation as Judged
-}
-
-type When = Exclude<Asked, 'both'>
-
-/** When a rule of the machine is asked. */
-const ASKED: Readonly<Record<Asked, readonly When[]>> = {
-  both: ['plan', 'apply'],
-  plan: ['plan'],
-  apply: ['apply'],
-  force: ['apply', 'force'],
-  again: ['apply', 'again'],
-  call: ['call'],
-  release: ['release'],
 }
 
 /** The first reason that the machine shows; what could not be seen is one (S3). */
@@ -164,7 +151,7 @@ export async function verdictOf(facts: MachineFacts, when: When): Promise<Verdic
   const { kind } = facts.operation
   try {
     for (const each of RULES) {
-      if (each.asked === 'look' || !each.about.has(kind) || !ASKED[each.asked].includes(when)) continue
+      if (each.asked === undefined || !each.asked.includes(when) || !each.about.has(kind)) continue
       // Most judge at once, and a batch asks for thousands of operations.
       const judging = each.judge(facts)
       const verdict = judging instanceof Promise ? await judging : judging
