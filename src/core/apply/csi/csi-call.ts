@@ -8,7 +8,6 @@ import type { Step } from '../../plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { CsiNode, StepContext } from '../operation/ports.ts'
-import type { CsiFacts } from './csi-requests.ts'
 
 /**
  * The driver and its capabilities, which are read once per operation (C7).
@@ -33,25 +32,6 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
     throw new StepFailed(failure.code, failure.message, { cause: error, hint: failure.hint })
   }
   return run.bringUp.csi
-}
-
-/**
- * What the requests are built from.
- *
- * @param label SELinux label that the volume is mounted with
- * @throws StepFailed if the CSIDriver is not known
- */
-export function factsOf(
-  run: StepContext,
-  capabilities: readonly string[],
-  publishContext: Readonly<Record<string, string>>,
-  label = '',
-): CsiFacts {
-  const { volume, driver } = wantedCsi(run)
-  const found = run.context.csiDriver(driver)
-  if (found.state === 'Unknown') throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`)
-  const object = found.state === 'Found' ? found.object : undefined
-  return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext, label }
 }
 
 /**

@@ -9,11 +9,11 @@ import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { goJson } from '../../trust/digest.ts'
 import { nodesWith } from '../../volumes/api-objects.ts'
-import { type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
+import { isEphemeral, type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
-import { type WantedCsi, wantedCsi } from './csi-call.ts'
+import { openDriver, type WantedCsi, wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
 
 /** @throws StepFailed ContentMissing, ContentUnknown; then nothing was changed */
@@ -93,14 +93,27 @@ function unreadable(what: string, why: string, cause?: unknown): StepFailed {
   return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, { cause })
 }
 
-// What the API says right before a CSI volume is staged, published or expanded.
+// What a driver, and the API, say right before a CSI volume is staged, published or expanded.
 
 /**
- * @returns the publish context (C39); empty for a volume that is not attachable
- * @throws OperationRefused, or a failed read
+ * What the requests are built from.
+ *
+ * @param label SELinux label that the volume is mounted with
+ * @throws StepFailed if the CSIDriver is not known; OperationRefused, or a failed read
  */
-export async function requireAttached(run: StepContext): Promise<Readonly<Record<string, string>>> {
+export async function factsOf(run: StepContext, label = ''): Promise<CsiFacts> {
   const wanted = wantedCsi(run)
+  const { volume, driver } = wanted
+  const { capabilities } = await openDriver(run)
+  const publishContext = isEphemeral(volume) ? {} : await requireAttached(wanted, run)
+  const found = run.context.csiDriver(driver)
+  if (found.state === 'Unknown') throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`)
+  const object = found.state === 'Found' ? found.object : undefined
+  return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext, label }
+}
+
+/** @returns the publish context (C39); empty for a volume that is not attachable */
+async function requireAttached(wanted: WantedCsi, run: StepContext): Promise<Readonly<Record<string, string>>> {
   const { volume } = wanted
   const attaches = volume.attachability === 'attachable'
   const name = attachmentName(wanted.handle, wanted.driver, run.plan.node)

@@ -7,14 +7,13 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
-import { isEphemeral } from '../../volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { csiPublishStateFile, csiStagingPath } from '../../volumes/paths.ts'
 import { otherThanStaged } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { callNode, factsOf, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
-import { readSecret, requestTokens, requireAttached } from './csi-objects.ts'
+import { callNode, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
+import { factsOf, readSecret, requestTokens } from './csi-objects.ts'
 import { publishRequest, stageRequest } from './csi-requests.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
@@ -22,9 +21,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   const wasThere = run.around.table.top(step.target) !== undefined
   const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
   if (!wasThere) requireNothingBelow(step.target, run)
-  const { capabilities } = await openDriver(run)
-  const publishContext = isEphemeral(volume) ? {} : await requireAttached(run)
-  const facts = factsOf(run, capabilities, publishContext, step.label)
+  const facts = await factsOf(run, step.label)
   const secrets = await readSecret(run, 'publish')
   const tokens = await requestTokens(run, facts)
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
@@ -132,11 +129,10 @@ async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, ru
  * A staged volume is not unstaged if publishing fails: the next attempt uses it, or the last pod's tear-down unstages it (C54).
  */
 export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
-  const { capabilities } = await openDriver(run)
-  if (!capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
+  const facts = await factsOf(run, step.label)
+  if (!facts.capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
     throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`)
   }
-  const facts = factsOf(run, capabilities, await requireAttached(run), step.label)
   const secrets = await readSecret(run, 'stage')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
   run.around.changed()

@@ -74,21 +74,13 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
       hint: 'Check that the node has a free loop device (losetup -f), then plan again.',
     })
   }
-  return [{ what: `${made} on ${target}`, back: () => release(made, target, run) }]
+  return [{ what: `${made} on ${target}`, back: () => releaseLoop({ op: 'losetup -d', target: made }, run) }]
 }
 
 /** The loop device of this very file: for a deleted one the kernel shows the name with " (deleted)" behind it. */
 function loopOn(file: string, { around, host }: StepContext): string | undefined {
   const place = placeOf(around.table, file)
   return host.loops().find(({ backingFile }) => backingFile === place)?.device
-}
-
-async function release(device: string, file: string, run: StepContext): Promise<void> {
-  const { around, host } = run
-  const place = placeOf(around.table, file)
-  if (host.loopBackingFile(device) !== place) return
-  const failure = await whyNotReleased(device, place, run)
-  if (failure !== undefined) throw new Error(firstLineOf(failure))
 }
 
 /** A link that leads elsewhere is replaced, as the kubelet does; anything else in its place is kept, and the step fails (S13). */

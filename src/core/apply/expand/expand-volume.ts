@@ -16,8 +16,8 @@ import {
   nodeExpansionWanted,
 } from '../../volumes/expansion.ts'
 import { parseQuantity } from '../../volumes/quantity.ts'
-import { callNode, factsOf, openDriver, wantedCsi } from '../csi/csi-call.ts'
-import { readSecret, requireAttached } from '../csi/csi-objects.ts'
+import { callNode, wantedCsi } from '../csi/csi-call.ts'
+import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { type FoundDevice, isOfDevice, lookAtSource } from '../disks/mount-device.ts'
 import { probe } from '../disks/probe-device.ts'
@@ -127,9 +127,8 @@ export async function expandCsiVolume(step: Step, run: StepContext): Promise<str
   const { volume } = wantedCsi(run)
   const wanted = await claimGrowth(run)
   if (wanted === undefined) return NOTHING_ASKED
-  const { capabilities } = await openDriver(run)
-  const facts = factsOf(run, capabilities, await requireAttached(run))
-  if (!capabilities.includes('EXPAND_VOLUME')) return withoutDriver(wanted, run)
+  const facts = await factsOf(run)
+  if (!facts.capabilities.includes('EXPAND_VOLUME')) return withoutDriver(wanted, run)
   const secrets = await readSecret(run, 'expand')
   const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
   const requiredBytes = parseQuantity(wanted.growth.to) ?? 0n
