@@ -30,6 +30,8 @@ import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
+const BREATH = 200
+
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
 export const WITNESS_AGE_MS = 1000
 
@@ -141,18 +143,6 @@ export class ApplyRun extends Run<Operation> {
     throw this.#stopForKubelet()
   }
 
-  /**
-   * Asked once the conditions of an operation have been judged. That may have taken long, because of a slow API server, a dead
-   * mount, a stopped terminal or a suspended process, and a kubelet may have started meanwhile (S11, S26).
-   *
-   * @param asked when kubelet and pods were asked for
-   * @returns the pods as they are now, if that is too long ago
-   * @throws OperationRefused KubeletRunning
-   */
-  async askAgain(asked: number): Promise<Witness | undefined> {
-    return performance.now() - asked <= WITNESS_AGE_MS ? undefined : await this.witness(WITNESS_AGE_MS)
-  }
-
   #stopForKubelet(why?: string): VolctlError {
     return this.stopFor(kubeletCameBack(why))
   }
@@ -188,15 +178,23 @@ export class ApplyRun extends Run<Operation> {
     return around.contentLook(fileSystems, hostPathsOf(unfinished(witness)))
   }
 
-  /** Runs the work; if it fails, the operation is settled as failed. @returns whether it succeeded */
-  async survives(operation: Operation, work: () => void | Promise<void>): Promise<boolean> {
-    try {
-      await work()
-      return true
-    } catch (error) {
-      this.#fail(operation, error)
-      return false
+  /** Runs the work for each; where it fails, the operation is settled as failed. @returns the others */
+  async surviving<T extends { readonly operation: Operation }>(
+    all: readonly T[],
+    work: (each: T) => void | Promise<void>,
+  ): Promise<readonly T[]> {
+    const going: T[] = []
+    for (const [index, each] of all.entries()) {
+      // Gives signals and progress a turn.
+      if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
+      try {
+        await work(each)
+        going.push(each)
+      } catch (error) {
+        this.#fail(each.operation, error)
+      }
     }
+    return going
   }
 
   /** Settles as failed those operations that have no outcome yet. */

@@ -16,10 +16,9 @@ import type { ApplyRun } from './apply-run.ts'
 import { removeStep } from './mounts/remove.ts'
 import { requireGone, umountLayer } from './mounts/umount-step.ts'
 import type { StepContext } from './operation/ports.ts'
-import { requireConditions } from './run-operation.ts'
+import { judgedNow } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000
-const BREATH = 200
 
 /**
  * @param onUmount called whenever umounts were started, after which the batch only waits for them
@@ -27,39 +26,16 @@ const BREATH = 200
  */
 export async function runBatch(operations: readonly Operation[], apply: ApplyRun, onUmount: () => void): Promise<void> {
   const around = apply.surroundings()
-  let members: Member[] = operations.map((operation) => ({
-    run: apply.begin(operation, around),
-    cursor: 0,
-    umounts: [],
-  }))
-  const keep = async (work: (member: Member) => void | Promise<void>): Promise<void> => {
-    const going: Member[] = []
-    for (const [index, member] of members.entries()) {
-      // Gives signals and progress a turn.
-      if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
-      if (await apply.survives(member.run.operation, () => work(member))) going.push(member)
-    }
-    members = going
-  }
-  let asked = performance.now()
-  await apply.requireNoKubelet()
-  const checked = await apply.witness(0)
-  await keep(({ run }) => requireConditions(run, checked, 'apply'))
-  const again = members.length === 0 ? undefined : await apply.askAgain(asked)
-  if (again !== undefined) {
-    asked = performance.now()
-    around.changed()
-    await keep(({ run }) => requireConditions(run, again, 'again'))
-  }
-  if (members.length > 0) apply.intend(members.map(({ run }) => run.operation))
+  const begun = operations.map((operation) => apply.begin(operation, around))
+  const { ready, asked } = await judgedNow(begun, apply, 0)
+  let members: readonly Member[] = ready.map((run) => ({ run, operation: run.operation, cursor: 0, umounts: [] }))
   while (members.length > 0) {
-    await keep(removeUntilUmount)
-    const ended = members.filter(({ run, cursor }) => cursor >= run.operation.steps.length)
-    for (const { run } of ended) apply.succeed(run.operation)
-    const over = new Set(ended)
-    members = members.filter((member) => !over.has(member))
+    members = await apply.surviving(members, removeUntilUmount)
+    const isOver = ({ operation, cursor }: Member): boolean => cursor >= operation.steps.length
+    for (const { operation } of members.filter(isOver)) apply.succeed(operation)
+    members = members.filter((member) => !isOver(member))
     if (members.length === 0) break
-    await keep((member) => {
+    members = await apply.surviving(members, (member) => {
       member.umounts = nextUmounts(member)
     })
     const unmounting = umountAll(
@@ -70,7 +46,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     onUmount()
     await unmounting
     around.changed()
-    await keep(verify)
+    members = await apply.surviving(members, verify)
   }
   apply.flushOutcomes()
 }
@@ -139,6 +115,7 @@ const RECHECK_MS = 2000
 /** An operation of a batch, and how far it has come. */
 interface Member {
   readonly run: StepContext
+  readonly operation: Operation
   cursor: number
   /** Those that are next, or have just been tried. */
   umounts: readonly Umount[]

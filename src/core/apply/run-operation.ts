@@ -12,28 +12,46 @@ import type { StepContext } from './operation/ports.ts'
 import { takeBack } from './operation/take-back.ts'
 import { carryOut } from './step-table.ts'
 
+/** @throws what is its end */
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
-  const run = apply.begin(operation)
-  await apply.survives(operation, async () => {
-    const asked = performance.now()
-    await apply.requireNoKubelet()
-    // A detach asks the API itself, in the same second (S21).
-    if (operation.kind !== 'DetachVolume') {
-      await requireConditions(run, await apply.witness(WITNESS_AGE_MS), 'apply')
-      const again = await apply.askAgain(asked)
-      if (again !== undefined) {
-        run.around.changed()
-        await requireConditions(run, again, 'again')
-      }
-    }
-    apply.intend([operation])
-    await runSteps(operation, run, apply)
-  })
+  const { ready } = await judgedNow([apply.begin(operation)], apply, WITNESS_AGE_MS)
+  for (const run of ready) await runSteps(operation, run, apply)
   apply.flushOutcomes()
 }
 
-/** @param when `again`: judging the others took long (S26) @throws OperationRefused */
-export async function requireConditions(run: StepContext, witness: Witness, when: 'apply' | 'again'): Promise<void> {
+/**
+ * Judged by the rules, and written to the journal. Judging may have taken long, because of a slow API server, a dead mount, a stopped
+ * terminal or a suspended process, and a kubelet or a pod may have come meanwhile: then it is asked once more (S11, S26).
+ *
+ * @param maxAgeMs what is known of the pods may be as old
+ * @returns those that may run, and when kubelet and pods were asked for
+ * @throws what is the end of all that have no outcome yet
+ */
+export async function judgedNow(
+  runs: readonly StepContext[],
+  apply: ApplyRun,
+  maxAgeMs: number,
+): Promise<{ readonly ready: readonly StepContext[]; readonly asked: number }> {
+  let asked = performance.now()
+  await apply.requireNoKubelet()
+  let ready = runs
+  // A detach asks the API itself, in the same second (S21).
+  if (runs.some(({ operation }) => operation.kind !== 'DetachVolume')) {
+    const checked = await apply.witness(maxAgeMs)
+    ready = await apply.surviving(runs, (run) => requireConditions(run, checked, 'apply'))
+    if (ready.length > 0 && performance.now() - asked > WITNESS_AGE_MS) {
+      asked = performance.now()
+      const again = await apply.witness(WITNESS_AGE_MS)
+      for (const { around } of ready) around.changed()
+      ready = await apply.surviving(ready, (run) => requireConditions(run, again, 'again'))
+    }
+  }
+  if (ready.length > 0) apply.intend(ready.map(({ operation }) => operation))
+  return { ready, asked }
+}
+
+/** @throws OperationRefused */
+async function requireConditions(run: StepContext, witness: Witness, when: 'apply' | 'again'): Promise<void> {
   const facts = { ...run, witness }
   await requireRules(facts, when)
   if (!TAKING_AWAY.has(run.operation.kind)) run.bringUp.wanted = wantedNow(facts)
