@@ -5,6 +5,7 @@
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 import { closeSync, type Dirent } from 'node:fs'
+import { closingOnError } from '../base/closing.ts'
 import type { StepInterrupted } from '../base/operation-error.ts'
 import { Entries, entryPath, nameOf, type OpenDirectory, openDirectory, openParent } from './descriptors.ts'
 
@@ -56,7 +57,13 @@ export async function walkDown(path: string, mountId: number, visits: Visits): P
   const { begin, visit, leave, signal, interrupted } = visits
   const levels: Level[] = []
   const enter = (directory: OpenDirectory, name: Buffer): void => {
-    levels.push({ directory, identity: directory.identity, rest: entriesOf(directory), names: [], name })
+    levels.push({
+      directory,
+      identity: directory.identity,
+      rest: closingOnError(directory.fd, (fd) => new Entries(fd)),
+      names: [],
+      name,
+    })
     const above = levels.at(-1 - KEPT_OPEN)
     // The first level stays open: the walk is anchored there.
     if (above?.directory !== undefined && above !== levels[0]) {
@@ -108,15 +115,6 @@ function nextOf(level: Level | undefined): Dirent | undefined {
 }
 
 function close({ rest, directory }: Level): void {
-  rest.close()
+  rest[Symbol.dispose]()
   if (directory !== undefined) closeSync(directory.fd)
-}
-
-function entriesOf(directory: OpenDirectory): Entries {
-  try {
-    return new Entries(directory.fd)
-  } catch (error) {
-    closeSync(directory.fd)
-    throw error
-  }
 }

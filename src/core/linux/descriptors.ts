@@ -1,6 +1,8 @@
 /** Directories held by descriptors, and paths through them (Node.js has no openat(2)). */
-import { closeSync, type Dir, type Dirent, fstatSync, opendirSync, readlinkSync } from 'node:fs'
+import { type Dir, type Dirent, fstatSync, opendirSync, readlinkSync } from 'node:fs'
+import { closing, closingOnError } from '../base/closing.ts'
 import { StepFailed } from '../base/operation-error.ts'
+import { nameIn } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
 import { markDirectory } from '../trust/plain-files.ts'
 
@@ -31,13 +33,10 @@ export function openDirectory(path: string, mountId: number): OpenDirectory {
  * @throws StepFailed Swapped; errors of open(2), and what is thrown by what is done
  */
 export function inDirectory<T>(directory: string, name: string, act: (path: string) => T): T {
-  const fd = markDirectory(directory)
-  try {
+  return closing(markDirectory(directory), (fd) => {
     requireReal(directory, fd)
-    return act(`/proc/self/fd/${fd}/${name}`)
-  } finally {
-    closeSync(fd)
-  }
+    return act(nameIn(fd, name))
+  })
 }
 
 function requireReal(path: string, fd: number): void {
@@ -63,18 +62,23 @@ export function openParent(directory: OpenDirectory, identity: string): OpenDire
 }
 
 /** The path of an entry through its directory's descriptor; names are bytes, and need not be UTF-8. */
-export function entryPath(directory: OpenDirectory, name: Buffer | string): Buffer {
-  const bytes = typeof name === 'string' ? Buffer.from(name) : name
-  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), bytes])
+export function entryPath({ fd }: Pick<OpenDirectory, 'fd'>, name: Buffer | string): Buffer {
+  return Buffer.concat([Buffer.from(nameIn(fd, '')), typeof name === 'string' ? Buffer.from(name) : name])
 }
 
 /** All names in a directory that only root and the kubelet write to. */
 export function readNames(directory: OpenDirectory): Buffer[] {
-  return new Entries(directory.fd).upTo(Number.POSITIVE_INFINITY).map(nameOf)
+  return entriesIn(directory.fd, Number.POSITIVE_INFINITY).map(nameOf)
+}
+
+/** The first entries of a directory. @throws as Entries */
+export function entriesIn(fd: number, most: number): Dirent[] {
+  using entries = new Entries(fd)
+  return entries.upTo(most)
 }
 
 /** The entries of a directory, some at a time: a container may make millions. */
-export class Entries {
+export class Entries implements Disposable {
   #directory: Dir | undefined
 
   /** @throws what opendir(3) says */
@@ -88,13 +92,13 @@ export class Entries {
     const found: Dirent[] = []
     while (this.#directory !== undefined && found.length < most) {
       const entry = this.#directory.readSync()
-      if (entry === null) this.close()
+      if (entry === null) this[Symbol.dispose]()
       else found.push(entry)
     }
     return found
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#directory?.closeSync()
     this.#directory = undefined
   }
@@ -109,12 +113,12 @@ export function nameOf({ name }: Dirent): Buffer {
 }
 
 function checked(
-  fd: number,
+  opened: number,
   mountId: number,
   what: string,
   check: (fd: number, identity: string) => void = () => {},
 ): OpenDirectory {
-  try {
+  return closingOnError(opened, (fd) => {
     const found = mountIdOf(fd)
     if (found !== mountId) {
       throw new InOtherMount(`${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
@@ -124,10 +128,7 @@ function checked(
     const identity = identityOf(fd)
     check(fd, identity)
     return { fd, mountId, identity }
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
+  })
 }
 
 function identityOf(fd: number): string {

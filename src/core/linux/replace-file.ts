@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
+import { fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
+import { closing } from '../base/closing.ts'
 import { errnoOf } from '../base/errors.ts'
 import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
@@ -18,16 +19,14 @@ const OWNER_ONLY = 0o600
  * @throws NotTrusted, NotAFile, or the file system's error; the new file is then removed again, if possible
  */
 export function replaceFile(path: string, content: string | Uint8Array, mode = OWNER_ONLY): void {
-  const { fd: directory, name } = openDirectoryOf(path)
-  try {
+  const { fd, name } = openDirectoryOf(path)
+  closing(fd, (directory) => {
     const file = nameIn(directory, name)
     const odd = whatElseIsAt(file)
     if (odd !== undefined) throw new NotAFile(odd)
     replaceBy(`${file}.${randomUUID()}`, file, content, mode)
     syncDirectory(nameIn(directory, '.'))
-  } finally {
-    closeSync(directory)
-  }
+  })
 }
 
 /** By a draft, which takes its name. @throws the system's error */
@@ -43,16 +42,15 @@ function replaceBy(draft: string, file: string, content: string | Uint8Array, mo
 
 /** A new file that is on the disk with all of its content, or not there. @throws the system's error */
 function createWhole(path: string, content: string | Uint8Array, mode: number): void {
-  const fd = createNew(path, OWNER_ONLY)
-  try {
-    writeThrough(fd, content)
-    fchmodSync(fd, mode)
-  } catch (error) {
-    removeLeftover(path)
-    throw error
-  } finally {
-    closeSync(fd)
-  }
+  closing(createNew(path, OWNER_ONLY), (fd) => {
+    try {
+      writeThrough(fd, content)
+      fchmodSync(fd, mode)
+    } catch (error) {
+      removeLeftover(path)
+      throw error
+    }
+  })
 }
 
 /** What an attempt has left. If the disk fails, this may fail as well; the first failure is the one to report. */
@@ -66,14 +64,11 @@ function removeLeftover(path: string): void {
 
 /** A new name is on the disk only once its directory is synced. @throws the system's error */
 export function syncDirectory(path: string): void {
-  const fd = openOwnDirectory(path)
   try {
-    fsyncSync(fd)
+    closing(openOwnDirectory(path), fsyncSync)
   } catch (error) {
     // Some file systems do not support it, and need not.
     if (errnoOf(error) !== 'EINVAL') throw error
-  } finally {
-    closeSync(fd)
   }
 }
 

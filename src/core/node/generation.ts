@@ -1,6 +1,7 @@
 /** One generation of a volume's content: a directory that is written completely before it becomes visible (section 2.5). */
 import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
+import { closing } from '../base/closing.ts'
 import { errnoOf } from '../base/errors.ts'
 import { entryPath, type OpenDirectory, openBelow, readNames } from '../linux/descriptors.ts'
 import { syncDirectory } from '../linux/replace-file.ts'
@@ -84,15 +85,12 @@ export function within<T>(
 }
 
 function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }: PayloadFile<Buffer>): void {
-  const fd = createNew(entryPath(directory, name), 0o600)
-  try {
+  closing(createNew(entryPath(directory, name), 0o600), (fd) => {
     writeAll(fd, value)
     fchmodSync(fd, mode)
     if (owner !== undefined) fchownSync(fd, owner, -1)
     fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  })
 }
 
 function namesBelow(directory: OpenDirectory, prefix: string): string[] {
@@ -107,10 +105,6 @@ function namesBelow(directory: OpenDirectory, prefix: string): string[] {
 function isSame(generation: OpenDirectory, [path, { value }]: [string, PayloadFile<Buffer>]): boolean {
   return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openBelow, (directory) => {
     const { fd, stats } = openPlain(entryPath(directory, path.slice(path.lastIndexOf('/') + 1)))
-    try {
-      return stats.size === value.length && value.equals(readToLimit(fd, value.length))
-    } finally {
-      closeSync(fd)
-    }
+    return closing(fd, () => stats.size === value.length && value.equals(readToLimit(fd, value.length)))
   })
 }

@@ -12,6 +12,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
+import { closing } from '../base/closing.ts'
 import { errnoOf } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import {
@@ -162,13 +163,10 @@ export type Host = typeof linuxHost
 
 /** By a descriptor: a link in the file's place is not followed, and no FIFO or device is opened. */
 function chmod(path: string, mode: number): void {
-  const fd = markEntry(path)
-  try {
+  closing(markEntry(path), (fd) => {
     if (fstatSync(fd).isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
     chmodSync(`/proc/self/fd/${fd}`, mode)
-  } finally {
-    closeSync(fd)
-  }
+  })
 }
 
 /** What is gone is fine (R837). */

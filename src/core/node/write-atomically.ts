@@ -19,6 +19,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { closing } from '../base/closing.ts'
 import { codeOf, errnoOf } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import { takeBackAll, type Undo } from '../base/undo.ts'
@@ -91,11 +92,7 @@ async function write(
     what: `${what}${[path, ...above, name].join('/')}`,
     back: () => {
       const again = openDirectory(path, mountId)
-      try {
-        within(again, above, openBelow, (parent) => remove(entryPath(parent, name)))
-      } finally {
-        closeSync(again.fd)
-      }
+      closing(again.fd, () => within(again, above, openBelow, (parent) => remove(entryPath(parent, name))))
     },
   })
   /** Removed only if it is still a link. */

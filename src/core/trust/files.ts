@@ -8,6 +8,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { closing, closingOnError } from '../base/closing.ts'
 import { errnoOf, isMissing } from '../base/errors.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
@@ -26,16 +27,12 @@ export class NotAFile extends Error {}
 
 /** @param path absolute @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
 export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
-  const place = trustedPlace(path)
-  let fd: number | undefined
-  try {
-    if (!place.stats.isFile()) throw new NotAFile(`${path} is ${kindOf(place.stats)}`)
-    fd = openSync(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
-    return readToLimit(fd, maxBytes)
-  } finally {
-    closeSync(place.fd)
-    if (fd !== undefined) closeSync(fd)
-  }
+  const { fd, stats } = trustedPlace(path)
+  const opened = closing(fd, () => {
+    if (!stats.isFile()) throw new NotAFile(`${path} is ${kindOf(stats)}`)
+    return openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+  })
+  return closing(opened, () => readToLimit(opened, maxBytes))
 }
 
 /** @throws as readTrusted */
@@ -68,8 +65,7 @@ export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedTe
 export function requireTrustedInput(pathOf: (path: string) => string): void {
   const stats = fstatSync(0)
   if (!stats.isFile()) return
-  const who = whoElseWrites(stats)
-  if (who !== undefined) throw new NotTrusted(`it ${who}`)
+  requireOwn(stats)
   if (stats.nlink === 0) return
   const path = readlinkSync('/proc/self/fd/0')
   const { dev, ino } = checkTrusted(pathOf(path))
@@ -100,9 +96,10 @@ export function openTrustedDirectory(path: string): number {
 
 function directoryAt(path: string, options?: WalkOptions): number {
   const { fd, stats } = trustedPlace(path, options)
-  if (stats.isDirectory()) return fd
-  closeSync(fd)
-  throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
+  return closingOnError(fd, () => {
+    if (!stats.isDirectory()) throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
+    return fd
+  })
 }
 
 /**
@@ -117,14 +114,13 @@ export function makeTrustedDirectory(path: string, mode: number): number {
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
   }
-  const above = makeTrustedDirectory(posix.dirname(path), mode)
   try {
-    mkdirSync(nameIn(above, posix.basename(path)), { mode })
+    closing(makeTrustedDirectory(posix.dirname(path), mode), (above) =>
+      mkdirSync(nameIn(above, posix.basename(path)), { mode }),
+    )
   } catch (error) {
     // Somebody else has just created the directory; its owner is checked next.
     if (errnoOf(error) !== 'EEXIST') throw error
-  } finally {
-    closeSync(above)
   }
   return openTrustedDirectory(path)
 }
@@ -150,10 +146,10 @@ export function openKept(directory: number, name: string): { readonly fd: number
   const path = nameIn(directory, name)
   requirePlain(path)
   const file = openPlain(path)
-  const who = whoElseWrites(file.stats)
-  if (who === undefined) return file
-  closeSync(file.fd)
-  throw new NotTrusted(`it ${who}`)
+  return closingOnError(file.fd, () => {
+    requireOwn(file.stats)
+    return file
+  })
 }
 
 /** The same for appending; a missing file is created, see openOwnAppending. */
@@ -202,9 +198,15 @@ export function whyUnusable(path: string, error: unknown): string {
 
 function trustedPlace(path: string, options: WalkOptions = {}): ReturnType<typeof walkTo> {
   const place = walkTo(path, options)
-  if (place.doubt === undefined || options.throughDoubt === true) return place
-  closeSync(place.fd)
-  throw new NotTrusted(place.doubt)
+  return closingOnError(place.fd, () => {
+    if (place.doubt !== undefined && options.throughDoubt !== true) throw new NotTrusted(place.doubt)
+    return place
+  })
+}
+
+function requireOwn(stats: Stats): void {
+  const who = whoElseWrites(stats)
+  if (who !== undefined) throw new NotTrusted(`it ${who}`)
 }
 
 export function kindOf(stats: Stats): string {

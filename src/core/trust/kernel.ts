@@ -3,6 +3,7 @@
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync, statSync } from 'node:fs'
+import { closing } from '../base/closing.ts'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
@@ -81,12 +82,7 @@ export const O_PATH = 0o10000000
  * @throws what the file system says
  */
 export function behindLink<T>(link: string, look: (fd: number, fdinfo: string) => T): T {
-  const fd = openSync(link, O_PATH)
-  try {
-    return look(fd, readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
-  } finally {
-    closeSync(fd)
-  }
+  return closing(openSync(link, O_PATH), (fd) => look(fd, readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')))
 }
 
 /** The mount id of a descriptor. @param fdinfo its text in /proc */

@@ -3,17 +3,9 @@
  * volctl's output. A pod or a driver may write where they are. So no link is followed, a FIFO does not block, and reading is
  * bounded (S12, S34).
  */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  type Stats,
-  writeSync,
-} from 'node:fs'
+import { constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
+import { closing, closingOnError } from '../base/closing.ts'
+import { errnoOf } from '../base/errors.ts'
 import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
@@ -39,15 +31,11 @@ type Path = string | Buffer
 
 /** Opens a regular file for reading. @throws ELOOP for a link in its place, NotPlain for anything else that is not a regular file */
 export function openPlain(path: Path): { readonly fd: number; readonly stats: Stats } {
-  const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
+  return closingOnError(openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), (fd) => {
     const stats = fstatSync(fd)
     if (!stats.isFile()) throw new NotPlain(`${path.toString()} is not a plain file`)
     return { fd, stats }
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
+  })
 }
 
 /**
@@ -57,24 +45,16 @@ export function openPlain(path: Path): { readonly fd: number; readonly stats: St
  * @param accept throws to refuse
  */
 export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
-  const place = openSync(path, O_PATH)
-  try {
+  return closing(openSync(path, O_PATH), (place) => {
     const stats = fstatSync(place)
     accept(stats)
     return { fd: openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK), stats }
-  } finally {
-    closeSync(place)
-  }
+  })
 }
 
 /** The file's content. @throws TooLarge, or what the file system says */
 export function readPlain(path: Path, maxBytes: number): Buffer {
-  const { fd } = openPlain(path)
-  try {
-    return readToLimit(fd, maxBytes)
-  } finally {
-    closeSync(fd)
-  }
+  return closing(openPlain(path).fd, (fd) => readToLimit(fd, maxBytes))
 }
 
 /** A directory for listing; a link in its place is an error. */
@@ -113,24 +93,21 @@ export function createNew(path: Path, mode: number): number {
  */
 export function openOwnAppending(path: Path): number {
   const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
-  let fd: number
+  let opened: number
   try {
-    fd = openSync(path, flags)
+    opened = openSync(path, flags)
   } catch (error) {
-    if ((error as { code?: string }).code !== 'ENOENT') throw error
-    fd = openSync(path, flags | O_CREAT | O_EXCL, 0o600)
+    if (errnoOf(error) !== 'ENOENT') throw error
+    opened = openSync(path, flags | O_CREAT | O_EXCL, 0o600)
   }
-  try {
+  return closingOnError(opened, (fd) => {
     const stats = fstatSync(fd)
     if (!stats.isFile()) throw new Error('it is not a regular file')
     if (stats.uid !== process.geteuid?.()) throw new Error(`it belongs to another user (uid ${stats.uid})`)
     if (stats.nlink !== 1) throw new Error('it has a second name (hard link)')
     if ((stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
     return fd
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
+  })
 }
 
 /** Reads to the end. @throws TooLarge if there is more than the limit */

@@ -6,6 +6,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { closingOnError } from '../base/closing.ts'
 import { answers } from './asked-mounts.ts'
 import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
 import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
@@ -163,11 +164,11 @@ function openStep(root: string, name: string, path: string, above: Step | undefi
   const line = crossed && mountsOf(root).get(path)
   const known = line === undefined ? undefined : mountOf(line)
   let doubt = known && crossed && cross(known, path, crossed, options, name)
-  const fd =
+  const opened =
     above === undefined
       ? openSync(name, O_PATH | constants.O_DIRECTORY)
       : openSync(`/proc/self/fd/${above.fd}/${name}`, MARK)
-  try {
+  return closingOnError(opened, (fd) => {
     const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
     if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
     if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
@@ -181,10 +182,7 @@ function openStep(root: string, name: string, path: string, above: Step | undefi
     const stats = fstatSync(fd)
     if (guide === undefined) doubt ??= judge(path, stats, above, options)
     return { fd, mount, stats, path, doubt }
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
+  })
 }
 
 /**

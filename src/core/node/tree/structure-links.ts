@@ -6,8 +6,9 @@
  * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way can
  * hang. The content behind any other link is unknown, and counts as in use.
  */
-import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { closing } from '../../base/closing.ts'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/tree.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
@@ -55,13 +56,9 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
         throw new Error(`the link leads through ${typeAt(place) ?? 'an unknown mount'} at ${place}, which may hang`)
     }
     const { fd, stats } = walkTo(link, { before })
-    try {
-      const place = readlinkSync(`/proc/self/fd/${fd}`)
-      if (!stats.isDirectory()) throw new Error(`the link leads to ${place}, which is not a directory`)
-      return { place, identity: `${stats.dev}:${stats.ino}` }
-    } finally {
-      closeSync(fd)
-    }
+    const place = closing(fd, () => readlinkSync(`/proc/self/fd/${fd}`))
+    if (!stats.isDirectory()) throw new Error(`the link leads to ${place}, which is not a directory`)
+    return { place, identity: `${stats.dev}:${stats.ino}` }
   }
   const look = (path: string): void => {
     const above = places.get(posix.dirname(path))

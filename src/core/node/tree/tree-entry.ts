@@ -1,6 +1,7 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
-import { closeSync, type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { closing } from '../../base/closing.ts'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import type { ListedEntry } from '../../facts/actual/tree.ts'
@@ -103,14 +104,10 @@ export function digestFile(entry: ListedEntry, path: string): void {
 
 /** Opens a regular file, no link followed; a fifo in its place does not block. */
 function withFile(entry: ListedEntry, path: string, work: (fd: number, stat: Stats) => void): void {
-  let fd: number | undefined
   try {
-    const file = openPlain(path)
-    fd = file.fd
-    work(fd, file.stats)
+    const { fd, stats } = openPlain(path)
+    closing(fd, () => work(fd, stats))
   } catch (error) {
     entry.error = error instanceof NotPlain ? 'no longer a regular file' : errorText(error)
-  } finally {
-    if (fd !== undefined) closeSync(fd)
   }
 }
