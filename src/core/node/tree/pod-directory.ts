@@ -13,20 +13,8 @@ export interface PodScan {
   /** The pod's directory, which has its UID as its name, and lists of what is in it, its top level first, without attributes yet. */
   readonly directory: ListedEntry
   readonly listings: (readonly ListedEntry[])[]
-  /** Volume directories whose content a pod writes itself (emptyDir, gitRepo): unmounted, not listed yet. */
-  readonly contents: ListedEntry[]
-  /** Volumes that may have a `ready` marker, which shows that they are set up (P21). */
-  readonly marked: Marked[]
-  /** Volume directories that an atomic writer filled, not listed yet. */
-  readonly atomic: ListedEntry[]
-}
-
-interface Marked {
-  /** Whose directory in the pod's `plugins` has the markers. */
-  readonly plugin: string
-  readonly volumes: readonly ListedEntry[]
-  /** The markers are those of the emptyDirs that the volumes are wrapped in. */
-  readonly isWrapped: boolean
+  /** What is in the directories of the plugins whose volumes a pod or an atomic writer fills; not listed yet. */
+  readonly volumes: { readonly plugin: string; readonly volume: ListedEntry }[]
 }
 
 /** What the API says about the volumes of a pod that has not ended, by their names. */
@@ -41,9 +29,8 @@ export interface LivingPod {
 
 /** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
 export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
-  const top = walk.children(directory)
-  const pod: PodScan = { directory, listings: [top], contents: [], marked: [], atomic: [] }
-  for (const entry of top) {
+  const pod: PodScan = { directory, listings: [], volumes: [] }
+  for (const entry of listed(walk, directory, pod.listings)) {
     const levels = walk.isOpen(entry) ? ownValue(VOLUMES, entry.name) : undefined
     if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
     else if (levels !== undefined) readLevels(walk, entry, levels, true, pod.listings)
@@ -54,23 +41,18 @@ export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
 /** Levels of volumes/PLUGIN/NAME, volumeDevices/PLUGIN/NAME, volume-subpaths/VOLUME/CONTAINER/INDEX: what every pod needs. */
 const VOLUMES: Readonly<Record<string, number>> = { volumes: 2, volumeDevices: 2, 'volume-subpaths': 3 }
 
+const EMPTY_DIR = 'kubernetes.io~empty-dir'
 /** Volumes on the kubelet's disk that the pod itself writes to. */
-const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'])
+const OWN_CONTENT = new Set([EMPTY_DIR, 'kubernetes.io~git-repo'])
 
 function readVolumes(walk: TreeWalk, pod: PodScan, directory: ListedEntry): void {
   for (const plugin of listed(walk, directory, pod.listings)) {
     if (!walk.isOpen(plugin)) continue
-    const { name } = plugin
-    const volumes = listed(walk, plugin, pod.listings)
-    const open = volumes.filter((volume) => walk.isOpen(volume))
-    if (OWN_CONTENT.has(name)) {
-      pod.contents.push(...open)
-      pod.marked.push({ plugin: name, volumes, isWrapped: false })
-    } else if (API_CONTENT.has(unescapeQualifiedName(name))) {
-      pod.atomic.push(...open)
-      const unmounted = open.filter((volume) => !walk.isMountPoint(volume))
-      pod.marked.push({ plugin: 'kubernetes.io~empty-dir', volumes: unmounted, isWrapped: true })
-    } else for (const volume of open) readVolume(walk, volume, pod.listings)
+    const isFilled = OWN_CONTENT.has(plugin.name) || API_CONTENT.has(unescapeQualifiedName(plugin.name))
+    for (const volume of listed(walk, plugin, pod.listings)) {
+      if (isFilled) pod.volumes.push({ plugin: plugin.name, volume })
+      else if (walk.isOpen(volume)) readVolume(walk, volume, pod.listings)
+    }
   }
 }
 
@@ -93,34 +75,35 @@ function listed(walk: TreeWalk, directory: ListedEntry, listings: Listings): rea
 /** How many levels below each directory the kubelet itself makes; deeper entries are not the kubelet's. */
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 
-/** The second part of reading a living pod: its volumes' markers, and the files that can be compared with the API. */
+/** The second part of reading a living pod: its volumes' markers (P21), and the files that can be compared with the API. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
-  for (const { plugin, volumes, isWrapped } of pod.marked) {
-    for (const volume of volumes) {
-      // If the pod does not want the volume, a mount on it alone shows that it is set up.
-      if (walk.isOpen(volume) || api.wants(volume.name))
-        readMarker(walk, pod, plugin, isWrapped ? wrappedName(volume.name) : volume.name)
-    }
-  }
-  for (const volume of pod.atomic) {
+  for (const { plugin, volume } of pod.volumes) {
     const { name } = volume
-    const entries = readAtomicVolume(walk, volume, { expected: api.expectedFiles(name) })
-    // If the volume was filled, the marker is not needed.
-    const needsMarker = walk.isMountPoint(volume) && !entries.some((entry) => entry.name === '..data')
-    if (needsMarker) readMarker(walk, pod, 'kubernetes.io~empty-dir', wrappedName(name))
-  }
-  for (const volume of pod.contents) {
-    if (api.isMountedOver(volume.name)) walkContent(walk, volume)
+    const isOpen = walk.isOpen(volume)
+    if (OWN_CONTENT.has(plugin)) {
+      // If the pod does not want the volume, a mount on it alone shows that it is set up.
+      if (isOpen || api.wants(name)) readMarker(walk, pod, plugin, name)
+      if (isOpen && api.isMountedOver(name)) walkContent(walk, volume)
+    } else if (isOpen) {
+      const entries = readAtomicVolume(walk, volume, api.expectedFiles(name))
+      // If the mounted volume was filled, the marker is not needed. It is that of the emptyDir that the volume is wrapped in.
+      const needsMarker = !walk.isMountPoint(volume) || !entries.some((entry) => entry.name === '..data')
+      if (needsMarker) readMarker(walk, pod, EMPTY_DIR, wrappedName(name))
+    }
   }
 }
 
 /** The second part of reading any other pod. @param digests digest the files that atomic writers wrote */
 export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
-  for (const volume of pod.atomic) pod.listings.push(readAtomicVolume(walk, volume, digests ? 'all' : 'none'))
+  const [top = []] = pod.listings
+  for (const { plugin, volume } of pod.volumes) {
+    if (!walk.isOpen(volume)) continue
+    if (OWN_CONTENT.has(plugin)) walkContent(walk, volume)
+    else pod.listings.push(readAtomicVolume(walk, volume, digests ? 'all' : undefined))
+  }
   walk.attributes(pod.directory)
   for (const listing of pod.listings) for (const entry of listing) walk.attributes(entry)
-  for (const volume of pod.contents) walkContent(walk, volume)
-  for (const entry of pod.listings[0] ?? []) {
+  for (const entry of top) {
     if (!walk.isOpen(entry) || Object.hasOwn(VOLUMES, entry.name)) continue
     readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0, true)
   }
@@ -149,9 +132,6 @@ export function readLevels(
   }
 }
 
-/** P21. */
-const READY = 'ready'
-
 /**
  * Reads only a volume's marker in its pod's `plugins`, with its directory: asks for it by its name, and lists the directory only where
  * it is not there.
@@ -161,55 +141,41 @@ function readMarker(walk: TreeWalk, { directory: { path } }: PodScan, plugin: st
   if (walk.mountOn(directory.path) !== undefined) {
     // What is mounted there might hang: whether the volume is set up is unknown.
     directory.error = 'EXDEV'
-  } else if (!walk.emitFile(new ListedEntry(directory.path, READY, 'file')) && walk.children(directory).length === 0)
+  } else if (!walk.emitFile(new ListedEntry(directory.path, 'ready', 'file')) && walk.children(directory).length === 0)
     return
   walk.emit(directory)
 }
 
-/** The expected files of a volume, by path below `..data`. */
-type Expected = ReadonlyMap<string, ExpectedFile> | undefined
-
-/** Which files are digested: those with an expected digest, all, or none. */
-type Digests = { readonly expected: Expected } | 'all' | 'none'
+/** The files that are digested: those that are expected with a digest, by path below `..data`; or all. */
+type Digests = ReadonlyMap<string, ExpectedFile> | 'all' | undefined
 
 /**
- * Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25).
+ * Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). Targets
+ * of links are read, except of those that are expected anyway.
  *
  * @returns every entry of the volume, without attributes
  */
 function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests: Digests): readonly ListedEntry[] {
   const entries = [...walk.children(volume)]
-  readTargets(walk, entries, typeof digests === 'object' ? digests.expected : undefined)
+  const expected = new Set(typeof digests === 'object' ? [...digests.keys()].map((path) => path.split('/')[0]) : [])
   for (const entry of [...entries]) {
-    if (walk.isOpen(entry)) {
-      if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
-      else walkContent(walk, entry)
-    }
+    if (entry.type === 'link' && !expected.has(entry.name)) readTarget(entry, walk.absolute(entry.path))
+    if (!walk.isOpen(entry)) continue
+    if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
+    else walkContent(walk, entry)
   }
   return entries
-}
-
-/** Reads the targets of links, except of those that are expected anyway. */
-function readTargets(walk: TreeWalk, entries: readonly ListedEntry[], expected: Expected): void {
-  const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
-  for (const entry of entries) {
-    if (entry.type === 'link' && !wanted.has(entry.name)) readTarget(entry, walk.absolute(entry.path))
-  }
 }
 
 function readGeneration(walk: TreeWalk, directory: ListedEntry, generation: string, digests: Digests): ListedEntry[] {
   const entries = [...walk.children(directory)]
   for (const entry of [...entries]) {
     if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'file') lookAtFile(walk, entry, entry.path.slice(generation.length + 1), digests)
-    else if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
+    if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
+    if (entry.type !== 'file') continue
+    const want = typeof digests === 'object' ? digests.get(entry.path.slice(generation.length + 1)) : undefined
+    if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(entry, walk.absolute(entry.path))
+    else if (want !== undefined && 'size' in want) walk.attributes(entry)
   }
   return entries
-}
-
-function lookAtFile(walk: TreeWalk, file: ListedEntry, path: string, digests: Digests): void {
-  if (digests === 'none') return
-  const want = digests === 'all' ? undefined : digests.expected?.get(path)
-  if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(file, walk.absolute(file.path))
-  else if (want !== undefined && 'size' in want) walk.attributes(file)
 }
