@@ -1,11 +1,13 @@
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
+import { endpointPath } from '../../src/core/rpc/endpoints.ts'
 import { Identity, Node } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/rpc/gen/pluginregistration/registration_pb.js'
-import { endpointPath } from '../../src/core/rpc/socket-files.ts'
 import { type Service, StatusError, serve } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
@@ -55,8 +57,11 @@ async function serveSilence(path: string): Promise<void> {
   await new Promise<void>((resolve) => server.listen(join(rootDir, path), resolve))
 }
 
-function discover(options: Omit<DiscoverOptions, 'rootDir'> = {}) {
-  return discoverCsiSockets({ rootDir, ...options })
+/** @param mountinfo lines of the mounts below the root directory */
+async function discover(options: Pick<DiscoverOptions, 'deadlineMs'> = {}, mountinfo = '') {
+  const mounts = parseMountinfo(`1 0 8:1 / / rw - ext4 /dev/vda1 rw\n${mountinfo}`)
+  const scan = await scanTree({ rootDir, mounts, attributes: 'plan' })
+  return discoverCsiSockets({ rootDir, tree: scan.listed(), ...options })
 }
 
 const ELSEWHERE = join(temporaryDirectory(), 'csi.sock')
@@ -81,7 +86,7 @@ test('of very many sockets the first are asked, and that there are more is said 
     }),
   )
   cleanUps.push(() => servers.forEach((server) => void server.close()))
-  const found = await discoverCsiSockets({ rootDir })
+  const found = await discover()
   expect(found.filter(({ path }) => path.endsWith('.sock'))).toHaveLength(256)
   expect(found).toContainEqual({
     path: 'plugins_registry',
@@ -210,16 +215,21 @@ test("nothing is looked for in the kubelet's own directories, further down, or i
   drive('own.test', `${rootDir}/plugins/kubernetes.io/csi.sock`)
   drive('deep.test', `${rootDir}/plugins/deep/er/csi.sock`)
   drive('mounted.test', `${rootDir}/plugins/mounted/csi.sock`)
-  await expect(discover({ isMountPoint: (path) => path === 'plugins/mounted' })).resolves.toEqual([])
+  const mounted = (path: string): string => `2 1 0:9 / ${rootDir}/${path} rw - nfs s:/e rw\n`
+  await expect(discover({}, mounted('plugins/mounted'))).resolves.toEqual([])
+  await expect(discover({}, mounted('plugins'))).resolves.toEqual([
+    { path: 'plugins', registered: false, error: 'what is mounted there may hang, and is not entered' },
+  ])
   await expect(discover()).resolves.toMatchObject([{ driver: 'mounted.test' }])
 })
 
 test('S8, S33: nobody is asked behind a link that is not gone through', async () => {
-  drive('own.test', `${rootDir}/plugins/own/csi.sock`)
-  const unknownLink = (path: string): string | undefined => (path === 'plugins' ? 'it belongs to uid 1000' : undefined)
+  drive('own.test', `${rootDir}/elsewhere/own/csi.sock`)
+  symlinkSync('elsewhere', join(rootDir, 'plugins'))
   await expect(discover()).resolves.toMatchObject([{ driver: 'own.test', registered: true }])
-  await expect(discover({ unknownLink })).resolves.toEqual([
-    { path: 'plugins', registered: false, error: 'it belongs to uid 1000' },
+  chmodSync(rootDir, 0o777)
+  await expect(discover()).resolves.toEqual([
+    { path: 'plugins', registered: false, error: expect.stringContaining('can be written by others') },
   ])
 })
 
@@ -258,6 +268,6 @@ test('a directory that cannot be read is said, not taken for an empty one (S3)',
   // A link to itself: what even root cannot read.
   symlinkSync('plugins_registry', join(rootDir, 'plugins_registry'))
   await expect(discover()).resolves.toMatchObject([
-    { path: 'plugins_registry', registered: false, error: expect.stringContaining('ELOOP') },
+    { path: 'plugins_registry', registered: false, error: 'the link leads in a circle' },
   ])
 })

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
-import type { ApiSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import type { ApiSnapshot, CsiSocket, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   ApiObject,
@@ -33,7 +33,7 @@ import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { csiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
-import { endpointPath } from '../../src/core/rpc/socket-files.ts'
+import { endpointPath } from '../../src/core/rpc/endpoints.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../src/core/volumes/expansion.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
@@ -165,7 +165,7 @@ export class LiveNode extends DescribedNode {
       mountinfo: mounts.text,
       tree: (await scanTree({ rootDir: this.root, mounts, attributes: 'all' })).complete(new Map()),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
-      csiSockets: await discoverCsiSockets({ rootDir: this.root }),
+      csiSockets: await this.#sockets(),
       hostPaths: await hostPaths(this.api(), mounts, (uid) => this.processes.includes(uid)),
     })
     return { snapshot, mounts }
@@ -237,10 +237,14 @@ export class LiveNode extends DescribedNode {
     this.inUse = this.inUse.filter(isOther)
   }
 
+  async #sockets(): Promise<readonly CsiSocket[]> {
+    const scan = await scanTree({ rootDir: this.root, mounts: this.mounts(), attributes: 'plan' })
+    return await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() })
+  }
+
   /** The driver that answers at the moment, found like a real one. */
   async csiNode(driver: string): Promise<CsiNode | undefined> {
-    const sockets = await discoverCsiSockets({ rootDir: this.root })
-    const socket = sockets.find((each) => each.driver === driver && each.registered)
+    const socket = (await this.#sockets()).find((each) => each.driver === driver && each.registered)
     const path = socket === undefined ? undefined : endpointPath(this.root, socket)
     return path === undefined ? undefined : csiNodeClient(driver, path)
   }

@@ -23,12 +23,13 @@ import type {
   SandboxState,
   Selinux,
 } from '../facts/actual/snapshot.ts'
+import type { ListedEntry } from '../facts/actual/tree.ts'
 import { unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
-import { type MountTable, placeOf } from '../linux/mount-table.ts'
+import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
@@ -132,7 +133,7 @@ export async function lookAt(
   const local = [
     scan,
     begun.then(() => attempt('runtime', () => node.runtime())),
-    scan.then((tree) => within('csiSockets', (known) => askDrivers(rootDir, tree?.isMountPoint ?? NOWHERE, known))),
+    scan.then((tree) => tree && attempt('csiSockets', () => askDrivers(rootDir, tree.listed()))),
     within('deadMounts', ({ mounts }) => deadMounts(mounts, rootDir)),
     begun.then(() => attempt('kubelet', () => kubeletHere(node))),
   ] as const
@@ -202,8 +203,6 @@ export async function lookAt(
   return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []), asked }
 }
 
-const NOWHERE = (): boolean => false
-
 interface KnownMounts {
   readonly mounts: MountTable
   readonly links: StructureLinks
@@ -238,18 +237,9 @@ async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
   return { ...kubelet, ...omitUndefined({ unstoppable: facts && whyUnstoppable(facts) }) }
 }
 
-async function askDrivers(
-  rootDir: string,
-  isMountPoint: (path: string) => boolean,
-  { mounts, links: { unknown } }: KnownMounts,
-): Promise<readonly CsiSocket[]> {
+async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promise<readonly CsiSocket[]> {
   const { discoverCsiSockets } = await import('../rpc/discover-csi-sockets.ts')
-  return discoverCsiSockets({
-    rootDir,
-    isMountPoint,
-    placeOf: (path) => placeOf(mounts, path),
-    unknownLink: (path) => unknown.get(path),
-  })
+  return discoverCsiSockets({ rootDir, tree })
 }
 
 interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubeletUnused'> {

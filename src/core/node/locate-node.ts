@@ -7,7 +7,7 @@ import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../base/errors.t
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
-import { unixSocketPath } from '../rpc/socket-files.ts'
+import { unixSocketPath } from '../rpc/endpoints.ts'
 import { addDoubt, allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'

@@ -1,12 +1,10 @@
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { errorMessage } from '../base/errors.ts'
-import type { CsiSocket } from '../facts/actual/snapshot.ts'
+import type { CsiSocket, TreeEntry } from '../facts/actual/snapshot.ts'
 import { nodeCapabilities } from './csi-node-client.ts'
 import { Identity } from './gen/csi/v1/csi_pb.js'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
-import type { SocketFile } from './socket-files.ts'
-import { recordedPath } from './socket-files.ts'
 import { unaryCall } from './unary-call.ts'
 
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
@@ -15,9 +13,10 @@ const CSI_PLUGIN = 'CSIPlugin'
 /** Bytes of an answer, which names a driver and its capabilities. Many sockets may be asked at once (S34). */
 const RECEIVE_LIMIT = 256 * 1024
 
-/** A registration socket's answer, with its age, which decides between two sockets of one driver (C26). */
+/** A registration socket's answer, with when it was made, which decides between two sockets of one driver (C26). */
 export interface RegistrationAnswer {
   readonly socket: CsiSocket
+  /** In seconds since the epoch. */
   readonly madeAt: number
 }
 
@@ -27,7 +26,7 @@ export interface RegistrationAnswer {
  */
 export async function askRegistration(
   rootDir: string,
-  { path, madeAt }: SocketFile,
+  { path, mtime: madeAt = 0 }: TreeEntry,
   deadlineMs: number,
 ): Promise<RegistrationAnswer | undefined> {
   const socketPath = join(rootDir, path)
@@ -47,6 +46,12 @@ export async function askRegistration(
     versions: info.supportedVersions,
   }
   return { madeAt, socket: { ...known, ...(await judge(info, endpoint, deadlineMs)) } }
+}
+
+/** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
+function recordedPath(rootDir: string, path: string): string {
+  const inside = relative(rootDir, path)
+  return inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? path : inside
 }
 
 type Judgement = Pick<CsiSocket, 'registered' | 'capabilities' | 'error'>

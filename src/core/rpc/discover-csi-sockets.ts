@@ -1,7 +1,9 @@
+import { compareText } from '../base/compare-text.ts'
+import { present } from '../base/take.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
+import type { ListedEntry } from '../facts/actual/tree.ts'
 import type { RegistrationAnswer } from './ask-socket.ts'
 import { compareVersions, highestSupportedVersion } from './ask-socket.ts'
-import { conventionalSockets, registrationSockets, type SocketFiles, type SocketWalk } from './socket-files.ts'
 
 /** The kubelet waits a second for GetInfo, too (C25). */
 const DEFAULT_DEADLINE_MS = 1000
@@ -9,10 +11,19 @@ const DEFAULT_DEADLINE_MS = 1000
 /** A node has one or two sockets for each driver. All are asked at once, so their number is limited (S34). */
 const MAX_SOCKETS = 256
 
-export interface DiscoverOptions extends SocketWalk {
+export interface DiscoverOptions {
+  /** The kubelet's root directory. */
+  readonly rootDir: string
+  /** What is in it, as far as it was listed. */
+  readonly tree: readonly ListedEntry[]
   /** For each call; all sockets are asked at once. */
   readonly deadlineMs?: number
 }
+
+/** Registration sockets: anywhere below this directory (C24, R045). */
+const REGISTRATION = { top: 'plugins_registry', within: /^plugins_registry(?:\/|$)/ }
+/** Sockets in plugins/DRIVER, where drivers listen by convention; not in the kubelet's own directories (C28). */
+const CONVENTIONAL = { top: 'plugins', within: /^plugins(?:\/(?!kubernetes\.io(?:\/|$))[^/]+){0,2}$/ }
 
 /**
  * Asks every CSI driver's socket on this node: first the registration sockets; then, for drivers that no registration names,
@@ -25,11 +36,12 @@ export interface DiscoverOptions extends SocketWalk {
  * sockets could not be read.
  */
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
-  const { rootDir, deadlineMs = DEFAULT_DEADLINE_MS } = options
-  const registrations = firstOf(registrationSockets(options), 'plugins_registry')
-  const conventional = firstOf(conventionalSockets(options), 'plugins')
+  const { rootDir, tree, deadlineMs = DEFAULT_DEADLINE_MS } = options
+  const registrations = socketsOf(tree, REGISTRATION)
+  const conventional = socketsOf(tree, CONVENTIONAL)
+  const unread = [...registrations.unread, ...conventional.unread]
   // Without a single socket, neither gRPC nor its messages are loaded.
-  if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
+  if (registrations.sockets.length + conventional.sockets.length === 0) return unread
   const { askPlugin, askRegistration } = await import('./ask-socket.ts')
   const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(rootDir, file, deadlineMs)))
   const registered = resolveDuplicates(asked.filter((answer) => answer !== undefined))
@@ -41,20 +53,28 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
   return [
     ...registered,
     ...others.filter((socket) => socket.driver === undefined || !names.has(socket.driver)),
-    ...unreadable(registrations, conventional),
+    ...unread,
   ]
 }
 
-/** @param path of the directory */
-function firstOf({ sockets, unread }: SocketFiles, path: string): SocketFiles {
-  if (sockets.length <= MAX_SOCKETS) return { sockets, unread }
-  const error = `${sockets.length} sockets, of these only the first ${MAX_SOCKETS} are asked`
-  return { sockets: sockets.slice(0, MAX_SOCKETS), unread: [...unread, { path, error }] }
-}
-
-/** Directories that could not be read, and may contain more sockets. */
-function unreadable(...walks: readonly { readonly unread: readonly { path: string; error: string }[] }[]): CsiSocket[] {
-  return walks.flatMap(({ unread }) => unread.map(({ path, error }) => ({ path, registered: false, error })))
+/** With directories and sockets that could not be read, so that there may be more (S3). */
+function socketsOf(tree: readonly ListedEntry[], { top, within }: typeof REGISTRATION) {
+  const order = ({ path }: ListedEntry): string => path.replaceAll('/', '\0')
+  const found = tree.filter(({ path }) => within.test(path)).toSorted((a, b) => compareText(order(a), order(b)))
+  const sockets = found.filter(({ type, name, error }) => type === 'socket' && !name.startsWith('.') && !error)
+  const more = `${sockets.length} sockets, of these only the first ${MAX_SOCKETS} are asked`
+  const unread = [
+    ...found.flatMap(({ path, type, error, onTop }) => {
+      const isClosed = path === top && onTop === 'closed'
+      const [why] = present(type !== 'file' && error, isClosed && 'what is mounted there may hang, and is not entered')
+      return why === undefined ? [] : { path, error: why }
+    }),
+    ...(sockets.length > MAX_SOCKETS ? [{ path: top, error: more }] : []),
+  ]
+  return {
+    sockets: sockets.slice(0, MAX_SOCKETS),
+    unread: unread.map(({ path, error }): CsiSocket => ({ path, registered: false, error })),
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { errorMessage, isMissing } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
+import { unixSocketPath } from './endpoints.ts'
 import {
   type Container,
   ContainerState,
@@ -12,7 +13,6 @@ import {
   RuntimeService,
 } from './gen/runtime/v1/runtime_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
-import { unixSocketPath } from './socket-files.ts'
 import { unaryCall } from './unary-call.ts'
 
 /** Where container runtimes listen when nothing names another place (N18). */

@@ -32,15 +32,13 @@ interface ReadTreeOptions {
   readonly attributes: 'all' | 'plan'
   /** Links in the kubelet's directories; default: they are searched for. */
   readonly links?: StructureLinks
-  /** For tests: names of block devices; default: from /sys/class/block. */
-  readonly blockDevices?: ReadonlySet<string>
 }
 
 interface TreeScan {
   /** UIDs with a directory, at the moment of the scan. */
   readonly podUids: readonly string[]
-  /** By the mount table of the scan. @param path relative to the root directory */
-  isMountPoint(path: string): boolean
+  /** What was read up to now. */
+  listed(): readonly ListedEntry[]
   /**
    * @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all`
    */
@@ -59,9 +57,7 @@ const PLUGIN_LEVELS = 5
  */
 export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const { rootDir } = options
-  const links = options.links ?? structureLinks(rootDir, options.mounts.raw)
-  const { blockDevices } = options
-  const walk = new TreeWalk(rootDir, options.mounts, links, blockDevices && (() => blockDevices))
+  const walk = new TreeWalk(rootDir, options.mounts, options.links ?? structureLinks(rootDir, options.mounts.raw))
   const root = new ListedEntry('.', '.', 'dir')
   lstatEntry(root, rootDir)
   walk.emit(root)
@@ -71,12 +67,12 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
     if (!walk.isOpen(entry)) continue
     if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
     else if (entry.path === 'plugins') readPlugins(walk, entry)
-    else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3, false)
+    else if (entry.path === 'plugins_registry') readLevels(walk, entry, Number.POSITIVE_INFINITY, false)
     else if (options.attributes === 'all') readLevels(walk, entry, 1, false)
   }
   return {
     podUids: pods.map(({ directory }) => directory.name),
-    isMountPoint: (path) => walk.mountOn(path) !== undefined,
+    listed: () => walk.entries(),
     complete: (livingPods) => {
       const all = options.attributes === 'all'
       for (const pod of pods) {

@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { lazy } from '../../base/memoize.ts'
-import type { FileType, TreeEntry } from '../../facts/actual/snapshot.ts'
+import type { FileType } from '../../facts/actual/snapshot.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8, STRUCTURE } from '../../facts/actual/tree.ts'
 import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
@@ -30,27 +30,21 @@ const BLOCK_NAME = /^(loop\d|sd[a-z]|vd[a-z]|xvd[a-z]|nvme\d+n\d|dm-\d|md\d|nbd\
 export class TreeWalk {
   readonly rootDir: string
   readonly #table: MountTable
-  readonly #blockDevices: () => ReadonlySet<string>
+  /** Asked for only when a device file is mounted. */
+  readonly #blockDevices = lazy(blockDeviceNames)
   readonly #entries: ListedEntry[] = []
   readonly #gone = new Set<ListedEntry>()
   readonly #places: ReadonlyMap<string, string>
   readonly #unknown: StructureLinks['unknown']
 
-  /** @param blockDevices names of the kernel's block devices, asked for only when a device file is mounted */
-  constructor(
-    rootDir: string,
-    table: MountTable,
-    { links, unknown }: StructureLinks,
-    blockDevices: () => ReadonlySet<string> = lazy(blockDeviceNames),
-  ) {
+  constructor(rootDir: string, table: MountTable, { links, unknown }: StructureLinks) {
     this.rootDir = rootDir
     this.#table = table.withLinks(links)
-    this.#blockDevices = blockDevices
     this.#places = new Map(links.map(({ path, place }) => [path, place]))
     this.#unknown = unknown
   }
 
-  entries(): readonly TreeEntry[] {
+  entries(): readonly ListedEntry[] {
     return this.#gone.size === 0 ? this.#entries : this.#entries.filter((entry) => !this.#gone.has(entry))
   }
 
