@@ -9,7 +9,6 @@ import { parseJson } from '../../trust/parse-json.ts'
 import {
   type ConnectionOptions,
   type CredentialKind,
-  endProxied,
   environmentProxy,
   type KubeCredentials,
 } from '../transport/connection.ts'
@@ -136,22 +135,16 @@ async function connectionOptions(
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }
-  const proxy = proxyFor(selected)
+  const { 'proxy-url': named } = cluster
+  const proxy = typeof named === 'string' && named !== '' ? named : environmentProxy(new URL(selected.server))?.href
   if (proxy === undefined) return connection
+  if (/^https?:\/\//i.test(proxy) && URL.canParse(proxy)) return { ...connection, proxy }
   try {
-    if (!/^(https?|socks5h?):\/\//i.test(proxy)) throw new Error(`no agent for ${proxy}`)
-    return { ...connection, agent: await proxyAgent(cluster, proxy, connection) }
+    if (!/^socks5h?:\/\//i.test(proxy)) throw new Error('no proxy that volctl has a way to')
+    return { ...connection, agent: await socksAgent(cluster, proxy, connection) }
   } catch {
     throw unusable(selected, source, CHECK_PROXY)
   }
-}
-
-/** Of the kubeconfig; or one of the environment that Node.js itself cannot use, which knows only proxies of HTTP. */
-function proxyFor({ cluster, server }: SelectedConfig): string | undefined {
-  const named = cluster['proxy-url']
-  if (typeof named === 'string' && named !== '') return named
-  const ofEnvironment = environmentProxy(new URL(server))
-  return ofEnvironment === undefined || /^https?:$/.test(ofEnvironment.protocol) ? undefined : ofEnvironment.href
 }
 
 const CHECK_PROXY = 'Check its proxy-url, or HTTPS_PROXY: http://, https:// or socks5://HOST:PORT.'
@@ -177,10 +170,10 @@ function unusable({ contextName }: SelectedConfig, source: string, hint: string)
 }
 
 /**
- * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS) or a SOCKS proxy of the environment, by client-node's libraries. client-node gets the
- * content of files, never their names, and no login, so that it opens no file and starts no program.
+ * Connections through a proxy of SOCKS, by client-node's library. client-node gets the content of files, never their names, and no login,
+ * so that it opens no file and starts no program.
  */
-async function proxyAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
+async function socksAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
   // The package's index would load every API of Kubernetes; scripts/esbuild-plugins.ts trims this further.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const { ca, cert, key, servername, rejectUnauthorized } = connection
@@ -209,7 +202,7 @@ async function proxyAgent(cluster: Fields, proxyUrl: string, connection: Connect
   if (options.agent === undefined) throw new Error('no agent')
   // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
   options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
-  return endProxied(options.agent)
+  return options.agent
 }
 
 function base64(data: Buffer | string | undefined): string | undefined {

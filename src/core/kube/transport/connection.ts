@@ -1,6 +1,6 @@
 /** How an API server is reached, and with which identity. */
 import { Agent as PlainAgent } from 'node:http'
-import { Agent, type Agent as HttpAgent, type RequestOptions } from 'node:https'
+import { Agent, type RequestOptions } from 'node:https'
 import { BlockList, isIP } from 'node:net'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { environment } from '../../trust/environment.ts'
@@ -16,17 +16,14 @@ export function endingWith(signal: AbortSignal): RequestOptions {
   return { [ENDING]: signal } as RequestOptions
 }
 
-function endingOf(options: object): AbortSignal | undefined {
-  return (options as { [ENDING]?: AbortSignal })[ENDING]
-}
-
 type Make = Agent['createConnection']
 type MakeArguments = Parameters<Make>
 
 /** Connects as Node.js does, with or without a proxy from the environment; with one, the socket to the proxy is returned. */
 function madeEnding(make: (...args: MakeArguments) => ReturnType<Make>, ...[options, callback]: MakeArguments) {
   const socket = make(options, callback)
-  endingOf(options)?.addEventListener('abort', () => socket?.destroy(), { once: true })
+  const { [ENDING]: signal } = options as { [ENDING]?: AbortSignal }
+  signal?.addEventListener('abort', () => socket?.destroy(), { once: true })
   return socket
 }
 
@@ -42,21 +39,6 @@ export class EndingPlainAgent extends PlainAgent {
   }
 }
 
-/**
- * The same for hpagent's agents, which send the proxy a separate request with these options. For SOCKS that is not
- * possible, but its library abandons a connection after 30 s.
- */
-export function endProxied(agent: Agent): Agent {
-  const proxied = agent as Agent & { proxyRequestOptions?: object }
-  if (proxied.proxyRequestOptions === undefined) return agent
-  const make = agent.createConnection.bind(agent)
-  agent.createConnection = (options, callback) => {
-    proxied.proxyRequestOptions = { signal: endingOf(options) }
-    return make(options, callback)
-  }
-  return agent
-}
-
 /** Where a credential came from, as in `api.credential`, unless it is a node's identity. */
 export type CredentialKind = 'kubeconfig' | 'admin' | 'kubelet' | 'in-cluster'
 
@@ -69,8 +51,10 @@ export interface ConnectionOptions {
   readonly rejectUnauthorized?: boolean
   readonly auth?: string
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** Only if the kubeconfig names a proxy: connects through it. */
-  readonly agent?: HttpAgent
+  /** The URL of a proxy of HTTP, to connect through. */
+  readonly proxy?: string
+  /** Connects through a proxy of SOCKS. Its library abandons a connection after 30 s. */
+  readonly agent?: Agent
   /** False: the kubeconfig disables compression. */
   readonly compression: boolean
 }

@@ -13,15 +13,7 @@ import { createSecureContext, getCACertificates, rootCertificates } from 'node:t
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type Budget, collect } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
-import {
-  bare,
-  type ConnectionOptions,
-  EndingAgent,
-  EndingPlainAgent,
-  endingWith,
-  environmentProxy,
-  isLoopback,
-} from './connection.ts'
+import { bare, type ConnectionOptions, EndingAgent, EndingPlainAgent, endingWith, isLoopback } from './connection.ts'
 
 export interface Answer {
   readonly status: number
@@ -115,12 +107,11 @@ async function failureIn(
 }
 
 function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | PlainAgent {
-  const proxy = environmentProxy(server)?.href
+  const { proxy, ca, cert, key, servername, rejectUnauthorized = true } = connection
   // Whether it is used is decided already: there are no exceptions.
   const proxied = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
   const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxied }
   if (server.protocol !== 'https:') return new EndingPlainAgent(pool)
-  const { ca, cert, key, servername, rejectUnauthorized = true } = connection
   // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
