@@ -1,10 +1,10 @@
 /**
  * The gate for bytes that come in as a stream (from an API server, a pipe): they are limited in size, as received and as
- * decompressed, and in time (S34). Decompressed bytes are counted while they are made, since a few bytes can become any number.
+ * decompressed, and in time (S34). Decompressing ends at the limit, since a few bytes can become any number.
  */
 
 import type { Readable } from 'node:stream'
-import { createGunzip, gunzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { errnoOf } from '../base/errors.ts'
 import { TooLarge } from './plain-files.ts'
 
@@ -46,33 +46,22 @@ interface Bounds {
  */
 export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
   const gathered = new Gathered()
-  let received = 0
-  const source = encoding === 'gzip' ? stream.pipe(createGunzip()) : stream
   const giveUp = (): void => void stream.destroy(asError(signal?.reason))
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted) giveUp()
   try {
-    if (source !== stream) {
-      stream.on('data', (chunk: Buffer) => {
-        received += chunk.length
-        if (received > maxBytes) stream.destroy(tooLarge(maxBytes))
-      })
-      // pipe() does not pass on an error or the closing of its source.
-      stream.once('error', (error) => source.destroy(error))
-      stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
-    }
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      if (gathered.length + chunk.length > maxBytes) throw tooLarge(maxBytes)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (gathered.length + chunk.length > maxBytes) throw new TooLarge(`is larger than ${maxBytes} bytes`)
       budget?.take(chunk.length)
       gathered.add(chunk)
     }
     signal?.throwIfAborted()
-    return gathered.all()
+    const bytes = gathered.all()
+    return encoding === 'gzip' && bytes.length > 0 ? gunzipped(bytes, maxBytes) : bytes
   } finally {
     budget?.giveBack(gathered.length)
     signal?.removeEventListener('abort', giveUp)
     stream.destroy()
-    if (source !== stream) source.destroy()
   }
 }
 
@@ -108,15 +97,11 @@ export class Gathered {
   }
 }
 
-function tooLarge(maxBytes: number): TooLarge {
-  return new TooLarge(`is larger than ${maxBytes} bytes`)
-}
-
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-// Compressed bytes in memory: their decompressed size is bounded (S34). `collect` is for streams.
+// Compressed bytes in memory: their decompressed size is bounded (S34).
 
 /** A byte of deflate output never becomes more than this. */
 const MOST_UNPACKED = 1032
