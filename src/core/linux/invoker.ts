@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os'
+import { type UserInfo, userInfo } from 'node:os'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { environment } from '../trust/environment.ts'
 
@@ -15,13 +15,14 @@ export interface Invoker {
 export function invoker(): Invoker {
   const { SUDO_USER: sudoUser } = environment()
   const uid = process.geteuid?.() ?? 0
-  return { pid: process.pid, uid, user: userName(uid), ...omitUndefined({ sudoUser }) }
+  return { pid: process.pid, uid, user: ownUser().username ?? String(uid), ...omitUndefined({ sudoUser }) }
 }
 
-function userName(uid: number): string {
+/** The user that this process runs as, whatever the environment says; nothing is known of one without an entry. */
+export function ownUser(): Partial<Pick<UserInfo<string>, 'username' | 'homedir'>> {
   try {
-    return userInfo().username
+    return userInfo()
   } catch {
-    return String(uid)
+    return {}
   }
 }

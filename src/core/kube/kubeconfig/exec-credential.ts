@@ -5,8 +5,8 @@
  * write the program. The program gets a fixed environment and what the kubeconfig adds, and is killed at its deadline with
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
-import { userInfo } from 'node:os'
 import { errnoOf, VolctlError } from '../../base/errors.ts'
+import { ownUser } from '../../linux/invoker.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 import { CommandMissing, type CommandResult, ProgramNotTrusted, runCommand } from '../../trust/programs.ts'
@@ -102,16 +102,8 @@ export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise
 function environmentOf({ env, apiVersion, provideClusterInfo }: ExecPlugin, cluster: Fields): Record<string, string> {
   const spec = { interactive: false, ...(provideClusterInfo && { cluster }) }
   const info = { apiVersion, kind: 'ExecCredential', spec }
-  return { HOME: home(), ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
-}
-
-/** The home directory of the user that the program runs as, whatever the caller's HOME is. */
-function home(): string {
-  try {
-    return userInfo().homedir
-  } catch {
-    return process.geteuid?.() === 0 ? '/root' : '/'
-  }
+  const home = ownUser().homedir ?? (process.geteuid?.() === 0 ? '/root' : '/')
+  return { HOME: home, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
 }
 
 function credentialIn(plugin: ExecPlugin, output: string): PluginCredential {

@@ -5,10 +5,10 @@
  * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
  * and reported if another user could have written it, or if it would start a program (S33).
  */
-import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { ownUser } from '../../linux/invoker.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
@@ -165,7 +165,7 @@ function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
 }
 
 function fromHome(env: Environment, options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
-  const home = env.HOME || ownHome()
+  const home = env.HOME || ownUser().homedir
   if (home === undefined) return undefined
   // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
   const given = process.geteuid?.() !== 0
@@ -176,15 +176,6 @@ function fromHome(env: Environment, options: DiscoverOptions, tried: Search): Ku
 /** The hint for a file in another user's home directory: ownership there must not be changed. */
 const COPY =
   'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
-
-/** The home directory of the user that this process runs as; undefined: there is none. */
-function ownHome(): string | undefined {
-  try {
-    return userInfo().homedir
-  } catch {
-    return undefined
-  }
-}
 
 function fromNode(options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
   const admin = ADMIN_FILES.map((path) => join(options.hostRoot ?? '/', path))
