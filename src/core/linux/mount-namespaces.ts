@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { commandLine } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { errnoOf, VolctlError } from '../base/errors.ts'
-import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
+import { kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type Location, pathThrough } from './location.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
@@ -215,11 +215,7 @@ export function isKernelThread(pid: number, proc = '/proc'): boolean {
 }
 
 export function processName(pid: number, proc = '/proc'): string {
-  try {
-    return kernelText(`${proc}/${pid}/comm`).trim()
-  } catch {
-    return 'ended'
-  }
+  return kernelTextIfAny(`${proc}/${pid}/comm`) ?? 'ended'
 }
 
 /**

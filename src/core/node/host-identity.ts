@@ -38,7 +38,7 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   const machineID = firstText(root, filesOf(flags, 'machine-id-file') ?? MACHINE_ID_FILES)
   const systemUUID = firstText(root, SYSTEM_UUID_FILES)
   const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
-  const bootTime = earlier(bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
+  const bootTime = bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? '', `${root}/dev/null`)
   return {
     ...omitUndefined({ machineID, systemUUID }),
     ...(bootID && { bootID }),
@@ -47,27 +47,16 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   }
 }
 
-/** The `btime` line of /proc/stat, as RFC 3339 in whole seconds. */
-function bootTimeOf(procStat: string): string | undefined {
-  const seconds = /^btime (\d+)$/m.exec(procStat)?.[1]
-  return seconds === undefined ? undefined : rfc3339(Number(seconds) * 1000)
-}
-
 /**
- * The clock's time when the kernel created its device nodes. /proc/stat computes the boot time from the present clock: if the
- * clock was set forward since, files of this boot would seem older than the boot (S28).
+ * The `btime` line of /proc/stat, or the clock's time when the kernel created its device nodes, if that is earlier. /proc/stat
+ * computes the boot time from the present clock: if the clock was set forward since, files of this boot would seem older than
+ * the boot (S28).
  */
-function clockAtBoot(device: string): string | undefined {
-  try {
-    return rfc3339(Math.floor(lstatSync(device).mtimeMs / 1000) * 1000)
-  } catch {
-    return undefined
-  }
-}
-
-function earlier(one: string | undefined, other: string | undefined): string | undefined {
-  if (one === undefined || other === undefined) return one
-  return other < one ? other : one
+function bootTimeOf(procStat: string, device: string): string | undefined {
+  const seconds = /^btime (\d+)$/m.exec(procStat)?.[1]
+  if (seconds === undefined) return undefined
+  const madeMs = lstatSync(device, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+  return rfc3339(Math.min(Number(seconds), Math.floor(madeMs / 1000)) * 1000)
 }
 
 /** Comma-separated. */

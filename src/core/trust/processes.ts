@@ -10,7 +10,7 @@
  */
 import { closeSync, constants, openSync } from 'node:fs'
 import { isMissing } from '../base/errors.ts'
-import { isSameFile, kernelText, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
+import { isSameFile, kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -44,11 +44,7 @@ export class PinnedProcess implements Disposable {
   }
 
   get isThere(): boolean {
-    try {
-      return !/^\d+ \(.*\) [ZX]/s.test(this.text('stat'))
-    } catch {
-      return false
-    }
+    return !/^(\d+ \(.*\) [ZX]|$)/s.test(kernelTextIfAny(this.path('stat')) ?? '')
   }
 
   [Symbol.dispose](): void {
@@ -74,7 +70,7 @@ export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
  * is taken from its status; nothing is run or entered because of it then.
  */
 export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | undefined {
-  const status = statusOf(process)
+  const status = kernelTextIfAny(process.path('status')) ?? ''
   const uids = statusField(status, 'Uid')?.split(/\s+/) ?? []
   if (uids.length !== 4) return 'its user cannot be read'
   const other = uids.find((uid) => uid !== '0')
@@ -140,16 +136,13 @@ export async function whyNotHostsMounts(process: PinnedProcess): Promise<string 
 
 /** By lsns(8), which asks the kernel (NS_GET_USERNS); undefined where lsns does not show it. */
 async function ownerOf(mountNamespace: string): Promise<string | undefined> {
-  const number = numberOf(mountNamespace)
+  const number = /\[(\d+)\]/.exec(mountNamespace)?.[1]
   const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
   const { stdout } = await askProgram('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
     stdout: '',
   }))
-  const owner = stdout
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .find(([namespace]) => namespace === number)?.[1]
-  return owner !== undefined && /^[1-9]\d*$/.test(owner) ? `user:[${owner}]` : undefined
+  const owner = new RegExp(`^\\s*${number}\\s+([1-9]\\d*)\\s*$`, 'm').exec(stdout)?.[1]
+  return owner && `user:[${owner}]`
 }
 
 /** Without lsns (BusyBox): true only if every process in the mount namespace is in the host's user namespace. */
@@ -157,16 +150,4 @@ function ownerByProcesses(mountNamespace: string, user: string | undefined): str
   const inside = processIds().filter((pid) => namespaceOf(pid, 'mnt') === mountNamespace)
   const users = new Set(inside.map((pid) => namespaceOf(pid, 'user')))
   return users.size === 1 && users.has(user) ? user : undefined
-}
-
-function numberOf(namespace: string): string | undefined {
-  return /\[(\d+)\]/.exec(namespace)?.[1]
-}
-
-function statusOf(process: PinnedProcess): string {
-  try {
-    return process.text('status')
-  } catch {
-    return ''
-  }
 }

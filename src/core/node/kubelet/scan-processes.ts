@@ -2,7 +2,7 @@ import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { kernelText, parentIn, processIds } from '../../trust/kernel.ts'
+import { kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
@@ -55,7 +55,7 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
     return { podUids: [], nestedUids: [], error: String(error), ...found }
   }
   for (const pid of pids) {
-    cgroups.add(readIfAlive(`${proc}/${pid}/cgroup`))
+    cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
     const comm = commOf(pid, proc)
     const isRuntime = RUNTIME_COMM.test(comm)
     const host = isRuntime ? hostProcess(pid, proc, 'runtime') : kubeletProcess(pid, comm, proc)
@@ -63,7 +63,7 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   }
   // Process 1, the kubelet and the runtime: if they run in a container, the node itself is one.
   const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
-  const bases = new Set(node.flatMap((pid) => containersAround(readIfAlive(`${proc}/${pid}/cgroup`))))
+  const bases = new Set(node.flatMap((pid) => containersAround(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')))
   return { ...unitedPods(cgroups, [...bases]), ...found }
 }
 
@@ -91,7 +91,7 @@ export function scanKubelets(): readonly HostProcess[] {
 /** By its name, otherwise by its flags. */
 function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
   if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
-  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return undefined
+  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(kernelTextIfAny(`${proc}/${pid}/cmdline`) ?? '')) return undefined
   const found = hostProcess(pid, proc, 'by flags')
   if (found === undefined) return undefined
   if (!ownAncestors(proc).has(pid) && isKubeletByFlags(found.args, found.workingDirectory))
@@ -103,7 +103,11 @@ function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | 
 /** This process and its ancestors: a program that runs volctl with a kubelet's flags is not a kubelet. */
 function ownAncestors(proc: string): ReadonlySet<number> {
   const found = new Set<number>()
-  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentIn(readIfAlive(`${proc}/${pid}/status`)))
+  for (
+    let pid = process.pid;
+    pid > 0 && !found.has(pid);
+    pid = parentIn(kernelTextIfAny(`${proc}/${pid}/status`) ?? '')
+  )
     found.add(pid)
   return found
 }
@@ -123,7 +127,7 @@ export function letGo(processes: readonly HostProcess[]): void {
 }
 
 function commOf(pid: number, proc: string): string {
-  return readIfAlive(`${proc}/${pid}/comm`).trimEnd()
+  return kernelTextIfAny(`${proc}/${pid}/comm`) ?? ''
 }
 
 /**
@@ -192,7 +196,7 @@ export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | un
  */
 function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
   const [uid] = podUidsOfCgroup(process.text('cgroup'))
-  const isOfNode = uid === undefined || podUidsOfCgroup(readIfAlive(`${proc}/1/cgroup`)).includes(uid)
+  const isOfNode = uid === undefined || podUidsOfCgroup(kernelTextIfAny(`${proc}/1/cgroup`) ?? '').includes(uid)
   return isOfNode ? undefined : `it belongs to pod ${uid}`
 }
 
@@ -202,12 +206,4 @@ function notBelieved({ pid, comm }: HostProcess, why: string): void {
     why: `the process does not count as this node's kubelet: ${why}`,
     hint: 'If the process is this kubelet, give what volctl would read from it: --root-dir, --node and --kubeconfig.',
   })
-}
-
-function readIfAlive(path: string): string {
-  try {
-    return kernelText(path, 'latin1')
-  } catch {
-    return ''
-  }
 }
