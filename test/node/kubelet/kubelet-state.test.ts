@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
 import { judgeKubelet, type KubeletAnswers } from '../../../src/core/node/kubelet/kubelet-state.ts'
 import { serviceOf } from '../../../src/core/node/kubelet/scan-processes.ts'
-import { activeOf, parseUnitState } from '../../../src/core/node/kubelet/systemctl.ts'
+import { activeOf, fieldsOf, unitStateIn } from '../../../src/core/node/kubelet/systemctl.ts'
 
 const stopped = {
   activeState: 'inactive',
@@ -86,7 +86,9 @@ describe('S11: judgeKubelet', () => {
   })
 })
 
-describe('parseUnitState', () => {
+describe('unitStateIn', () => {
+  const parseUnitState = (text: string, now?: Parameters<typeof unitStateIn>[1]) => unitStateIn(fieldsOf(text), now)
+
   it('reads what systemctl shows', () => {
     const text = 'LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\n'
     expect(parseUnitState(text)).toEqual({ activeState: 'inactive', subState: 'dead', unitFileState: 'enabled' })

@@ -8,7 +8,15 @@ import { runsApiServer } from '../../plan/commands.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import { RUNTIME_COMM, unitsOf } from '../kubelet/scan-processes.ts'
-import { activeAmong, hasSystemd, STARTERS, startersIn, type UnitState, unitProperties } from '../kubelet/systemctl.ts'
+import {
+  activeAmong,
+  hasSystemd,
+  STARTERS,
+  startersIn,
+  type UnitState,
+  unitProperties,
+  unitsIn,
+} from '../kubelet/systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {
@@ -57,8 +65,8 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   const shown = await unitProperties(unit, [...PLAIN, ...STARTERS, ...STOPPED_WITH_IT])
   if (shown === undefined || shown.get('LoadState') === 'not-found') return undefined
   const text = (name: string): string => shown.get(name) ?? ''
-  const named = (names: readonly string[]): string[] => names.flatMap((name) => text(name).split(/\s+/).filter(Boolean))
-  const [startedBy, stopsToo] = await Promise.all([activeAmong(startersIn(shown)), activeAmong(named(STOPPED_WITH_IT))])
+  const stopped = unitsIn(shown, ...STOPPED_WITH_IT)
+  const [startedBy, stopsToo] = await Promise.all([activeAmong(startersIn(shown)), activeAmong(stopped)])
   const inside = processesOf(unit)
   const containers = inside.filter(
     ({ pid, comm }) => RUNTIME_COMM.test(comm) || SHIM_COMM.test(comm) || isContained(pid),

@@ -53,7 +53,9 @@ export interface KubeletAnswers {
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
   const running = signs.running.find((candidate) => candidate === chosen) ?? signs.running[0]
-  const unit = running === undefined ? knownUnit(answers) : running.unit
+  // Otherwise one that systemd knows.
+  const known = typeof answers.state === 'object' ? answers.unit : undefined
+  const unit = running === undefined ? known : running.unit
   const common = {
     ...omitUndefined({ pid: running?.pid, unit, args: chosen?.args }),
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
@@ -67,11 +69,6 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
     return { running: true, mayReturn: true, ...common, note }
   }
   return { running: false, ...held(answers), ...common }
-}
-
-/** A unit that systemd knows. */
-function knownUnit({ unit, state }: KubeletAnswers): string | undefined {
-  return typeof state === 'object' ? unit : undefined
 }
 
 type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>

@@ -33,9 +33,9 @@ export async function unitState(
   stoppedHere = false,
 ): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
   if (!hasSystemd()) return 'no systemd'
-  const output = await show(PROPERTIES, [unit])
-  if (output === undefined) return 'no answer'
-  const state = parseUnitState(output)
+  const shown = await unitProperties(unit, PROPERTIES)
+  if (shown === undefined) return 'no answer'
+  const state = unitStateIn(shown)
   if (state?.startedBy === undefined) return state
   const { startedBy, ...rest } = state
   const ownTimer = stoppedHere ? timerOf(startingService(unit)) : undefined
@@ -75,7 +75,8 @@ export function activeOf(output: string, units: readonly string[]): readonly str
   return units.filter((unit) => !['inactive', 'failed'].includes(states.get(unit) ?? ''))
 }
 
-function fieldsOf(output: string): ReadonlyMap<string, string> {
+/** What `systemctl show` says of one unit. */
+export function fieldsOf(output: string): ReadonlyMap<string, string> {
   return new Map(
     output.split('\n').map((line) => {
       const equals = line.indexOf('=')
@@ -94,9 +95,8 @@ function thisMoment(): Moment {
   return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
 }
 
-/** Reads the output of `systemctl show`. */
-export function parseUnitState(output: string, now: Moment = thisMoment()): UnitState | undefined {
-  const fields = fieldsOf(output)
+/** @param fields of PROPERTIES */
+export function unitStateIn(fields: ReadonlyMap<string, string>, now: Moment = thisMoment()): UnitState | undefined {
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
   const inactiveSince = sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now)
   const job = fields.get('Job') ?? ''
@@ -117,13 +117,16 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
  * @param fields those of STARTERS
  */
 export function startersIn(fields: ReadonlyMap<string, string>): readonly string[] {
-  const [triggers, upholds, wants] = STARTERS.map((name) => (fields.get(name) ?? '').split(/\s+/).filter(Boolean))
-  const own = wants?.filter((name) => name.startsWith(STARTS) && name.endsWith(SERVICE)) ?? []
-  return [...(triggers ?? []), ...(upholds ?? []), ...own.map(timerOf)]
+  const own = unitsIn(fields, 'WantedBy').filter((name) => name.startsWith(STARTS) && name.endsWith('.service'))
+  return [...unitsIn(fields, 'TriggeredBy', 'UpheldBy'), ...own.map(timerOf)]
+}
+
+/** The units that these properties name. */
+export function unitsIn(fields: ReadonlyMap<string, string>, ...names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => (fields.get(name) ?? '').split(/\s+/).filter(Boolean))
 }
 
 const STARTS = 'volctl-start-'
-const SERVICE = '.service'
 
 /** The service of volctl's that wants a unit, so that it starts it and then ends itself, with its timer (S35). */
 export const startingService = (unit: string): string => `${STARTS}${unit}`
