@@ -75,7 +75,7 @@ const HINTS: Readonly<Record<number, string>> = {
 /** An answer other than 2xx as an error (N54). */
 export function errorFromAnswer(answer: FailedAnswer): ApiError {
   const status = parseStatus(answer.body)
-  const code = codeOf(answer.status)
+  const code = CODES_OF_STATUS[answer.status] ?? 'ApiFailed'
   const text = shortText(status?.message, 1000)
   const reason = reasonOf(answer.status, status, code)
   return new ApiError(
@@ -111,10 +111,6 @@ function shortText(value: unknown, length: number): string | undefined {
   return value.length > length ? `${value.slice(0, length)}…` : value
 }
 
-function codeOf(status: number): ErrorCode {
-  return CODES_OF_STATUS[status] ?? 'ApiFailed'
-}
-
 const CODES_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -146,11 +142,18 @@ const TLS_CODES =
 export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
   const within = `within ${deadlineMs / 1000} s`
   const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
-  return new ApiError('ApiUnreachable', `The API server ${server} ${message}.`, {
-    status: 0,
-    reason: 'Timeout',
-    trouble: 'late',
-  })
+  return unanswered('ApiUnreachable', 'late', 'Timeout', `The API server ${server} ${message}.`)
+}
+
+/** No whole answer came. */
+function unanswered(
+  code: ErrorCode,
+  trouble: Trouble,
+  reason: string,
+  message: string,
+  options: VolctlErrorOptions = {},
+): ApiError {
+  return new ApiError(code, message, { status: 0, reason, trouble, ...options })
 }
 
 /** @param why continues "the answer to GET …" */
@@ -171,7 +174,7 @@ export function unusable(
   hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   reason = 'BadAnswer',
 ): ApiError {
-  return new ApiError('ApiFailed', message, { status: 0, reason, trouble: 'answer', hint })
+  return unanswered('ApiFailed', 'answer', reason, message, { hint })
 }
 
 /** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
@@ -180,23 +183,11 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
   if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
   if (TLS_CODES.test(reason)) {
-    return new ApiError(
-      'TlsMismatch',
-      `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`,
-      {
-        status: 0,
-        reason,
-        trouble: 'tls',
-        cause: error,
-      },
-    )
+    const text = `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`
+    return unanswered('TlsMismatch', 'tls', reason, text, { cause: error })
   }
-  return new ApiError('ApiUnreachable', `The API server ${server} cannot be reached: ${String(message)}.`, {
-    status: 0,
-    reason,
-    trouble: 'connection',
-    cause: error,
-  })
+  const text = `The API server ${server} cannot be reached: ${String(message)}.`
+  return unanswered('ApiUnreachable', 'connection', reason, text, { cause: error })
 }
 
 /** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */
