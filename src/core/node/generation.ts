@@ -36,12 +36,20 @@ export function writeGeneration(generation: OpenDirectory, files: Files): void {
 
 /** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
 export function holds(directory: OpenDirectory, name: string, files: Files): boolean {
-  try {
-    return within(directory, [name], openBelow, (generation) => {
-      const wanted = new Set([...files.keys()].flatMap((path) => [...parentsOf(path), path]))
-      const found = namesBelow(generation, '')
-      return found.every((path) => wanted.has(path)) && [...files].every((file) => isSame(generation, file))
+  const directories = new Set([...files.keys()].flatMap(parentsOf))
+  let found = 0
+  const isSame = (at: OpenDirectory, prefix: string): boolean =>
+    readNames(at).every((bytes) => {
+      const path = `${prefix}${bytes.toString()}`
+      const entry = entryPath(at, bytes)
+      if (lstatSync(entry).isDirectory())
+        return directories.has(path) && within(at, [bytes], openBelow, (below) => isSame(below, `${path}/`))
+      const wanted = files.get(path)
+      found++
+      return wanted !== undefined && hasContent(entry, wanted.value)
     })
+  try {
+    return within(directory, [name], openBelow, (generation) => isSame(generation, '')) && found === files.size
   } catch (error) {
     // Not the kubelet's directories and files: a new generation is written.
     if (NOT_THERE.has(errnoOf(error) ?? '')) return false
@@ -65,10 +73,10 @@ export function makeBelow(directory: OpenDirectory, name: string): OpenDirectory
 }
 
 /** Goes down name by name, and closes the descriptors that it leaves. */
-export function within<T>(
+export function within<T, Name>(
   directory: OpenDirectory,
-  names: readonly string[],
-  step: (directory: OpenDirectory, name: string) => OpenDirectory,
+  names: readonly Name[],
+  step: (directory: OpenDirectory, name: Name) => OpenDirectory,
   work: (directory: OpenDirectory) => T,
 ): T {
   let at = directory
@@ -93,18 +101,7 @@ function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }
   })
 }
 
-function namesBelow(directory: OpenDirectory, prefix: string): string[] {
-  return readNames(directory).flatMap((bytes) => {
-    const name = bytes.toString()
-    const path = `${prefix}${name}`
-    if (!lstatSync(entryPath(directory, bytes)).isDirectory()) return [path]
-    return [path, ...within(directory, [name], openBelow, (below) => namesBelow(below, `${path}/`))]
-  })
-}
-
-function isSame(generation: OpenDirectory, [path, { value }]: [string, PayloadFile<Buffer>]): boolean {
-  return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openBelow, (directory) => {
-    const { fd, stats } = openPlain(entryPath(directory, path.slice(path.lastIndexOf('/') + 1)))
-    return closing(fd, () => stats.size === value.length && value.equals(readToLimit(fd, value.length)))
-  })
+function hasContent(path: Buffer, content: Buffer): boolean {
+  const { fd, stats } = openPlain(path)
+  return closing(fd, () => stats.size === content.length && content.equals(readToLimit(fd, content.length)))
 }
