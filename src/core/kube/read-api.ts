@@ -2,6 +2,7 @@ import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
+import type { Budget } from '../trust/bytes.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
@@ -67,9 +68,8 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
   const kept = keptBudget()
   const reader = objectReader(client, { signal, kept })
+  const lists = podLists(options, kept)
   const first = [
-    listNodePods(client, nodeName, signal, kept),
-    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal, kept) : undefined,
     getNode(client, nodeName, signal),
     whoAmI(client, signal),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
@@ -77,10 +77,10 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const
   // All requests end before anything is thrown: none is left behind.
-  await Promise.allSettled(first)
-  const node = await noted(reader, first[2])
-  const user = await first[3]
-  const { list, check } = await secondLook(options, user, ...(await newEnough(options, await first[0], first[1])))
+  await Promise.allSettled([...lists, ...first])
+  const node = await noted(reader, first[0])
+  const user = await first[1]
+  const { list, check } = await secondLook(options, user, await newEnough(options, lists))
 
   const wanted = referencedObjects(list.items)
   const [volumes, configMaps, secrets] = await Promise.all([
@@ -88,8 +88,8 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.getAll(CONFIG_MAPS, wanted.configMaps),
     reader.getAll(SECRETS, wanted.secrets),
   ])
-  const mayDelete = await first[4]
-  const lease = await first[6]
+  const mayDelete = await first[2]
+  const lease = await first[4]
   const renewTime = lease?.spec?.renewTime
   const api: ApiSnapshot = {
     server: client.server,
@@ -102,7 +102,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     persistentVolumes: volumes.volumes,
     volumeAttachments: volumes.attachments,
     csiDrivers: volumes.drivers,
-    csiNode: (await first[5]) ?? null,
+    csiNode: (await first[3]) ?? null,
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
@@ -126,43 +126,43 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
   }
 }
 
+/** The pods of this node: by the credential in use, and by the kubelet's own for a second look. */
+type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
+
+function podLists({ client, kubeletClient, nodeName, signal }: ReadApiOptions, kept?: Budget): PodLists {
+  const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, signal, kept)
+  return [list(client), kubeletClient && list(kubeletClient)]
+}
+
 /**
  * The lists, read again if a pod on this node is not in them, since it may be younger than the list. For pods that are in it,
  * an older list is fine: their volumes never change, and their end is final.
  */
-async function newEnough(
-  options: ReadApiOptions,
-  pods: ObjectList<Pod>,
-  kubeletPods: Promise<ObjectList<Pod>> | undefined,
-): Promise<[ObjectList<Pod>, Promise<ObjectList<Pod>> | undefined]> {
-  const { client, kubeletClient, nodeName, disk, signal } = options
-  if (disk === undefined) return [pods, kubeletPods]
-  const named = new Set(pods.items.flatMap(namedUids))
-  if ((await disk.podUids()).every((uid) => named.has(uid))) return [pods, kubeletPods]
+async function newEnough(options: ReadApiOptions, lists: PodLists): Promise<PodLists> {
+  const { disk } = options
+  const { items } = await lists[0]
+  const named = new Set(items.flatMap(namedUids))
+  if (disk === undefined || (await disk.podUids()).every((uid) => named.has(uid))) return lists
   await disk.read()
-  const again = [
-    listNodePods(client, nodeName, signal),
-    kubeletClient ? listNodePods(kubeletClient, nodeName, signal) : undefined,
-  ] as const
+  const again = podLists(options)
   await Promise.allSettled(again)
-  return [await again[0], again[1]]
+  return again
 }
 
 async function secondLook(
-  options: ReadApiOptions,
+  { client, kubeletClient, kubeletUnused, nodeName, signal }: ReadApiOptions,
   user: string | undefined,
-  pods: ObjectList<Pod>,
-  kubeletPods: Promise<ObjectList<Pod>> | undefined,
+  [mine, its]: PodLists,
 ): Promise<CheckedPods> {
-  const { client, kubeletClient, kubeletUnused, nodeName, signal } = options
-  if (user === `${NODE_USER}${nodeName}`) return { list: pods }
-  if (kubeletUnused) return { list: pods, check: kubeletUnused }
-  if (!kubeletClient || !kubeletPods) return { list: pods }
+  const list = await mine
+  if (user === `${NODE_USER}${nodeName}`) return { list }
+  if (kubeletUnused) return { list, check: kubeletUnused }
+  if (!kubeletClient || !its) return { list }
   try {
-    return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
+    return await checkedPods(client, kubeletClient, nodeName, [list, await its], signal)
   } catch (error) {
     // Also if the kubelet's files have changed meanwhile.
     if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
-    return { list: pods, check: { ...checkBy(kubeletClient), problem: error.message } }
+    return { list, check: { ...checkBy(kubeletClient), problem: error.message } }
   }
 }
