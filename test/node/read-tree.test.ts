@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { livingPods, livingVolumes } from '../../src/core/node/collect-node.ts'
+import { livingVolumes } from '../../src/core/node/collect-node.ts'
 import type { LivingPod } from '../../src/core/node/tree/pod-directory.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
@@ -45,9 +45,8 @@ describe('the tree of a real node, built anew', async () => {
   it('for a plan has the same names and types, without what lives, and the digests that can be compared', async () => {
     const { api } = snapshot
     if (api === undefined) throw new Error('a capture has the API')
-    const pods = livingPods(api.pods)
     const living = livingVolumes(api)
-    expect([...pods.keys()]).toEqual(expect.arrayContaining([...(snapshot.processes ?? [])]))
+    expect([...living.keys()]).toEqual(expect.arrayContaining([...(snapshot.processes ?? [])]))
     const planned = await readTree({ rootDir: root, mounts, attributes: 'plan' }, living)
     const byPath = new Map(planned.map((entry) => [entry.path, entry]))
     const digested: string[] = []

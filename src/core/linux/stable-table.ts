@@ -2,21 +2,17 @@
 import { release } from 'node:os'
 import { VolctlError } from '../base/errors.ts'
 import { linesInPieces } from '../trust/kernel.ts'
-import { TooLarge } from '../trust/plain-files.ts'
 import type { MountTable } from './mount-table.ts'
 import { parseMountinfo, parsePieces } from './parse-mountinfo.ts'
 
 const FIRST_RELIABLE = { major: 5, minor: 8 }
 const TRIES = 10
 
-/** Of any namespace, however many mounts somebody made there: the kernel's limit of 100,000, with rather long paths. */
-const MOST = 64 << 20
-
 interface TableReading {
   readonly kernel?: string
   /** In pieces of whole lines. */
   readonly read?: (path: string) => Iterable<Buffer>
-  /** Called with the number of bytes of each piece; throws TooLarge where it is enough. */
+  /** Called with the number of bytes of each piece; throws TooLarge where it is enough. Absent: a table of the node's own, however long. */
   readonly take?: (bytes: number) => void
 }
 
@@ -26,7 +22,7 @@ interface TableReading {
  * @throws TooLarge, VolctlError NodeUnreadable, and what the file system says
  */
 export function tableAt(path: string, reading: TableReading = {}): MountTable {
-  const { kernel = release(), read = linesInPieces, take = within(MOST) } = reading
+  const { kernel = release(), read = linesInPieces, take = () => {} } = reading
   function* taken(): Iterable<Buffer> {
     take(0)
     for (const piece of read(path)) {
@@ -45,14 +41,6 @@ export function tableAt(path: string, reading: TableReading = {}): MountTable {
   throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
     hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
   })
-}
-
-function within(most: number): (bytes: number) => void {
-  let left = most
-  return (bytes) => {
-    left -= bytes
-    if (left < 0) throw new TooLarge(`is larger than ${most} bytes`)
-  }
 }
 
 /** A version that cannot be read counts as an old one. */

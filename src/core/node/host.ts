@@ -198,10 +198,8 @@ function findFile(path: string, view?: View): FoundFile | undefined {
  * mounted: the caller has checked the table.
  */
 function listTree(path: string): readonly string[] {
-  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
-    const child = `${path}/${entry.name}`
-    return entry.isDirectory() ? [child, ...listTree(child)] : [child]
-  })
+  const entries = readdirSync(path, { withFileTypes: true, recursive: true })
+  return entries.map(({ parentPath, name }) => posix.join(parentPath, name))
 }
 
 /** Names in a directory; none where there is no such directory. */

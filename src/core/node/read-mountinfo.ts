@@ -86,7 +86,7 @@ function resolved(rootDir: string): string {
 /** The mount table of a namespace, by default ours: one of the node's own, however long. @throws VolctlError NodeUnreadable */
 export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
   try {
-    return tableAt(path, { take: () => {} })
+    return tableAt(path)
   } catch (error) {
     if (error instanceof VolctlError) throw error
     throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })

@@ -90,11 +90,7 @@ export function checkTrusted(path: string): Stats {
  * @returns a descriptor of it, which the caller closes; names in it go through /proc/self/fd/N
  * @throws NotTrusted, NotAFile where it is not a directory, or what the file system says
  */
-export function openTrustedDirectory(path: string): number {
-  return directoryAt(path)
-}
-
-function directoryAt(path: string, options?: WalkOptions): number {
+export function openTrustedDirectory(path: string, options?: WalkOptions): number {
   const { fd, stats } = trustedPlace(path, options)
   return closingOnError(fd, () => {
     if (!stats.isDirectory()) throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
@@ -185,7 +181,7 @@ export function requireOneName({ nlink }: Stats): void {
 export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
   const { root, rest } = fromRoot(path)
   const absolute = `${root}${posix.resolve(rest)}`
-  const fd = directoryAt(posix.dirname(absolute), { throughDoubt: true })
+  const fd = openTrustedDirectory(posix.dirname(absolute), { throughDoubt: true })
   return { fd, name: posix.basename(absolute) }
 }
 

@@ -34,7 +34,8 @@ const UNIT_DIRECTORIES = [
  */
 export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
   const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
-  if (directory === undefined || isMasked(join(root, directory, name))) return undefined
+  // A link to /dev/null: it is masked.
+  if (directory === undefined || linkIfAny(join(root, directory, name)) === '/dev/null') return undefined
   const base = obeyedTextIfAny(join(root, directory, name))
   if (!base) return undefined
   const settings = new Map<string, string[]>()
@@ -152,8 +153,4 @@ const PARTS = /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs
 
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
-function isMasked(path: string): boolean {
-  return linkIfAny(path) === '/dev/null'
 }

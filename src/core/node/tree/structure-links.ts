@@ -6,7 +6,7 @@
  * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way can
  * hang. The content behind any other link is unknown, and counts as in use.
  */
-import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../../base/closing.ts'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
@@ -15,6 +15,7 @@ import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { listIfAny } from '../../trust/kernel.ts'
 import { walkTo } from '../../trust/walk.ts'
 
 export interface StructureLinks {
@@ -86,18 +87,8 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
   }
   for (const path of STRUCTURE) look(path)
   const drivers = places.get(DRIVER_DIRECTORIES)
-  for (const name of drivers === undefined ? [] : linksIn(drivers)) look(`${DRIVER_DIRECTORIES}/${name}`)
+  for (const name of drivers === undefined ? [] : listIfAny(drivers)) look(`${DRIVER_DIRECTORIES}/${name}`)
   return { links, unknown }
-}
-
-function linksIn(directory: string): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
-  } catch {
-    // The tree walk reports the error.
-    return []
-  }
 }
 
 /** Undefined: the path is missing, or cannot be read, which the tree walk reports. */
