@@ -1,7 +1,7 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf, isMissing } from '../../base/errors.ts'
+import { errnoOf } from '../../base/errors.ts'
 import type { BlockDevice } from '../../facts/actual/snapshot.ts'
 import { decodeOctal, fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
@@ -123,11 +123,9 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
   const loop = `${sys}/block/${posix.basename(device)}/loop`
   try {
     // Most are free, and an error costs much more than this question.
-    if (!isThere(loop)) return undefined
-    return kernelText(`${loop}/backing_file`).trimEnd()
-  } catch (error) {
-    // Let go of meanwhile.
-    return isMissing(error) || errnoOf(error) === 'ENODEV' || errnoOf(error) === 'ENXIO' ? undefined : '/'
+    return isThere(loop) ? textIn(`${loop}/backing_file`) : undefined
+  } catch {
+    return '/'
   }
 }
 

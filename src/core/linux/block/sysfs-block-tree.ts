@@ -66,12 +66,8 @@ const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
 /** @param sys @param dev of this host, or of a test */
 export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
   const scsiAddressOf = (name: string): string | undefined => {
-    try {
-      const found = posix.basename(realpathSync(`${sys}/block/${name}/device`))
-      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
-    } catch (error) {
-      return ifAbsent(error, undefined)
-    }
+    const found = unlessGone('', () => posix.basename(realpathSync(`${sys}/block/${name}/device`)))
+    return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
   }
   /** The file that takes a SCSI disk away when "1" is written to it. */
   const deletePath = (name: string): string => `${sys}/block/${name}/device/delete`
@@ -128,11 +124,7 @@ export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
     /** The kernel's name of a device file, links followed. */
     nameOfFile: (path: string): string | undefined => {
       if (!path.startsWith('/dev/')) return undefined
-      try {
-        return posix.basename(realpathSync(`${dev}${path.slice('/dev'.length)}`))
-      } catch (error) {
-        return ifAbsent(error, undefined)
-      }
+      return unlessGone(undefined, () => posix.basename(realpathSync(`${dev}${path.slice('/dev'.length)}`)))
     },
     /** The other devices of a file system that spans several (btrfs, bcachefs). */
     devicesBeside: (name: string): readonly string[] => {
@@ -221,20 +213,12 @@ function charactersOf(device: string): string[] {
 
 /** Whether sysfs has this. @throws any failure but absence (S3) */
 export function isThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    return ifAbsent(error, false)
-  }
+  return unlessGone(false, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
 }
 
 /** Sorted names in a directory of sysfs; none where there is no such directory. @throws any other failure (S3) */
 export function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).toSorted(compareText)
-  } catch (error) {
-    return ifAbsent(error, [])
-  }
+  return unlessGone([], () => readdirSync(directory).toSorted(compareText))
 }
 
 /**
@@ -244,27 +228,25 @@ export function namesIn(directory: string): string[] {
  * @throws any other failure (S3)
  */
 export function textIn(file: string, ...none: readonly string[]): string | undefined {
-  try {
-    return kernelText(file).trim()
-  } catch (error) {
-    return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
-  }
+  return unlessGone(undefined, () => kernelText(file).trim(), ...none)
 }
 
 /** The last name of a link's target. EINVAL: the link was replaced by something else. */
 function nameBehind(link: string): string | undefined {
-  try {
-    return posix.basename(readlinkSync(link))
-  } catch (error) {
-    return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
-  }
+  return unlessGone(undefined, () => posix.basename(readlinkSync(link)), 'EINVAL')
 }
 
 /** If a device disappears while its attributes are read, the read fails with one of several errors that all mean "gone". */
-function ifAbsent<T>(error: unknown, absent: T): T {
-  const code = errnoOf(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent
-  throw error
+const GONE = ['ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO']
+
+/** @param none other errors that mean the same here @throws any other failure (S3) */
+function unlessGone<T>(absent: T, read: () => T, ...none: readonly string[]): T {
+  try {
+    return read()
+  } catch (error) {
+    if ([...GONE, ...none].includes(errnoOf(error) ?? '')) return absent
+    throw error
+  }
 }
 
 // File systems that are still alive on a device although no mount table has them.
