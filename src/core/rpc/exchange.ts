@@ -1,6 +1,6 @@
-import { closeSync } from 'node:fs'
 import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import { closing } from '../base/closing.ts'
 import { errnoOf, errorMessage } from '../base/errors.ts'
 import { Gathered } from '../trust/bytes.ts'
 import { walkTo } from '../trust/walk.ts'
@@ -247,12 +247,5 @@ export function statusOfConnection(error: unknown): TransportStatus {
  * @throws what the file system says
  */
 function connectUnixSocket(path: string): Socket {
-  const { fd } = walkTo(path, { throughDoubt: true })
-  const socket = connect({ path: `/proc/self/fd/${fd}` })
-  let open = true
-  const release = (): void => {
-    if (open) closeSync(fd)
-    open = false
-  }
-  return socket.once('connect', release).once('close', release)
+  return closing(walkTo(path, { throughDoubt: true }).fd, (fd) => connect({ path: `/proc/self/fd/${fd}` }))
 }
