@@ -7,6 +7,7 @@
  *   each, `--max-http-header-size`, which a caller cannot set: the launcher drops NODE_OPTIONS);
  * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
  */
+import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
@@ -49,7 +50,7 @@ export function createTransport(server: URL, connection: ConnectionOptions, budg
   const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
   return {
-    /** @throws TooLarge, the signal's reason, or the connection's error */
+    /** @throws TooLarge, or the connection's error, also where the signal has ended it */
     send: async ({
       method,
       url,
@@ -79,18 +80,15 @@ export function createTransport(server: URL, connection: ConnectionOptions, budg
   }
 }
 
-function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise<IncomingMessage>((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason)
-    // These are not removed: later errors of the request also end the answer that is being read.
-    outgoing.on('response', resolve).on('error', reject)
-    // A change of protocol closes the request without an error, and so does the signal before there is a socket.
-    outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
-    signal.addEventListener('abort', giveUp, { once: true })
-    // A signal of a whole list would keep every answer until the list ends.
-    outgoing.on('response', () => signal.removeEventListener('abort', giveUp))
-    outgoing.on('close', () => signal.removeEventListener('abort', giveUp))
+async function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  // Later errors of the request also end the answer that is being read.
+  outgoing.on('error', () => {})
+  // A change of protocol closes the request without an error, and so does the signal before there is a socket.
+  const closed = once(outgoing, 'close').then(() => {
+    throw new Error('the connection was closed without an answer')
   })
+  const [response] = await Promise.race([once(outgoing, 'response', { signal }), closed])
+  return response
 }
 
 /** The body of a failed answer. If it is too long it is dropped: the status says enough. */
