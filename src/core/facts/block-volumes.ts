@@ -10,8 +10,7 @@ import { CSI_BLOCK_DIR } from '../volumes/paths.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
-import { type BlockMapping, type BlockVolume, exists, mapFileOf } from './actual/block-volume.ts'
-import type { TreeEntry } from './actual/snapshot.ts'
+import { type BlockVolume, exists, mapFileOf } from './actual/block-volume.ts'
 import { readStateFile } from './actual/state-file.ts'
 import { baseName } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
@@ -69,7 +68,9 @@ function namedAfterVolume(inputs: ActualInputs, links: readonly Link[], plugin: 
   return sorted([...inputs.tree.childDirs(base), ...linked.keys()]).map((name) => {
     const byPod = linked.get(name) ?? NO_LINK
     const dir = `${base}/${name}`
-    return mapped(inputs, { plugin, name, dir }, [...byPod.keys(), ...uidsBelow(inputs, dir)], (uid) => byPod.get(uid))
+    return blockVolume(inputs, { plugin, name, dir }, [...byPod.keys(), ...uidsBelow(inputs, dir)], (uid) =>
+      byPod.get(uid),
+    )
   })
 }
 
@@ -94,15 +95,16 @@ function namedAfterDevice(
       if (link !== undefined) unclaimed.delete(link)
       return link?.path
     }
-    return mapped(inputs, { plugin, name: baseName(dir), dir }, uidsBelow(inputs, dir), linkOf, file)
+    const isOwn = file?.type === 'file' && file.error === undefined
+    const known = isOwn ? [file.path] : []
+    return blockVolume(inputs, { plugin, name: baseName(dir), dir, known }, uidsBelow(inputs, dir), linkOf)
   })
   const left = byName([...unclaimed], plugin)
   const orphans = sorted(left.keys()).map((name) => {
-    const dir = `${base}/${name}`
-    const mappings = [...(left.get(name) ?? NO_LINK)]
-      .toSorted(([a], [b]) => compareText(a, b))
-      .map(([podUid, path]) => mappingOf(inputs, dir, podUid, path))
-    return { ...MAP_ALONE, plugin, name, dir, mapDir: dir, mappings, foreign: [], unexpected: [] }
+    const byPod = left.get(name) ?? NO_LINK
+    return blockVolume(inputs, { plugin, name, dir: `${base}/${name}`, dirs: [] }, byPod.keys(), (uid) =>
+      byPod.get(uid),
+    )
   })
   return [...volumes, ...orphans]
 }
@@ -153,26 +155,16 @@ function csiVolume(inputs: ActualInputs, name: string, byPod: ReadonlyMap<string
   const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
   const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
   const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
-  const uids = sorted([...byPod.keys(), ...uidsBelow(inputs, mapDir), ...uidsBelow(inputs, publishDir)])
-  const mappings = uids.map((podUid) => ({
-    ...mappingOf(inputs, mapDir, podUid, byPod.get(podUid)),
-    publishPath: existing(inputs, `${publishDir}/${podUid}`),
-    publishLayers: inputs.at(`${publishDir}/${podUid}`),
-  }))
-  const known = [dir, mapDir, `${dir}/data`, stagingPath, publishDir, ...(stateFile ? [stateFile.path] : [])]
-  for (const uid of uids) known.push(`${mapDir}/${uid}`, `${publishDir}/${uid}`)
+  const known = [`${dir}/data`, stagingPath, publishDir, ...(stateFile ? [stateFile.path] : [])]
   // A shared directory contains the directories of other volumes.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
+  const places = { plugin: CSI_PLUGIN, name, dir, mapDir, publishDir, known, dirs: [...own, publishDir] }
+  const uids = [...byPod.keys(), ...uidsBelow(inputs, mapDir), ...uidsBelow(inputs, publishDir)]
   return {
-    plugin: CSI_PLUGIN,
-    name,
-    dir,
-    mapDir,
+    ...blockVolume(inputs, places, uids, (uid) => byPod.get(uid)),
     stateFile,
     stagingPath: existing(inputs, stagingPath),
     publishDir: existing(inputs, publishDir),
-    mappings,
-    ...others(inputs, [...own, publishDir], known),
     staging: {
       path: stagingPath,
       mounts: inputs.mountsWithin(stagingPath),
@@ -185,28 +177,45 @@ function existing(inputs: ActualInputs, path: string): string | undefined {
   return exists(inputs, path) ? path : undefined
 }
 
-/** No driver, and no state file of one. */
-const MAP_ALONE = { stateFile: undefined, stagingPath: undefined, publishDir: undefined } as const
-
-/** A volume that has only a map directory. @param own the kubelet's own file there */
-function mapped(
-  inputs: ActualInputs,
-  volume: Pick<BlockVolume, 'plugin' | 'name' | 'dir'>,
-  podUids: readonly string[],
-  linkOf: (podUid: string) => string | undefined,
-  own?: TreeEntry,
-): BlockVolume {
-  const { dir } = volume
-  const uids = sorted(podUids)
-  const known = [dir, ...uids.map((uid) => `${dir}/${uid}`)]
-  if (own?.type === 'file' && own.error === undefined) known.push(own.path)
-  const mappings = uids.map((uid) => mappingOf(inputs, dir, uid, linkOf(uid)))
-  return { ...MAP_ALONE, ...volume, mapDir: dir, mappings, ...others(inputs, [dir], known) }
+interface Places extends Pick<BlockVolume, 'plugin' | 'name' | 'dir'> {
+  /** Absent: the directory. */
+  readonly mapDir?: string
+  readonly publishDir?: string
+  /** What else the kubelet makes there. */
+  readonly known?: readonly string[]
+  /** In which whatever else lies there is none of the kubelet's; absent: the directory. */
+  readonly dirs?: readonly string[]
 }
 
-/** A pod's link and its map file; nothing is published. */
-function mappingOf(inputs: ActualInputs, mapDir: string, podUid: string, symlink: string | undefined): BlockMapping {
-  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
+/** @param linkOf a pod's link */
+function blockVolume(
+  inputs: ActualInputs,
+  { plugin, name, dir, mapDir = dir, publishDir, known: more = [], dirs = [dir] }: Places,
+  podUids: Iterable<string>,
+  linkOf: (podUid: string) => string | undefined,
+): BlockVolume {
+  const known = new Set([dir, mapDir, ...more])
+  const mappings = sorted(podUids).map((podUid) => {
+    const published = publishDir === undefined ? undefined : `${publishDir}/${podUid}`
+    known.add(`${mapDir}/${podUid}`).add(published ?? dir)
+    return {
+      podUid,
+      symlink: linkOf(podUid),
+      ...mapFileOf(inputs, mapDir, podUid),
+      publishPath: published && existing(inputs, published),
+      publishLayers: published === undefined ? [] : inputs.at(published),
+    }
+  })
+  return {
+    ...{ plugin, name, dir, mapDir, mappings },
+    foreign: dirs
+      .flatMap((each) => inputs.mountsWithin(each))
+      .filter(({ mountPoint }) => !known.has(inputs.relative(inputs.plain(mountPoint))))
+      .toSorted((a, b) => a.index - b.index),
+    unexpected: dirs
+      .flatMap((each) => inputs.tree.descendants(each))
+      .filter(({ path, type, error }) => !known.has(path) && (type !== 'dir' || error !== undefined)),
+  }
 }
 
 /** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
@@ -218,23 +227,6 @@ function uidsBelow(inputs: ActualInputs, dir: string): string[] {
     .filter((path) => path.startsWith(`${dir}/`))
     .map((path) => path.slice(dir.length + 1))
     .filter((name) => isUid(name.toLowerCase()) || tree.isDir(`pods/${name}`))
-}
-
-/** Mounts and files in these directories that the kubelet did not make, and what could not be read. */
-function others(
-  inputs: ActualInputs,
-  dirs: readonly string[],
-  known: readonly string[],
-): Pick<BlockVolume, 'foreign' | 'unexpected'> {
-  return {
-    foreign: dirs
-      .flatMap((dir) => inputs.mountsWithin(dir))
-      .filter(({ mountPoint }) => !known.includes(inputs.relative(inputs.plain(mountPoint))))
-      .toSorted((a, b) => a.index - b.index),
-    unexpected: dirs
-      .flatMap((dir) => inputs.tree.descendants(dir))
-      .filter(({ path, type, error }) => !known.includes(path) && (type !== 'dir' || error !== undefined)),
-  }
 }
 
 /** Each once. */

@@ -31,10 +31,10 @@ export interface BlockVolume {
   readonly dir: string
   /** Relative: where the map files are. */
   readonly mapDir: string
-  readonly stateFile: StateFile | undefined
+  readonly stateFile?: StateFile | undefined
   /** Relative; CSI only. */
-  readonly stagingPath: string | undefined
-  readonly publishDir: string | undefined
+  readonly stagingPath?: string | undefined
+  readonly publishDir?: string | undefined
   readonly mappings: readonly BlockMapping[]
   /** Mounts below the other directories that belong to no mapping. */
   readonly foreign: readonly MountInfo[]

@@ -48,7 +48,7 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
   return given ?? doubt ?? (shown === undefined ? byConfirmedName(context, volume) : byDevice(context, volume, shown))
 }
 
-function whyLost({ stateFile }: Pick<PodVolume, 'stateFile'>): string {
+function whyLost({ stateFile }: Pick<BlockVolume, 'stateFile'>): string {
   return stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
 }
 
