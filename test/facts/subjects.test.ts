@@ -39,10 +39,10 @@ function strayThings(ledger: Ledger): string[] {
     ...[...row.wanted, ...row.ended].map((volume) => ledger.wanted(volume)),
     ...row.unresolved.map((volume) => ledger.unresolved(volume)),
     ...row.onDisk.map((volume) => ledger.podVolume(volume)),
-    ...row.leaked.map(({ podUid, subPaths }) => ledger.leaked(podUid, subPaths)),
+    ...row.leaked.map((subPaths) => ledger.leaked(subPaths)),
     ...row.staged.map((staged) => ledger.staged(staged)),
     ...row.globals.map((global) => ledger.global(global)),
-    ...row.maps.map(({ block }) => ledger.block(block)),
+    ...row.maps.map((block) => ledger.block(block)),
     ...(row.attachment === undefined ? [] : [ledger.attachment(row.attachment)]),
   ]
   return ledger.all.flatMap((row) =>

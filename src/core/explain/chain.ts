@@ -75,9 +75,9 @@ function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boole
   const mounted = [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
   const found: Link[] = [
     ...mounted.map((path) => ({ kind: 'StagedMount' as const, name: inputs.absolute(path), ...judgeMount(path) })),
-    ...maps.map(({ block }) => ({
+    ...maps.map(({ mapDir }) => ({
       kind: 'BlockMap' as const,
-      name: inputs.absolute(block.mapDir),
+      name: inputs.absolute(mapDir),
       ...had('the device is mapped'),
     })),
   ]
@@ -169,8 +169,8 @@ function missingMount(
 function subPathLinks(context: PlanContext, { onDisk, leaked }: VolumeRow, uid: string): Link[] {
   const { inputs, classes } = context
   const isLeft = ['Gone', 'Finished'].includes(classes.of(uid)?.class ?? 'Gone')
-  const own = [...onDisk, ...leaked].filter(({ podUid }) => podUid === uid)
-  const leaves = own.flatMap(({ subPaths }) => subPaths?.leaves ?? [])
+  const all = [...onDisk.flatMap(({ subPaths }) => subPaths ?? []), ...leaked]
+  const leaves = all.flatMap((each) => (each.podUid === uid ? each.leaves : []))
   return leaves.flatMap(({ path }): Link[] => {
     const seen = seenAt(inputs, path)
     if (seen === undefined) return []

@@ -111,9 +111,9 @@ function nameOf({
 }: VolumeRow): string {
   return (
     onDisk[0]?.name ??
-    maps[0]?.block.name ??
+    maps[0]?.name ??
     globals[0]?.name ??
-    leaked[0]?.subPaths.volumeName ??
+    leaked[0]?.volumeName ??
     persistentVolume?.metadata.name ??
     unresolved[0]?.persistentVolumeName ??
     unresolved[0]?.podVolumeName ??
@@ -128,7 +128,7 @@ function nameOf({
 
 function pluginOf({ onDisk, globals, maps, staged, attachment }: VolumeRow): string {
   if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
-  return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
+  return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.plugin ?? 'unknown'
 }
 
 /** This node's. */

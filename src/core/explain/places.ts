@@ -27,7 +27,7 @@ export function placesOf(context: PlanContext, volume: VolumeRow): Place[] {
     file === undefined ? [] : [place('stateFile', file.path, podUid, stateFileText(file))]
   const foreign = (mounts: readonly MountInfo[], podUid?: string): Place[] =>
     [...new Set(mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))].map((path) => at('foreign', path, podUid))
-  const subPaths = (podUid: string, parts: SubPaths): Place[] => [
+  const subPaths = ({ podUid, ...parts }: SubPaths): Place[] => [
     ...parts.leaves.map(({ path }) => place('subPath', path, podUid)),
     ...foreign(parts.foreign, podUid),
   ]
@@ -38,11 +38,11 @@ export function placesOf(context: PlanContext, volume: VolumeRow): Place[] {
       ...stateFile(parts.stateFile, podUid),
       ...markers.map((path) => place('marker', path, podUid)),
       ...foreign(parts.foreign, podUid),
-      ...(parts.subPaths === undefined ? [] : subPaths(podUid, parts.subPaths)),
+      ...(parts.subPaths === undefined ? [] : subPaths(parts.subPaths)),
     ]),
-    ...volume.leaked.flatMap((each) => subPaths(each.podUid, each.subPaths)),
-    ...volume.maps.flatMap(({ block, mappings }) => [
-      ...mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
+    ...volume.leaked.flatMap(subPaths),
+    ...volume.maps.flatMap((block) => [
+      ...block.mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
         Object.entries({ link: symlink, map: mapFile, published: publishPath } as const).flatMap(([role, path]) =>
           path === undefined ? [] : [place(role as Place['role'], path, podUid)],
         ),

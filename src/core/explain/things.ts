@@ -175,8 +175,8 @@ function podVolumeNames(volume: VolumeRow): ReadonlyMap<string, ReadonlySet<stri
     ),
     ...unresolved.map(({ podUid, podVolumeName: name }) => ({ podUid, name })),
     ...onDisk,
-    ...leaked.map(({ podUid, subPaths }) => ({ podUid, name: subPaths.volumeName })),
-    ...maps.flatMap(({ block, mappings }) => mappings.map(({ podUid }) => ({ podUid, name: block.name }))),
+    ...leaked.map(({ podUid, volumeName: name }) => ({ podUid, name })),
+    ...maps.flatMap(({ name, mappings }) => mappings.map(({ podUid }) => ({ podUid, name }))),
   ]
   const byPod = Map.groupBy(calls, ({ podUid }) => podUid)
   return new Map([...byPod].map(([uid, own]) => [uid, new Set(own.map(({ name }) => name))]))

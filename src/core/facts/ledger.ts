@@ -10,20 +10,18 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
-import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
-import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { parentOf } from './actual/tree.ts'
-import { csiGlobalDir, parseCsiUniqueName } from './actual/volume-names.ts'
+import { csiGlobalDir } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
 import { makeRows } from './make-rows.ts'
 import type { VolumeRow } from './row.ts'
 import { liesIn, type Part, partsByPath } from './row.ts'
 import { nodeThings } from './row-keys.ts'
-import type { CsiIdentity, LedgerSources } from './sources.ts'
+import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
 interface SoughtDevice {
@@ -68,7 +66,7 @@ export function ledgerOf(sources: LedgerSources) {
     }),
     unresolved: (volume: UnresolvedVolume): Subject => ({ row: keyOf.unresolved(volume).key, pod: volume.podUid }),
     podVolume: (volume: PodVolume): Subject => ({ row: keyOf.podVolume(volume).key, pod: volume.podUid }),
-    leaked: (podUid: PodUid, subPaths: SubPaths): Subject => ({ row: keyOf.leaked(podUid, subPaths).key, pod: podUid }),
+    leaked: (subPaths: SubPaths): Subject => ({ row: keyOf.leaked(subPaths).key, pod: subPaths.podUid }),
     staged: (each: StagedVolume): Subject => ({ row: keyOf.staged(each).key }),
     global: (global: GlobalMount): Subject => ({ row: keyOf.global(global).key }),
     /** @param mapping one pod's part of it */
@@ -76,7 +74,10 @@ export function ledgerOf(sources: LedgerSources) {
       const { key: row } = keyOf.block(block)
       return mapping === undefined ? { row } : { row, pod: mapping.podUid }
     },
-    attachment: (attachment: VolumeAttachment): Subject => ({ row: keyOf.attachment(attachment).key }),
+    attachment: (attachment: VolumeAttachment): Subject => {
+      const { key = '' } = keyOf.attachment(attachment) ?? rows().byAttachment.get(attachment.metadata.name) ?? {}
+      return { row: key }
+    },
     /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
     path: (path: string): Subject => {
       const [part] = partsAt(path)
@@ -164,18 +165,10 @@ function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeR
 /** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once. */
 function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<string, CsiIdentity> {
   const { api } = inputs.snapshot
-  const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume): CsiIdentity[] => {
-    const csi = csiSourceOf(volume)
-    const from = `PersistentVolume ${volume.metadata.name}`
-    return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle, from }]
-  })
-  // The last trace of a volume whose PersistentVolume and state file are both gone (N64).
-  const ofStatus = volumesInStatus(api?.node).flatMap((name): CsiIdentity[] => {
-    const volume = parseCsiUniqueName(name)
-    return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
-  })
+  const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume) => identityOfObject(volume) ?? [])
+  const all = [...onDisk.all.map(({ volume }) => volume), ...ofObjects, ...identitiesInStatus(api?.node)]
   const known = new Map<string, CsiIdentity>()
-  for (const identity of [...onDisk.all.map(({ volume }) => volume), ...ofObjects, ...ofStatus]) {
+  for (const identity of all) {
     const dir = csiGlobalDir(identity.driver, identity.handle)
     if (!known.has(dir)) known.set(dir, identity)
   }

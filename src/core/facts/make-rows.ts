@@ -6,9 +6,11 @@ import type { RowKey } from '../plan/subject.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { podNamespace } from '../volumes/pods.ts'
-import { attachmentName, parseCsiUniqueName } from './actual/volume-names.ts'
-import { GrowingRow, type VolumeRow } from './row.ts'
-import { type Keyed, type NodeThings, named } from './row-keys.ts'
+import { statusVolumesAt } from '../volumes/populate.ts'
+import { attachmentName } from './actual/volume-names.ts'
+import { completeRow, GrowingRow, type VolumeRow } from './row.ts'
+import { identified, type Keyed, type NodeThings, named } from './row-keys.ts'
+import { identitiesInStatus, identityOfObject } from './sources.ts'
 
 interface Rows {
   readonly all: readonly VolumeRow[]
@@ -47,43 +49,60 @@ export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, 
     return row
   }
 
+  function ofThisNode(attachment: VolumeAttachment): GrowingRow {
+    const key = keyOf.attachment(attachment)
+    if (key !== undefined) return rowOf(key)
+    const named = byPersistentVolume.get(attachment.spec.source.persistentVolumeName ?? '')
+    return named ?? rowOf({ key: `volumeattachments/${attachment.metadata.name}` })
+  }
+
   for (const volume of desired.volumes) wantedRow(volume).wanted.push(volume)
   for (const volume of ended()) wantedRow(volume).ended.push(volume)
   for (const unresolved of desired.unresolved) {
     const row = rowOf(keyOf.unresolved(unresolved))
     row.unresolved.push(unresolved)
     const { persistentVolumeName: name } = unresolved
-    if (name !== undefined) once(byPersistentVolume, name, () => row)
+    if (name) once(byPersistentVolume, name, () => row)
   }
+  /** By the one PersistentVolume of another plugin than CSI that its directory's name fits. */
+  const mounted = new Map<string, GrowingRow>()
   // Global mounts before the pods' directories, which may be on their devices.
-  for (const global of globals()) rowOf(keyOf.global(global)).globals.push(global)
+  for (const global of globals()) {
+    const row = rowOf(keyOf.global(global))
+    row.globals.push(global)
+    const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
+    if (one !== undefined && other === undefined) mounted.set(one.persistentVolume.metadata.name, row)
+  }
   for (const each of staged) rowOf(keyOf.staged(each)).staged.push(each)
   for (const podUid of podUids) {
     for (const volume of podVolumes(podUid)) rowOf(keyOf.podVolume(volume)).onDisk.push(volume)
-    for (const subPaths of leakedSubPaths(podUid))
-      rowOf(keyOf.leaked(podUid, subPaths)).leaked.push({ podUid, subPaths })
+    for (const subPaths of leakedSubPaths(podUid)) rowOf(keyOf.leaked(subPaths)).leaked.push(subPaths)
   }
-  for (const block of blocks) rowOf(keyOf.block(block)).maps.push({ block, mappings: block.mappings })
+  for (const block of blocks) rowOf(keyOf.block(block)).maps.push(block)
   // Objects last: most are of volumes that are known by then.
   for (const object of api?.persistentVolumes ?? []) {
-    if (byPersistentVolume.get(object.metadata.name)?.persistentVolume === undefined)
-      noteObject(object, rowOf(keyOf.persistentVolume(object)))
+    const { name } = object.metadata
+    const known = byPersistentVolume.get(name)
+    if (known?.persistentVolume !== undefined) continue
+    const identity = identityOfObject(object)
+    const own = identity && rowOf(identified(identity))
+    noteObject(object, own ?? known ?? mounted.get(name) ?? rowOf({ key: `persistentvolumes/${name}` }))
   }
   for (const attachment of api?.volumeAttachments ?? []) {
+    const { name } = attachment.metadata
     const isHere = attachment.spec.nodeName === nodeName
-    const row = isHere ? rowOf(keyOf.attachment(attachment)) : ofElsewhere(attachment, byPersistentVolume)
+    const row = isHere ? ofThisNode(attachment) : ofElsewhere(attachment, byPersistentVolume)
     if (row === undefined) continue
     if (isHere) row.attachment ??= attachment
-    byAttachment.set(attachment.metadata.name, row)
+    byAttachment.set(name, row)
   }
   // Also those that nothing else has.
-  for (const name of volumesInStatus(api?.node)) {
-    const csi = parseCsiUniqueName(name)
-    rowOf({ ...named(name), ...(csi !== undefined && { identity: { ...csi, from: "the node's status" } }) })
-  }
+  for (const identity of identitiesInStatus(api?.node)) rowOf(identified(identity))
+  for (const name of volumesInStatus(api?.node)) rowOf(named(name))
   const all = [...byKey.values()]
-  // A PersistentVolume that was deleted is still named by its attachment.
   for (const row of all) {
+    completeRow(row)
+    // A PersistentVolume that was deleted is still named by its attachment.
     const name = row.attachment?.spec.source.persistentVolumeName
     if (name) once(byPersistentVolume, name, () => row)
   }

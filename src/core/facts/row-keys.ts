@@ -5,11 +5,10 @@
  */
 
 import { lazy, once } from '../base/memoize.ts'
-import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { RowKey } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
-import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
+import { desiredStateOfPods } from '../volumes/populate.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
@@ -22,7 +21,7 @@ import {
 } from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from './global-mounts.ts'
 import { podDirOf } from './row.ts'
-import { type CsiIdentity, type Identified, identityOnRecord, type LedgerSources } from './sources.ts'
+import { type CsiIdentity, type Identified, identityOnRecord, type LedgerSources, uniqueNameOf } from './sources.ts'
 
 /** A row's key. */
 export interface Keyed {
@@ -39,12 +38,16 @@ export function named(uniqueName: string): Keyed {
   return { key: uniqueName, uniqueName }
 }
 
+/** A CSI volume. */
+export function identified(identity: CsiIdentity): Keyed {
+  return { ...named(uniqueNameOf(identity)), identity }
+}
+
 export type NodeThings = ReturnType<typeof nodeThings>
 
 export function nodeThings(sources: LedgerSources) {
   const { inputs, objects, desired, identify, endedPods } = sources
   const { api } = inputs.snapshot
-  const known = new Map<object, Keyed>()
   /** Volumes of pods that have ended. */
   const ended = lazy((): readonly VolumeToMount[] =>
     api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes,
@@ -62,33 +65,6 @@ export function nodeThings(sources: LedgerSources) {
       ({ global, dev: on }) => `${global.plugin} ${on}`,
       ({ global }) => globalUniqueName(global.plugin, global.path),
     ),
-  )
-  const wantedByObject = lazy(
-    () =>
-      new Map(
-        asked().flatMap(({ persistentVolume, uniqueName }): [string, Keyed][] =>
-          persistentVolume === undefined ? [] : [[persistentVolume.metadata.name, named(uniqueName)]],
-        ),
-      ),
-  )
-  /** PersistentVolumes that a pod's claim names although it cannot be used. */
-  const askedByObject = lazy(() =>
-    firstOfEach(
-      desired.unresolved.filter(({ persistentVolumeName }) => persistentVolumeName),
-      ({ persistentVolumeName = '' }) => persistentVolumeName,
-      (each) => keyOf.unresolved(each),
-    ),
-  )
-  /** PersistentVolumes of plugins other than CSI that a global mount is of, by its directory's name, if it is of one alone. */
-  const mountedByObject = lazy(
-    () =>
-      new Map(
-        globals().flatMap((global): [string, Keyed][] => {
-          const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
-          const isOne = one !== undefined && other === undefined
-          return isOne ? [[one.persistentVolume.metadata.name, keyOf.global(global)]] : []
-        }),
-      ),
   )
   const volumesOf = new Map<string, readonly PodVolume[]>()
   const leaked = new Map<string, readonly SubPaths[]>()
@@ -131,61 +107,38 @@ export function nodeThings(sources: LedgerSources) {
         ? named(mayBe.volume.uniqueName)
         : { key: uniquePodVolumeName('unresolved', podUid, podVolumeName) },
     global: ({ plugin, path }: GlobalMount): Keyed => named(globalUniqueName(plugin, path)),
-    staged: (staged: StagedVolume): Keyed =>
-      once(known, staged, () => identifiedOr(identify.staged(staged), inputs.absolute(staged.dir))),
-    podVolume: (volume: PodVolume): Keyed =>
-      once(known, volume, () => {
-        const wanted = byDirectory().get(volume.dir)
-        return wanted === undefined ? ofFound(volume) : named(wanted.uniqueName)
-      }),
+    staged: (staged: StagedVolume): Keyed => identifiedOr(identify.staged(staged), inputs.absolute(staged.dir)),
+    podVolume: (volume: PodVolume): Keyed => {
+      const wanted = byDirectory().get(volume.dir)
+      return wanted === undefined ? ofFound(volume) : named(wanted.uniqueName)
+    },
     /** Of sub-paths that belong to no directory of a volume. */
-    leaked: (podUid: string, { volumeName, dir }: SubPaths): Keyed => {
+    leaked: ({ podUid, volumeName, dir }: SubPaths): Keyed => {
       const wanted = bySpecName().get(`${podUid} ${volumeName}`)
       return wanted === undefined ? ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
     },
-    block: (block: BlockVolume): Keyed =>
-      once(known, block, () => {
-        const { plugin, dir, mappings } = block
-        for (const { symlink = '' } of mappings) {
-          const linked = byDirectory().get(symlink)
-          if (linked !== undefined) return named(linked.uniqueName)
-        }
-        return plugin === CSI_PLUGIN
-          ? identifiedOr(identify.block(block), inputs.absolute(dir))
-          : named(globalUniqueName(plugin, dir))
-      }),
-    persistentVolume: (volume: PersistentVolume): Keyed => {
-      const { name } = volume.metadata
-      const wanted = wantedByObject().get(name)
-      if (wanted !== undefined) return wanted
-      const csi = csiSourceOf(volume)
-      if (csi === undefined)
-        return askedByObject().get(name) ?? mountedByObject().get(name) ?? { key: `persistentvolumes/${name}` }
-      const identity = { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
-      return { ...named(csiUniqueName(csi.driver, csi.volumeHandle)), identity }
+    block: (block: BlockVolume): Keyed => {
+      const { plugin, dir, mappings } = block
+      for (const { symlink = '' } of mappings) {
+        const linked = byDirectory().get(symlink)
+        if (linked !== undefined) return named(linked.uniqueName)
+      }
+      return plugin === CSI_PLUGIN
+        ? identifiedOr(identify.block(block), inputs.absolute(dir))
+        : named(globalUniqueName(plugin, dir))
     },
-    /** Of this node's. */
-    attachment: (attachment: VolumeAttachment): Keyed =>
-      once(known, attachment, () => {
-        const identity = identify.attachment(attachment)
-        if (identity !== undefined) return { ...named(csiUniqueName(identity.driver, identity.handle)), identity }
-        const { persistentVolumeName: name = '' } = attachment.spec.source
-        const object = objects.persistentVolume(name)
-        return (
-          (object && keyOf.persistentVolume(object)) ??
-          wantedByObject().get(name) ??
-          askedByObject().get(name) ?? { key: `volumeattachments/${attachment.metadata.name}` }
-        )
-      }),
+    /** Of this node's; undefined: driver and handle are not known. */
+    attachment: (attachment: VolumeAttachment): Keyed | undefined => {
+      const identity = identify.attachment(attachment)
+      return identity && identified(identity)
+    },
   }
   return { sources, ended, globals, podVolumes: podVolumesOf, leakedSubPaths, keyOf }
 }
 
 /** A CSI volume by its identity; alone where that is not known. */
-function identifiedOr(identified: Identified, otherwise: RowKey): Keyed {
-  if (!('identity' in identified)) return { key: otherwise, unidentified: identified.unconfirmed }
-  const { identity } = identified
-  return { ...named(csiUniqueName(identity.driver, identity.handle)), identity }
+function identifiedOr(found: Identified, otherwise: RowKey): Keyed {
+  return 'identity' in found ? identified(found.identity) : { key: otherwise, unidentified: found.unconfirmed }
 }
 
 function specKey({ podUid, specName }: VolumeToMount): string {

@@ -1,14 +1,13 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
 import { append } from '../base/append.ts'
-import { lazy } from '../base/memoize.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import { csiPodDir } from '../volumes/paths.ts'
 import { pluginNamed } from '../volumes/registry.ts'
-import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
+import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from './actual/volume-names.ts'
@@ -16,24 +15,12 @@ import { SHARED_DIRECTORIES } from './block-volumes.ts'
 import type { GlobalMount } from './global-mounts.ts'
 import type { CsiIdentity } from './sources.ts'
 
-/** A map of a block volume, and the pods' part of it. */
-export interface Mapped {
-  readonly block: BlockVolume
-  readonly mappings: readonly BlockMapping[]
-}
-
-/** Mounted sub-paths of a volume without its own directory: a hostPath's, or one whose directory is gone (O17, O18). */
-interface Leaked {
-  readonly podUid: string
-  readonly subPaths: SubPaths
-}
-
 /** A row, once all is noted. */
 export type VolumeRow = {
   readonly [Key in keyof GrowingRow]: GrowingRow[Key] extends (infer Each)[] ? readonly Each[] : GrowingRow[Key]
 }
 
-/** A row in the making; what is asked of it again and again is worked out with the first question, once all is noted. */
+/** A row in the making. */
 export class GrowingRow {
   readonly key: RowKey
   /** What the planner calls it, where it has a name for it. */
@@ -47,56 +34,39 @@ export class GrowingRow {
   readonly ended: VolumeToMount[] = []
   readonly unresolved: UnresolvedVolume[] = []
   readonly onDisk: PodVolume[] = []
-  readonly leaked: Leaked[] = []
+  /** Of volumes without their own directory: a hostPath's, or one whose directory is gone (O17, O18). */
+  readonly leaked: SubPaths[] = []
   readonly staged: StagedVolume[] = []
-  readonly maps: Mapped[] = []
+  readonly maps: BlockVolume[] = []
   readonly globals: GlobalMount[] = []
   attachment: VolumeAttachment | undefined
   persistentVolume: PersistentVolume | undefined
-  readonly #podUids = lazy(
-    () =>
-      new Set([...[...this.wanted, ...this.ended, ...this.unresolved].map(({ podUid }) => podUid), ...this.havingUids]),
-  )
-  readonly #havingUids = lazy(
-    () =>
-      new Set([
-        ...[...this.onDisk, ...this.leaked].map(({ podUid }) => podUid),
-        ...this.maps.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)),
-      ]),
-  )
-  readonly #names = lazy(() => new Set(namesOf(this).filter((name) => name !== undefined && name !== '') as string[]))
-  readonly #directories = lazy(() => [...new Set(placesOf(this).map(({ path }) => path))])
-  readonly #mounts = lazy(() => mountsOf(this))
+  /** Of pods that have something of it on disk or mounted. */
+  havingUids: ReadonlySet<PodUid> = new Set()
+  /** Of all pods that want it, or have something of it. */
+  podUids: ReadonlySet<PodUid> = new Set()
+  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
+  names: ReadonlySet<string> = new Set()
+  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
+  directories: readonly string[] = []
+  /** Every mount that is its own. */
+  mounts: readonly MountInfo[] = []
 
   constructor(key: RowKey, uniqueName: string | undefined) {
     this.key = key
     this.uniqueName = uniqueName
   }
+}
 
-  /** Of all pods that want it, or have something of it. */
-  get podUids(): ReadonlySet<string> {
-    return this.#podUids()
-  }
-
-  /** Of pods that have something of it on disk or mounted. */
-  get havingUids(): ReadonlySet<string> {
-    return this.#havingUids()
-  }
-
-  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
-  get names(): ReadonlySet<string> {
-    return this.#names()
-  }
-
-  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
-  get directories(): readonly string[] {
-    return this.#directories()
-  }
-
-  /** Every mount that is its own. */
-  get mounts(): readonly MountInfo[] {
-    return this.#mounts()
-  }
+/** Once all else is noted of a row: what follows from it. */
+export function completeRow(row: GrowingRow): void {
+  const { wanted, ended, unresolved, onDisk, leaked, maps } = row
+  const having = [...onDisk, ...leaked, ...maps.flatMap(({ mappings }) => mappings)]
+  row.havingUids = new Set(having.map(({ podUid }) => podUid))
+  row.podUids = new Set([...wanted, ...ended, ...unresolved, ...having].map(({ podUid }) => podUid))
+  row.names = new Set(namesOf(row).flatMap((name) => name || []))
+  row.directories = [...new Set(placesOf(row).map(({ path }) => path))]
+  row.mounts = mountsOf(row)
 }
 
 /** Its unique name, also where only its identity gives it. */
@@ -115,9 +85,9 @@ function namesOf(row: VolumeRow): (string | undefined)[] {
     ...unresolved.flatMap(({ podVolumeName, persistentVolumeName }) => [podVolumeName, persistentVolumeName]),
     ...[...onDisk, ...globals].map(({ name }) => name),
     ...onDisk.map(({ name }) => unescapeQualifiedName(name)),
-    ...leaked.map(({ subPaths }) => subPaths.volumeName),
+    ...leaked.map(({ volumeName }) => volumeName),
     ...staged.map(({ key }) => key),
-    ...maps.map(({ block }) => block.name),
+    ...maps.map(({ name }) => name),
   ]
 }
 
@@ -133,12 +103,12 @@ export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps 
   return [
     ...onDisk.flatMap((volume) => pathsOnDisk(volume).map((path) => ({ path, pod: volume.podUid }))),
     ...[...wanted, ...ended].map((volume) => ({ path: podDirOf(volume), pod: volume.podUid })),
-    ...leaked.map(({ podUid, subPaths }) => ({ path: subPaths.dir, pod: podUid })),
+    ...leaked.map(({ podUid, dir }) => ({ path: dir, pod: podUid })),
     ...staged.map(({ dir }) => ({ path: dir })),
     ...globals.map(({ path }) => ({ path })),
-    ...maps.flatMap(({ block, mappings }) => [
+    ...maps.flatMap((block) => [
       ...pathsOfBlock(block).map((path) => ({ path })),
-      ...mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
+      ...block.mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
         [symlink, mapFile, publishPath].flatMap((path) => (path === undefined ? [] : { path, pod: podUid })),
       ),
     ]),
@@ -146,12 +116,12 @@ export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps 
 }
 
 function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountInfo[] {
-  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked.map((each) => each.subPaths)]
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
   return [
     ...[...onDisk, ...staged, ...globals].flatMap(({ layers }) => layers),
     ...subPaths.flatMap(({ leaves }) => leaves.flatMap(({ layers }) => layers)),
-    ...maps.flatMap(({ block, mappings }) => [
-      ...(block.staging?.mounts ?? []),
+    ...maps.flatMap(({ staging, mappings }) => [
+      ...(staging?.mounts ?? []),
       ...mappings.flatMap(({ mapLayers, publishLayers }) => [...mapLayers, ...publishLayers]),
     ]),
   ]

@@ -1,10 +1,10 @@
 /** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
 
+import { Grouped } from '../base/append.ts'
 import { lazy } from '../base/memoize.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
-import type { VolumeRow } from './row.ts'
-import { meets, type Part } from './row.ts'
+import { meets, type VolumeRow } from './row.ts'
 
 /** What is asked about. */
 export interface Scope {
@@ -75,7 +75,7 @@ function meetsPath(ledger: Ledger, path: string): (subject: Subject) => boolean 
   }
 }
 
-function keyOf({ row, pod = '' }: Part): string {
+function keyOf({ row, pod = '' }: { readonly row: RowKey; readonly pod?: PodUid | undefined }): string {
   return `${pod} ${row}`
 }
 
@@ -88,23 +88,21 @@ interface Shown {
 
 /** Which of the parts that are shown a finding is of: indexed, as a node has thousands of both. */
 export class SharesOf<T extends Shown> {
-  readonly #byKey: ReadonlyMap<string, readonly T[]>
-  readonly #byRow: ReadonlyMap<RowKey, readonly T[]>
-  readonly #byPod: ReadonlyMap<PodUid | undefined, readonly T[]>
-  readonly #byDriver: ReadonlyMap<string | undefined, readonly T[]>
+  readonly #by = new Grouped<string, T>()
 
   constructor(shown: readonly T[]) {
-    this.#byRow = Map.groupBy(shown, ({ volume }) => volume.key)
-    this.#byPod = Map.groupBy(shown, ({ podUid }) => podUid)
-    this.#byDriver = Map.groupBy(shown, ({ volume }) => volume.identity?.driver)
-    this.#byKey = Map.groupBy(shown, ({ volume, podUid }) =>
-      keyOf(podUid === undefined ? { row: volume.key } : { row: volume.key, pod: podUid }),
-    )
+    for (const each of shown) {
+      const { volume, podUid } = each
+      this.#by.add(`part ${keyOf({ row: volume.key, pod: podUid })}`, each)
+      this.#by.add(`row ${volume.key}`, each)
+      this.#by.add(`pod ${podUid}`, each)
+      this.#by.add(`driver ${volume.identity?.driver}`, each)
+    }
   }
 
   /** Operations, waits and decisions. */
   of(subject: Subject | undefined): readonly T[] {
-    return subject !== undefined && 'row' in subject ? (this.#byKey.get(keyOf(subject)) ?? []) : []
+    return subject !== undefined && 'row' in subject ? this.#by.of(`part ${keyOf(subject)}`) : []
   }
 
   /** Problems: what is wrong with a pod or a driver is wrong with all of its volumes. */
@@ -112,9 +110,9 @@ export class SharesOf<T extends Shown> {
     if (subject === undefined) return []
     if ('row' in subject) {
       const own = this.of(subject)
-      return own.length > 0 || subject.pod !== undefined ? own : (this.#byRow.get(subject.row) ?? [])
+      return own.length > 0 || subject.pod !== undefined ? own : this.#by.of(`row ${subject.row}`)
     }
-    if ('pod' in subject) return this.#byPod.get(subject.pod) ?? []
-    return 'driver' in subject ? (this.#byDriver.get(subject.driver) ?? []) : []
+    if ('pod' in subject) return this.#by.of(`pod ${subject.pod}`)
+    return 'driver' in subject ? this.#by.of(`driver ${subject.driver}`) : []
   }
 }

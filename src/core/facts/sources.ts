@@ -1,14 +1,16 @@
 /** What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is. */
 
-import type { Pod, VolumeAttachment } from '../kube/api/objects.ts'
+import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import type { ApiObjects, Handle } from '../volumes/api-objects.ts'
 import type { DesiredState } from '../volumes/desired-state.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import type { StateFile } from './actual/state-file.ts'
-import { csiUniqueName } from './actual/volume-names.ts'
+import { csiUniqueName, parseCsiUniqueName } from './actual/volume-names.ts'
 
 export interface LedgerSources {
   readonly inputs: ActualInputs
@@ -61,6 +63,19 @@ export function identityOf(identified: Identified | undefined): CsiIdentity | un
 export function identityOnRecord(stateFile: StateFile | undefined): CsiIdentity | undefined {
   const data = stateFile?.data
   return data && { driver: data.driver, handle: data.handle, from: 'vol_data.json' }
+}
+
+export function identityOfObject(volume: PersistentVolume | undefined): CsiIdentity | undefined {
+  const csi = volume && csiSourceOf(volume)
+  return csi && { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }
+}
+
+/** CSI volumes that the node's status lists: the last trace of one whose PersistentVolume and state file are both gone (N64). */
+export function identitiesInStatus(node: Node | null | undefined): CsiIdentity[] {
+  return volumesInStatus(node).flatMap((name) => {
+    const volume = parseCsiUniqueName(name)
+    return volume === undefined ? [] : { ...volume, from: "the node's status" }
+  })
 }
 
 export function uniqueNameOf(identity: Handle): string

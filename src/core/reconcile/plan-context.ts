@@ -70,7 +70,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
       podVolume: memoize((volume) => identifyPodVolume(context, volume)),
       staged: memoize((each) => identifyStaged(context, each)),
       block: memoize((block) => identifyBlock(context, block)),
-      attachment: (attachment) => identifyAttachment(context, attachment),
+      attachment: memoize((attachment) => identifyAttachment(context, attachment)),
     },
   })
   const context: PlanContext = { ...parts, ledger, uses: new VolumeUses(ledger, classes) }

@@ -61,9 +61,9 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
     ...mountedForPods(context, row)
       .filter(({ target }) => inputs.deadError(target) === undefined)
       .map(({ plugin, target }) => otherMounted(inputs, claimed(plugin), { path: target, staged: paths })),
-    ...maps.flatMap(({ block, mappings }) =>
+    ...maps.flatMap(({ plugin, mappings }) =>
       mappings.map(({ mapFile, publishPath }) =>
-        mapFile === undefined ? undefined : otherMapped(inputs, claimed(block.plugin), mapFile, publishPath),
+        mapFile === undefined ? undefined : otherMapped(inputs, claimed(plugin), mapFile, publishPath),
       ),
     ),
   ].find((each) => each !== undefined)

@@ -245,12 +245,12 @@ function globalStates({ globals }: VolumeRow): DeviceMountState[] {
 }
 
 function mapStates({ maps }: VolumeRow): DeviceMountState[] {
-  return maps.map(({ block, mappings }) => {
+  return maps.map(({ plugin, stateFile, staging, mappings }) => {
     const isBound = mappings.some(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
-    const isRecorded = block.plugin !== CSI_PLUGIN || block.stateFile?.data !== undefined
+    const isRecorded = plugin !== CSI_PLUGIN || stateFile?.data !== undefined
     if (isBound && isRecorded) return 'DeviceGloballyMounted'
-    const parts = (block.staging?.mounts.length ?? 0) + mappings.length
-    return isBound || parts > 0 || block.stateFile !== undefined ? 'DeviceMountUncertain' : 'DeviceNotMounted'
+    const parts = (staging?.mounts.length ?? 0) + mappings.length
+    return isBound || parts > 0 || stateFile !== undefined ? 'DeviceMountUncertain' : 'DeviceNotMounted'
   })
 }
 

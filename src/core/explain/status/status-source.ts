@@ -59,7 +59,7 @@ function partOf(volume: VolumeRow, pod: PodClass | undefined): StatusSource {
     ended: volume.ended.find(isOwn),
     unresolved: volume.unresolved.filter(isOwn),
     onDisk: volume.onDisk.filter(isOwn),
-    leaked: volume.leaked.filter(isOwn).map(({ subPaths }) => subPaths),
+    leaked: volume.leaked.filter(isOwn),
     mappings: volume.maps.flatMap(({ mappings }) => mappings.filter(isOwn)),
   }
 }

@@ -30,6 +30,7 @@ export interface SubPathLeaf {
 
 /** The sub-path mounts of one volume name of a pod (P136). */
 export interface SubPaths {
+  readonly podUid: string
   readonly volumeName: string
   /** Relative: pods/UID/volume-subpaths/VOLUME */
   readonly dir: string
@@ -178,6 +179,7 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
     sorted.map(([volumeName, { leaves, foreign }]) => [
       volumeName,
       {
+        podUid,
         volumeName,
         dir: `${base}/${volumeName}`,
         leaves: [...leaves]

@@ -22,18 +22,22 @@ import {
   attachmentName,
   CSI_PLUGIN,
   csiGlobalDir,
-  csiUniqueName,
   inlineCsiHandle,
   sha256Hex,
   unescapeQualifiedName,
 } from '../../facts/actual/volume-names.ts'
-import { type CsiIdentity, type Identified, identityOnRecord, uniqueNameOf } from '../../facts/sources.ts'
+import {
+  type CsiIdentity,
+  type Identified,
+  identitiesInStatus,
+  identityOfObject,
+  identityOnRecord,
+  uniqueNameOf,
+} from '../../facts/sources.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
-import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
-import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -78,7 +82,7 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Id
  */
 function byConfirmedName(context: PlanContext, volume: PodVolume): Identified {
   const { name } = volume
-  const named = identityOfPersistentVolume(context, unescapeQualifiedName(name))
+  const named = identityOfObject(context.objects.persistentVolume(unescapeQualifiedName(name)))
   const dir = named && csiGlobalDir(named.driver, named.handle)
   const record = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
   if (named === undefined || dir === undefined || record === undefined || !sameVolume(named, record))
@@ -134,22 +138,15 @@ export function identifyBlock(context: PlanContext, block: BlockVolume): Identif
   return givenForBlock(context, block.name) ?? unconfirmed(context, block.name, message)
 }
 
-function identityOfPersistentVolume(context: PlanContext, name: string): CsiIdentity | undefined {
-  const csi = context.objects.csiSourceOf(name)
-  return csi === undefined
-    ? undefined
-    : { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
-}
-
 function unconfirmed(context: PlanContext, name: string, message: string): Identified {
-  const named = identityOfPersistentVolume(context, unescapeQualifiedName(name))
+  const named = identityOfObject(context.objects.persistentVolume(unescapeQualifiedName(name)))
   return { unconfirmed: message, hint: giveHandle(name, named?.handle ?? 'HANDLE') }
 }
 
 /** The handle of an inline volume follows from pod and name (C32), so that it can be given as it is. */
 function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, message: string): Identified {
   const volume = unescapeQualifiedName(name)
-  if (identityOfPersistentVolume(context, volume) !== undefined || inlineDrivers(context).length === 0)
+  if (identityOfObject(context.objects.persistentVolume(volume)) !== undefined || inlineDrivers(context).length === 0)
     return unconfirmed(context, name, message)
   const given = `${name}=${inlineCsiHandle(podUid, volume)}`
   return {
@@ -166,21 +163,19 @@ function sameVolume(a: Handle, b: Handle): boolean {
 // (R007).
 
 /** From the PersistentVolume, an inline spec, a vol_data.json, or a name in the node's status, each only if the hash agrees. */
-export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {
-  const { api, nodeName } = context.inputs.snapshot
-  const { attacher: driver, source } = attachment.spec
-  const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
-  const volume = context.objects.persistentVolume(source.persistentVolumeName)
-  const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
-  if (handle !== undefined && fits(handle)) {
-    return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }
-  }
-  for (const { volume: known } of context.onDisk.all) {
-    if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
-  }
-  const prefix = csiUniqueName(driver, '')
-  const name = volumesInStatus(api?.node).find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
-  return name === undefined ? undefined : { driver, handle: name.slice(prefix.length), from: "the node's status" }
+export function identifyAttachment(
+  { inputs, objects, onDisk }: PlanContext,
+  { metadata, spec: { attacher, source } }: VolumeAttachment,
+): CsiIdentity | undefined {
+  const { api, nodeName } = inputs.snapshot
+  const fits = ({ driver, handle }: Handle): boolean =>
+    driver === attacher && attachmentName(handle, driver, nodeName) === metadata.name
+  const volume = objects.persistentVolume(source.persistentVolumeName)
+  const handle = source.inlineVolumeSpec?.csi?.volumeHandle
+  const inline = handle === undefined ? undefined : { driver: attacher, handle, from: 'PersistentVolume (inline)' }
+  const own = volume === undefined ? inline : identityOfObject(volume)
+  if (own !== undefined && fits(own)) return own
+  return [...onDisk.all.map((each) => each.volume), ...identitiesInStatus(api?.node)].find(fits)
 }
 
 // * --handle: a person names the volume of a directory whose vol_data.json is lost (S17).

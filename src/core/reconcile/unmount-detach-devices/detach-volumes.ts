@@ -24,7 +24,6 @@ import { podLabel } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
-import { identifyAttachment } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
@@ -55,7 +54,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const { uses, ledger, findings } = context
   const { name, uid, resourceVersion } = attachment.metadata
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
-  const identity = identifyAttachment(context, attachment)
+  const identity = ledger.sources.identify.attachment(attachment)
   const uniqueName = uniqueNameOf(identity)
   const users = [...uses.of(uniqueName ?? ''), ...uses.ofPersistentVolume(persistentVolume ?? '')]
   const wanted = whoWants(node, uniqueName, users)
