@@ -7,6 +7,7 @@ import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { isInTree } from '../../volumes/registry.ts'
 import { type PlanContext, startCommand } from '../context/context.ts'
@@ -156,6 +157,17 @@ export function flexProgram(
   if (flexDrivers === undefined) return { why: 'was not searched for' }
   if (driver === undefined) return { why: 'is not installed on this node' }
   return { why: `cannot be run: ${driver.executable}: ${driver.error}` }
+}
+
+/** By the driver; by the kernel alone where there is none, and with --force-unmount and --lazy. */
+export function flexSteps(
+  op: 'flexUnmount' | 'flexUnmountDevice',
+  umounts: readonly Step[],
+  target: string,
+  driver: FlexCall | undefined,
+): readonly Step[] {
+  const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
+  return driver?.kind === 'call' && !isForced ? [{ op, target, detail: driver.executable }] : umounts
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
+/** The one way in which volumes of pods, maps and devices are torn down; each kind says what of it is there, and what goes. */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
@@ -9,7 +9,6 @@ import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
-import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
@@ -18,16 +17,11 @@ import { type Stack, umountSteps } from '../context/layers.ts'
 import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 
-interface TearDown {
-  readonly kind: OperationKind
+/** Something that is there and that nobody wants. */
+export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'reason' | 'message' | 'rule'>, Facts {
   /** The pod whose volume it is; undefined: a device's. */
   readonly pod?: PodClass
   readonly volume: VolumeRef
-  readonly subject: Subject
-}
-
-/** What one kind of volume gives. */
-export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'>, Facts {
   /** Torn down before the volume's own mounts, by steps of its own. */
   readonly subPaths?: SubPathWork
   readonly steps: readonly Step[]
@@ -39,9 +33,10 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'>, Facts
   readonly kubeletWould?: string | undefined
 }
 
-/** Adds the operation, or what it waits for. @param partsOf not called where it only waits for some time to pass */
-export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Parts): void {
-  const { kind, pod, volume, subject } = what
+/** Adds the operation, or what it waits for. @param report what is said beside it, unless it only waits for some time to pass */
+export function tearDown(context: PlanContext, leftover: Leftover, report?: () => void): void {
+  const { kind, pod, volume, subject, reason, message, rule, subPaths, mounts, call } = leftover
+  const { paths = [], after = [], deletes, kubeletWould } = leftover
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod, () => podTimes(context, pod)) : waitForKubelet(context)
@@ -50,16 +45,15 @@ export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Pa
     context.findings.wait(kind, wait, 'S11', about)
     return
   }
-  const parts = partsOf()
-  if (parts.call?.kind === 'gone') reportDriverGone(context, what, parts.mounts?.[0]?.path ?? '')
-  const { reason, message, rule, subPaths, paths = [], mounts, after = [], deletes, kubeletWould } = parts
-  const steps = [...(subPaths?.steps ?? []), ...parts.steps]
+  report?.()
+  if (call?.kind === 'gone') reportDriverGone(context, leftover)
+  const steps = [...(subPaths?.steps ?? []), ...leftover.steps]
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
   const removes = new Set<number>()
   for (const { layers } of all) for (const { id } of layers) removes.add(id)
   const draft: Draft = {
     kind,
-    reason: parts.call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
+    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
@@ -74,33 +68,26 @@ export function tearDown(context: PlanContext, what: TearDown, partsOf: () => Pa
       dead: deadAmong(context, all),
     }),
   }
-  context.findings.addUnlessWaiting(judged(context, draft, parts), wait, 'S11')
+  context.findings.addUnlessWaiting(judged(context, draft, leftover), wait, 'S11')
 }
 
-/** The same of a pod's volume, with its own mounts. @param partsOf given the absolute path of its mount point, as one text: a plan looks thousands up */
-export function tearDownVolume(
-  context: PlanContext,
-  { of, ...what }: Omit<TearDown, 'subject'> & { readonly of: PodVolume },
-  partsOf: (target: string) => Parts,
-): void {
-  tearDown(context, { ...what, subject: context.ledger.podVolume(of) }, () => {
-    const path = context.inputs.absolute(of.target)
-    const own = {
-      mounts: [{ path, layers: of.layers }],
-      foreign: of.foreign,
-      subPaths: subPathWork(context, of.subPaths),
-    }
-    return { ...own, paths: [path], ...partsOf(path) }
-  })
+/** What all volumes of pods have in common. @param target the absolute path of its mount point, as one text: a plan looks thousands up */
+export function partsOfVolume(context: PlanContext, volume: PodVolume, target: string) {
+  const { layers, foreign, subPaths } = volume
+  return {
+    subject: context.ledger.podVolume(volume),
+    mounts: [{ path: target, layers }],
+    foreign,
+    subPaths: subPathWork(context, subPaths),
+    paths: [target],
+  }
 }
 
 /** What --driver-gone leaves undone (S16). */
-function reportDriverGone(
-  { findings }: PlanContext,
-  { kind, pod, volume: { name, plugin, driver = plugin }, subject }: TearDown,
-  path: string,
-): void {
+function reportDriverGone({ findings }: PlanContext, { kind, pod, volume, subject, mounts }: Leftover): void {
+  const { name, plugin, driver = plugin } = volume
   const call = (plugin === CSI_PLUGIN ? CSI_CALLS : FLEX_CALLS)[kind]
+  const path = mounts?.[0]?.path ?? ''
   if (call === undefined) return
   findings.problem(
     'warning',

@@ -18,7 +18,6 @@ import { isByKubelet } from '../../messages/codes.ts'
 import type { Draft, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
-import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { podLabel } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'
@@ -85,26 +84,17 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
     removes: new Set(),
     attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
   }
-  // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
-  const facts = wait === undefined ? factsOf(attachment, identity, node, after) : {}
-  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S21')
-}
-
-function factsOf(
-  attachment: VolumeAttachment,
-  identity: CsiIdentity | undefined,
-  { wanted, unread, unidentified }: NodeFacts,
-  after: readonly Draft[],
-): Facts {
   // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
-  const isOpen = after.every(({ removes, blocked }) => removes.size === 0 && blocked === undefined)
-  return {
-    attachment: { object: attachment, unresolved: wanted.unresolved, unread },
+  const isUnproved = after.every(({ removes, blocked }) => removes.size === 0 && blocked === undefined)
+  // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
+  const facts = wait === undefined && {
+    attachment: { object: attachment, unresolved: node.wanted.unresolved, unread: node.unread },
     identified: identity === undefined ? handleUnknown(attachment) : { identity },
     device: { plugin: CSI_PLUGIN, identity },
-    sought: { ...identity, names: [attachment.spec.source.persistentVolumeName].filter((name) => name !== undefined) },
-    unidentified: () => (isOpen ? unidentified[0] : undefined),
+    sought: { ...identity, names: persistentVolume === undefined ? [] : [persistentVolume] },
+    unidentified: () => (isUnproved ? node.unidentified[0] : undefined),
   }
+  findings.addUnlessWaiting(judged(context, draft, facts || {}), wait, 'S21')
 }
 
 /** A pod that wants the volume by the controller's rule, or that uses it here. */

@@ -22,7 +22,7 @@ export type Kept = Pick<Left, 'rule' | 'why'>
 /** Why a device is torn down whose last pod an operation of this plan takes it from. */
 export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on this node is gone' } as const
 
-export interface References {
+interface References {
   /** One that stays. */
   readonly held?: Facts['held']
   /** Operations that have to come first, where none stays. */
@@ -97,7 +97,7 @@ function layersOf({ expects = [] }: Draft) {
 // (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
 
 interface DriverStaging {
-  readonly mounts: readonly MountInfo[]
+  readonly ofDriver: readonly MountInfo[]
   /** The same mounts, by path. */
   readonly stacks: readonly Stack[]
   readonly foreign: readonly MountInfo[]
@@ -106,11 +106,10 @@ interface DriverStaging {
 }
 
 /** What is staged for a volume, and what a driver can still do about it. */
-export interface StagedParts extends References {
+interface StagedParts extends References, DriverStaging {
   readonly call: DriverCall | undefined
   /** True if a driver, known or not, has to unstage it. */
   readonly unstages: boolean
-  readonly own: DriverStaging
 }
 
 interface StagingFacts {
@@ -137,10 +136,10 @@ export function stagedParts(context: PlanContext, found: StagingFacts): StagedPa
   const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(context.inputs, identity.driver))
   // Without a driver that is called to unstage nothing counts as made by the driver.
   const own = driverStaging(context, found, unstages ? identity?.handle : undefined)
-  const shown = referencesTo(context, [...layers, ...own.mounts], context.inputs.absolute(path))
+  const shown = referencesTo(context, [...layers, ...own.ofDriver], context.inputs.absolute(path))
   return 'why' in shown
     ? shown
-    : { call, unstages, own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
+    : { call, unstages, ...own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
 }
 
 function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined): DriverStaging {
@@ -152,16 +151,16 @@ function driverStaging(context: PlanContext, found: StagingFacts, handle: string
     parentOf(pathOf(mount)) === path &&
     (baseName(pathOf(mount)) === handle || showsWhatGoes(context, mount, predecessors))
   const paths = new Set(found.mounts.filter(isOwn).map(pathOf))
-  const mounts = found.mounts.filter((mount) => paths.has(pathOf(mount)))
+  const ofDriver = found.mounts.filter((mount) => paths.has(pathOf(mount)))
   // A driver that mounts below the staging path keeps its notes there, too; without a mount only known names are its own.
   const isNote = (entry: TreeEntry): boolean =>
     handle !== undefined &&
     parentOf(entry.path) === path &&
     entry.type === 'file' &&
     (paths.size > 0 || STASHED.has(baseName(entry.path)) || (baseName(entry.path) === handle && entry.size === 0))
-  const stacks = Map.groupBy(mounts, pathOf)
+  const stacks = Map.groupBy(ofDriver, pathOf)
   return {
-    mounts,
+    ofDriver,
     stacks: [...stacks].map(([at, layers]) => ({ path: inputs.absolute(at), layers })),
     foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),

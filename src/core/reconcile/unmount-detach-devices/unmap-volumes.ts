@@ -4,7 +4,7 @@ import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
+import { identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
@@ -17,9 +17,9 @@ import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { isLiving, type PodClass } from '../pods/pod-classes.ts'
-import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { type Kept, LAST_POD_GONE, type StagedParts, stagedParts } from './staged-parts.ts'
+import { isLiving } from '../pods/pod-classes.ts'
+import { targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { type Kept, LAST_POD_GONE, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolumes(context: PlanContext): void {
@@ -29,60 +29,39 @@ export function unmapVolumes(context: PlanContext): void {
 }
 
 function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
-  const pod = context.classes.of(mapping.podUid)
-  if (pod === undefined || isLiving(pod)) return
-  const known = knownBlock(context, block)
-  const volume = describeBlock(context, known, mapping)
-  const subject = context.ledger.block(block, mapping)
-  const what = { kind: 'UnmapVolume', pod, volume, subject } as const
-  tearDown(context, what, () =>
-    isLinkAlone(context, known, mapping)
-      ? linkParts(context, pod, block, mapping)
-      : partsOfMapping(context, pod, known, mapping),
-  )
-}
-
-/** The pod's link is all that is left of a volume whose PersistentVolume is shown not to exist: nobody can say any more what it was. */
-function isLinkAlone({ inputs }: PlanContext, { block, isCsi, identity }: KnownBlock, mapping: BlockMapping): boolean {
-  const { api } = inputs.snapshot
-  const { loops, mapFile, mapLayers, publishPath, publishLayers, symlink } = mapping
-  const left = [...loops, ...mapLayers, ...publishLayers, ...block.foreign, ...block.unexpected]
-  return (
-    isCsi &&
-    identity === undefined &&
-    symlink !== undefined &&
-    (mapFile ?? publishPath ?? block.stateFile ?? block.stagingPath) === undefined &&
-    left.length === 0 &&
-    isListedWhole(api, 'persistentvolumes') &&
-    api?.persistentVolumes?.every(({ metadata }) => metadata.name !== block.name) === true
-  )
-}
-
-/** No driver is called without a handle, and none has anything there (S16): what goes is a name that the kubelet made. */
-function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, { symlink = '' }: BlockMapping): Parts {
-  const target = inputs.absolute(symlink)
-  return {
-    reason: reasonOf(pod),
-    rule: 'R451',
-    message: `a link is all that is left of block volume ${block.name}`,
-    steps: [{ op: 'unlink', target }],
-    unread: unreadWithin(inputs, block.dir),
-    kubeletWould: 'fail: without vol_data.json it does not know the driver',
-  }
-}
-
-function partsOfMapping(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
-  const { block, isCsi, identified, identity } = known
+  const { inputs } = context
   const { podUid, mapFile, mapLayers, publishLayers, symlink } = mapping
-  const target = context.inputs.absolute(`${CSI_BLOCK_DIR}/publish/${block.name}/${podUid}`)
+  const pod = context.classes.of(podUid)
+  if (pod === undefined || isLiving(pod)) return
+  const { isCsi, identified, identity, volume } = knownBlock(context, block, mapping)
+  const what = {
+    kind: 'UnmapVolume',
+    pod,
+    volume,
+    subject: context.ledger.block(block, mapping),
+    rule: 'R451',
+  } as const
+  if (symlink !== undefined && isCsi && identity === undefined && isLinkAlone(context, block, mapping)) {
+    // No driver is called without a handle, and none has anything there (S16): what goes is a name that the kubelet made.
+    tearDown(context, {
+      ...what,
+      reason: reasonOf(pod),
+      message: `a link is all that is left of block volume ${block.name}`,
+      steps: [{ op: 'unlink', target: inputs.absolute(symlink) }],
+      unread: unreadWithin(inputs, block.dir),
+      kubeletWould: 'fail: without vol_data.json it does not know the driver',
+    })
+    return
+  }
+  const target = inputs.absolute(`${CSI_BLOCK_DIR}/publish/${block.name}/${podUid}`)
   const mounted = mapLayers.length + publishLayers.length > 0
   const call = identity && driverCall(context, identity, block.stateFile, mounted)
   const leaked = symlink === undefined
   const steps = stepsOfMapping(context, isCsi, mapping, target, call)
-  const map: Stack[] = mapFile === undefined ? [] : [{ path: context.inputs.absolute(mapFile), layers: mapLayers }]
-  return {
+  const map: Stack[] = mapFile === undefined ? [] : [{ path: inputs.absolute(mapFile), layers: mapLayers }]
+  tearDown(context, {
+    ...what,
     reason: leaked ? 'MappedWithoutPod' : reasonOf(pod),
-    rule: 'R451',
     message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
@@ -91,7 +70,20 @@ function partsOfMapping(context: PlanContext, pod: PodClass, known: KnownBlock, 
     identified,
     call,
     kubeletWould: leaked ? 'never find the map; it stays, with its published device and loop device' : undefined,
-  }
+  })
+}
+
+/** The pod's link is all that is left of a volume whose PersistentVolume is shown not to exist: nobody can say any more what it was. */
+function isLinkAlone({ inputs }: PlanContext, block: BlockVolume, mapping: BlockMapping): boolean {
+  const { api } = inputs.snapshot
+  const { loops, mapFile, mapLayers, publishPath, publishLayers } = mapping
+  const left = [...loops, ...mapLayers, ...publishLayers, ...block.foreign, ...block.unexpected]
+  return (
+    (mapFile ?? publishPath ?? block.stateFile ?? block.stagingPath) === undefined &&
+    left.length === 0 &&
+    isListedWhole(api, 'persistentvolumes') &&
+    api?.persistentVolumes?.every(({ metadata }) => metadata.name !== block.name) === true
+  )
 }
 
 function stepsOfMapping(
@@ -115,34 +107,17 @@ function stepsOfMapping(
   return steps
 }
 
-// Raw block volumes: names and identity, for both the pod's part and the device's.
-
-interface KnownBlock {
-  readonly block: BlockVolume
-  readonly isCsi: boolean
-  /** Of CSI volumes alone. */
-  readonly identified: Identified | undefined
-  readonly identity: CsiIdentity | undefined
-  readonly uniqueName: string | undefined
-}
-
-function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
-  const isCsi = block.plugin === CSI_PLUGIN
+/** Names and identity, for both the pod's part and the device's. @param mapping the part of one pod */
+function knownBlock(context: PlanContext, block: BlockVolume, mapping?: BlockMapping) {
+  const { name, plugin, dir } = block
+  const isCsi = plugin === CSI_PLUGIN
   const identified = isCsi ? context.ledger.sources.identify.block(block) : undefined
   const identity = identityOf(identified)
-  return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
-}
-
-/** @param mapping the part of one pod */
-function describeBlock(
-  context: PlanContext,
-  { block, isCsi, identity, uniqueName }: KnownBlock,
-  mapping?: BlockMapping,
-): VolumeRef {
-  const { name, plugin, dir } = block
-  if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
-  return withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device }))
+  const volume: VolumeRef = isCsi
+    ? withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, device }))
+    : { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
+  return { isCsi, identified, identity, volume }
 }
 
 // Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22).
@@ -153,62 +128,53 @@ export function unmapDevices(context: PlanContext): void {
 
 function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { inputs, ledger, findings } = context
-  const known = knownBlock(context, block)
-  const { isCsi, identity, uniqueName } = known
+  const { plugin, name, stateFile, staging = { path: block.dir, mounts: [], files: [] } } = block
+  const { isCsi, identified, identity, volume } = knownBlock(context, block)
+  const dir = inputs.absolute(block.dir)
   const subject = ledger.block(block)
+  const uniqueName = uniqueNameOf(identity)
+  const what = { kind: 'UnmapDevice', volume, subject, reason: 'MappedWithoutPod' } as const
   const kept = whyKept(context, block, uniqueName)
-  const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), subject } as const
   if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
-    tearDown(context, what, () => emptyParts(context, block))
+    // Without an identity, only directories that were read are known to be empty (S3).
+    const unread = unreadWithin(inputs, block.dir)
+    tearDown(context, {
+      ...what,
+      rule: 'R837',
+      message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
+      steps: csiSteps(context, block, true),
+      unread,
+    })
     return
   }
-  const { staging = { path: block.dir, mounts: [], files: [] }, stateFile } = block
   const predecessors = findings.operations.filter(
     ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subject),
   )
   const found = kept ?? stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
-  if ('why' in found) findings.left.push({ path: inputs.absolute(block.dir), ...found, subject, volume: uniqueName })
-  else tearDown(context, what, () => partsOf(context, known, found))
-}
-
-function partsOf(context: PlanContext, known: KnownBlock, { call, unstages, own, held, after }: StagedParts): Parts {
-  const { block, isCsi, identity } = known
-  const dir = context.inputs.absolute(block.dir)
-  const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(block.plugin, dir)
-  return {
-    ...LAST_POD_GONE,
-    rule: 'R452',
-    ...(after.length === 0 && {
-      reason: 'MappedWithoutPod',
-      rule: 'R820',
-      message: `still set up at ${dir}, but no pod directory refers to it`,
-      kubeletWould: 'never find the map',
-    }),
+  if ('why' in found) {
+    findings.left.push({ path: dir, ...found, subject, volume: uniqueName })
+    return
+  }
+  const { call, unstages, stacks, foreign, strangers, held, after } = found
+  const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(plugin, dir)
+  tearDown(context, {
+    ...what,
+    rule: 'R820',
+    message: `still set up at ${dir}, but no pod directory refers to it`,
+    kubeletWould: 'never find the map',
+    ...(after.length > 0 && { ...LAST_POD_GONE, rule: 'R452', kubeletWould: undefined }),
     steps,
-    paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
-    mounts: own.stacks.length === 0 ? undefined : own.stacks,
-    foreign: [...block.foreign, ...own.foreign],
-    stray: strayOf([...block.unexpected, ...own.strangers]),
-    identified: known.identified,
-    device: { plugin: block.plugin, identity, directory: isCsi ? undefined : block.name },
-    sought: isCsi ? { ...identity, names: [block.name] } : undefined,
+    paths: [...targetsOf(steps), ...stacks.map(({ path }) => path)],
+    mounts: stacks.length === 0 ? undefined : stacks,
+    foreign: [...block.foreign, ...foreign],
+    stray: strayOf([...block.unexpected, ...strangers]),
+    identified,
+    device: { plugin, identity, directory: isCsi ? undefined : name },
+    sought: isCsi ? { ...identity, names: [name] } : undefined,
     held,
     call,
     after,
-  }
-}
-
-/** Without an identity, only directories that were read are known to be empty (S3). */
-function emptyParts(context: PlanContext, block: BlockVolume): Parts {
-  const { inputs } = context
-  const unread = unreadWithin(inputs, block.dir)
-  return {
-    reason: 'MappedWithoutPod',
-    rule: 'R837',
-    message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
-    steps: csiSteps(context, block, true),
-    unread,
-  }
+  })
 }
 
 /** No mount, map, state file or any other file: only directories of the kubelet, which are removed without a driver (R837). */

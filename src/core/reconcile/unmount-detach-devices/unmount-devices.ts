@@ -3,64 +3,56 @@
  * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
 
-import { memoize } from '../../base/memoize.ts'
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
 import type { Draft } from '../../plan/draft.ts'
-import type { Step, VolumeRef } from '../../plan/plan.ts'
+import type { Step } from '../../plan/plan.ts'
 import { rowOf } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import {
-  isUnidentified,
-  type Kept,
-  LAST_POD_GONE,
-  type StagedParts,
-  showSameDevice,
-  stagedParts,
-} from './staged-parts.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
+import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.
   const unidentified = context.findings.operations.filter(
     (each) => isUnidentified(each) && each.volume?.mode === 'Filesystem',
   )
+  const hasOld = context.staged.some(isOld)
   for (const staged of context.staged) {
-    const [first, ...others] = stagingsOf(context, staged)
+    const all = hasOld ? stagingsOf(context, staged) : [staged]
     // One operation undoes both stagings of a volume: to the driver they are one.
-    if (first !== staged) continue
-    if (isSetUp(staged)) unmountDevice(context, staged, others, unidentified)
+    if (all[0] !== staged) continue
+    if (isSetUp(staged)) unmountDevice(context, staged, all, unidentified)
     else removeEmptyDirectory(context, staged)
   }
 }
 
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
-function stagingsOf({ staged: all, ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
-  if (!hasOld(all)) return [staged]
+function stagingsOf({ ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
   const alike = ledger.row(rowOf(ledger.staged(staged)) ?? '')?.staged.filter(isSetUp) ?? []
   return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
-const hasOld = memoize((all: readonly StagedVolume[]) => all.some(isOld))
-
 /**
- * @param others the same volume at the path of before 1.24
+ * @param stagings with the same volume at the path of before 1.24
  * @param unidentified operations on mounts that may be of this volume
  */
 function unmountDevice(
   context: PlanContext,
   staged: StagedVolume,
-  others: readonly StagedVolume[],
+  stagings: readonly StagedVolume[],
   unidentified: readonly Draft[],
 ): void {
   const { inputs, ledger, objects, findings } = context
-  const { target, layers, stateFile } = staged
+  const { target: path, layers, stateFile, key } = staged
+  const target = inputs.absolute(path)
+  const others = stagings.slice(1)
   const identified = ledger.sources.identify.staged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
@@ -70,24 +62,49 @@ function unmountDevice(
   const found =
     whyKept(context, staged, identified, uniqueName) ??
     stagedParts(context, {
-      ...{ path: target, identity, stateFile, mounts: staged.foreign, files: staged.content },
-      layers: [staged, ...others].flatMap((each) => each.layers),
+      ...{ path, identity, stateFile, mounts: staged.foreign, files: staged.content },
+      layers: stagings.flatMap((each) => each.layers),
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
   const subject = ledger.staged(staged)
   if ('why' in found) {
-    findings.left.push({ path: inputs.absolute(target), ...found, subject, volume: uniqueName })
+    findings.left.push({ path: target, ...found, subject, volume: uniqueName })
     return
   }
+  const { call, unstages, ofDriver, stacks, foreign, strangers, held, after } = found
+  const shown = [...layers, ...ofDriver]
   const described = describeCsiVolume(context, {
-    name: found.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
+    name: after[0]?.volume?.name ?? identity?.handle ?? key,
     mode: 'Filesystem',
     identity,
-    device: [...layers, ...found.own.mounts].at(-1),
+    device: shown.at(-1),
   })
-  tearDown(context, { kind: 'UnmountDevice', volume: withGivenDevice(context, described), subject }, () =>
-    partsOf(context, [staged, ...others], { identified, names, unidentified, ...found }),
-  )
+  tearDown(context, {
+    ...{ kind: 'UnmountDevice', subject, volume: withGivenDevice(context, described) },
+    ...LAST_POD_GONE,
+    rule: 'R415',
+    ...(after.length === 0 && {
+      reason: 'StagedWithoutPod',
+      rule: 'R820',
+      message: `still staged at ${target}, but no pod directory refers to it`,
+      kubeletWould: 'never find the staged volume again; the attach/detach controller may detach it while it is staged',
+    }),
+    steps: stagings.flatMap((each) => stepsOf(context, each, unstages)),
+    paths: [target, ...stacks.map((stack) => stack.path)],
+    mounts: [...stagings.map((each) => ({ path: inputs.absolute(each.target), layers: each.layers })), ...stacks],
+    foreign: [...foreign, ...others.flatMap((each) => each.foreign)],
+    stray: [{ target: path, content: strangers }, ...others]
+      .map((each) => strayOf(each.content, { target: each.target }))
+      .find((each) => each !== undefined),
+    identified,
+    device: { plugin: CSI_PLUGIN, identity },
+    // Also by the path alone: the driver's directory, and in the old layout the volume's name.
+    sought: { ...identity, names: isOld(staged) ? [...names, key] : names },
+    held,
+    unidentified: () => (shown.length > 0 ? undefined : mayBeMounted(context, names, unidentified, after)),
+    call,
+    after,
+  })
 }
 
 function whyKept(
@@ -108,48 +125,6 @@ function whyKept(
     : undefined
 }
 
-interface Known extends StagedParts {
-  readonly identified: Identified
-  /** Of its PersistentVolumes. */
-  readonly names: readonly string[]
-  readonly unidentified: readonly Draft[]
-}
-
-function partsOf(context: PlanContext, stagings: readonly [StagedVolume, ...StagedVolume[]], known: Known): Parts {
-  const { identified, names, call, unstages, own, held, after } = known
-  const [staged, ...others] = stagings
-  const identity = identityOf(identified)
-  const target = context.inputs.absolute(staged.target)
-  return {
-    ...LAST_POD_GONE,
-    rule: 'R415',
-    ...(after.length === 0 && {
-      reason: 'StagedWithoutPod',
-      rule: 'R820',
-      message: `still staged at ${target}, but no pod directory refers to it`,
-      kubeletWould: 'never find the staged volume again; the attach/detach controller may detach it while it is staged',
-    }),
-    steps: stagings.flatMap((each) => stepsOf(context, each, unstages)),
-    paths: [target, ...own.stacks.map(({ path }) => path)],
-    mounts: [
-      ...stagings.map((each) => ({ path: context.inputs.absolute(each.target), layers: each.layers })),
-      ...own.stacks,
-    ],
-    foreign: [...own.foreign, ...others.flatMap((each) => each.foreign)],
-    stray: [{ target: staged.target, content: own.strangers }, ...others]
-      .map(({ target, content }) => strayOf(content, { target }))
-      .find((each) => each !== undefined),
-    identified,
-    device: { plugin: CSI_PLUGIN, identity },
-    // Also by the path alone: the driver's directory, and in the old layout the volume's name.
-    sought: { ...identity, names: isOld(staged) ? [...names, staged.key] : names },
-    held,
-    unidentified: () => mayBeMounted(context, staged, known),
-    call,
-    after,
-  }
-}
-
 /**
  * S17, S24: a driver may stage without a mount (C20), and then no device shows that a mount that could not be identified is
  * another volume's. It is not this one's if another pod's mount of this volume shows another device, and its directory has
@@ -157,10 +132,10 @@ function partsOf(context: PlanContext, stagings: readonly [StagedVolume, ...Stag
  */
 function mayBeMounted(
   { findings }: PlanContext,
-  { layers }: StagedVolume,
-  { own, names, unidentified, after }: Known,
+  names: readonly string[],
+  unidentified: readonly Draft[],
+  after: readonly Draft[],
 ): Draft | undefined {
-  if (layers.length + own.mounts.length > 0) return undefined
   const shown = after.filter(({ removes }) => removes.size > 0)
   const alike = new Set(names.flatMap((name) => findings.unnamed(CSI_PLUGIN, escapeQualifiedName(name))))
   return unidentified.find(
@@ -189,14 +164,15 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
   }
   const target = inputs.absolute(dir)
   const unread = unreadWithin(inputs, dir)
-  const volume: VolumeRef = { name: key, plugin: CSI_PLUGIN, driver: driverDir, mode: 'Filesystem' }
-  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => ({
+  tearDown(context, {
+    ...{ kind: 'UnmountDevice', subject },
+    volume: { name: key, plugin: CSI_PLUGIN, driver: driverDir, mode: 'Filesystem' },
     reason: 'StagedWithoutPod',
     rule: 'R837',
     message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
     steps: [{ op: 'rmdir', target }],
     unread,
-  }))
+  })
 }
 
 function stepsOf(

@@ -10,21 +10,22 @@ import { localVolume } from '../../volumes/local-volume.ts'
 import { isDeviceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
-import { type FlexCall, flexCall } from '../drivers/driver-call.ts'
+import { flexCall, flexSteps } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving } from '../pods/pod-classes.ts'
-import { type Parts, tearDown } from '../tear-down/tear-down.ts'
-import { LAST_POD_GONE, type References, referencesTo } from './staged-parts.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
+import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 
 export function unmountOtherDevices(context: PlanContext): void {
   for (const global of context.ledger.globals) unmountGlobal(context, global)
 }
 
 function unmountGlobal(context: PlanContext, global: GlobalMount): void {
-  const { plugin, name, path, layers } = global
+  const { plugin, name, path, layers, foreign, flex } = global
   const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
   const subject = context.ledger.global(global)
+  const mounted = layers.length > 0
   const found = isWanted(context, global)
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, target)
@@ -32,17 +33,13 @@ function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     context.findings.left.push({ path: target, ...found, subject, volume: uniqueName })
     return
   }
-  const volume = { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) } as const
-  tearDown(context, { kind: 'UnmountDevice', volume, subject }, () => partsOf(context, global, target, found))
-}
-
-function partsOf(context: PlanContext, global: GlobalMount, target: string, { held, after: of }: References): Parts {
-  const { plugin, name, layers, foreign } = global
   // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
-  const after = layers.length === 0 ? unmountsOf(context, plugin) : of
-  const call = global.flex ? flexCall(context, plugin) : undefined
-  const mounted = layers.length > 0
-  return {
+  const after = mounted ? found.after : unmountsOf(context, plugin)
+  const call = flex ? flexCall(context, plugin) : undefined
+  const umounts = umountSteps(context, target, layers)
+  tearDown(context, {
+    ...{ kind: 'UnmountDevice', subject },
+    volume: { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) },
     ...LAST_POD_GONE,
     rule: 'R445',
     ...(after.length === 0 && {
@@ -52,30 +49,20 @@ function partsOf(context: PlanContext, global: GlobalMount, target: string, { he
     ...(!mounted && {
       message: 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down',
     }),
-    steps: stepsOf(context, global, target, call),
+    // In the kubelet's order: unmount, devices, log-out, and only then the record that log-out needs (R837). The mount hides
+    // iscsi.json (P72), so apply reads after the unmount whose devices and sessions these are.
+    steps: [
+      ...(umounts.length > 0 ? flexSteps('flexUnmountDevice', umounts, target, call) : []),
+      ...releaseSteps(plugin, target),
+    ],
     mounts: [{ path: target, layers }],
     foreign,
     stray: strayIn(global),
     call: mounted ? call : undefined,
     device: { plugin, directory: name },
-    held,
+    held: found.held,
     after,
-  }
-}
-
-/**
- * In the kubelet's order: unmount, devices, log-out, and only then the record that log-out needs (R837). The mount hides
- * iscsi.json (P72), so apply reads after the unmount whose devices and sessions these are.
- */
-function stepsOf(context: PlanContext, global: GlobalMount, target: string, call: FlexCall | undefined): Step[] {
-  const umounts = umountSteps(context, target, global.layers)
-  // With --force-unmount or --lazy, the driver is not called.
-  const asked = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  const first: Step[] =
-    call?.kind === 'call' && umounts.length > 0 && !asked
-      ? [{ op: 'flexUnmountDevice', target, detail: call.executable }]
-      : umounts
-  return [...first, ...releaseSteps(global.plugin, target)]
+  })
 }
 
 /**

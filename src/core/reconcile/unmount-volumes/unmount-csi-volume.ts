@@ -21,56 +21,60 @@ import { unreadWithin } from '../context/unread.ts'
 import { driverCall } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { reportKept, subPathWork, tearDown, tearDownVolume } from '../tear-down/tear-down.ts'
+import { type Leftover, partsOfVolume, reportKept, subPathWork, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
   const { name, layers, stateFile } = volume
   const mounted = layers.length > 0
-  const { mounts } = subPathWork(context, volume.subPaths)
-  if (stateFile === undefined && !mounted && !(mounts.length > 0 && unreadWithin(inputs, volume.dir) !== undefined)) {
-    leaveUnrecorded(context, pod, volume, mounts.length > 0)
+  const target = inputs.absolute(volume.target)
+  const parts = partsOfVolume(context, volume, target)
+  const hasSubPaths = parts.subPaths.mounts.length > 0
+  if (stateFile === undefined && !mounted && !(hasSubPaths && unreadWithin(inputs, volume.dir) !== undefined)) {
+    leaveUnrecorded(context, pod, volume, hasSubPaths)
     return
   }
   const identified = context.ledger.sources.identify.podVolume(volume)
   const identity = identityOf(identified)
-  const kind = stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
-  const ref = describeCsiVolume(context, {
-    ...{ name, mode: 'Filesystem', identity },
-    ...{ uniqueName: podVolumeNameOf(volume), device: layers.at(-1) },
-  })
-  tearDownVolume(context, { kind, pod, volume: ref, of: volume }, (target) => {
-    const call = identity && driverCall(context, identity, stateFile, mounted)
-    const isGone = call?.kind === 'gone'
-    const absent = call?.kind === 'absentSinceBoot'
-    // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
-    const strays = strayFiles(volume, isGone || absent)
-    for (const entry of strays) reportStray(context, volume, entry)
-    const steps: Step[] = isGone
-      ? umountSteps(context, target, layers)
-      : absent
-        ? []
-        : [{ op: 'NodeUnpublishVolume', target }]
-    if ((isGone || absent) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
-    if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
-    if (strays.length === 0) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
-    return {
-      ...(kind === 'UnmountVolume' ? { reason: reasonOf(pod), rule: 'R441' } : NOT_RECONSTRUCTABLE),
-      message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
-      ...(absent && {
-        message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
-        kubeletWould: 'wait for the driver for ever',
-      }),
-      steps,
-      uncovered: uncoveredBy(volume),
-      identified,
-      call,
-    }
-  })
+  const call = identity && driverCall(context, identity, stateFile, mounted)
+  const isGone = call?.kind === 'gone'
+  const absent = call?.kind === 'absentSinceBoot'
+  // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
+  const strays = strayFiles(volume, isGone || absent)
+  const steps: Step[] = isGone
+    ? umountSteps(context, target, layers)
+    : absent
+      ? []
+      : [{ op: 'NodeUnpublishVolume', target }]
+  if ((isGone || absent) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
+  if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
+  if (strays.length === 0) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
+  const leftover: Leftover = {
+    ...parts,
+    ...(stateFile?.data === undefined
+      ? NOT_RECONSTRUCTABLE
+      : { kind: 'UnmountVolume', reason: reasonOf(pod), rule: 'R441' }),
+    pod,
+    volume: describeCsiVolume(context, {
+      ...{ name, mode: 'Filesystem', identity },
+      ...{ uniqueName: podVolumeNameOf(volume), device: layers.at(-1) },
+    }),
+    message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
+    ...(absent && {
+      message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
+      kubeletWould: 'wait for the driver for ever',
+    }),
+    steps,
+    uncovered: uncoveredBy(volume),
+    identified,
+    call,
+  }
+  tearDown(context, leftover, () => reportStrays(context, volume, strays))
 }
 
 /** A kubelet that has just started does not find the volume (S17). */
 const NOT_RECONSTRUCTABLE = {
+  kind: 'CleanOrphanVolume',
   reason: 'NotReconstructable',
   rule: 'S17',
   kubeletWould: 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
@@ -78,9 +82,9 @@ const NOT_RECONSTRUCTABLE = {
 
 /** Neither mounted nor on record: there is nothing that a driver could undo, but sub-paths may still show the volume (O17). */
 function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, hasSubPaths: boolean): void {
-  const files = volume.content.filter(({ type }) => type !== 'dir')
-  for (const entry of files) reportStray(context, volume, entry)
-  const { name, subPaths } = volume
+  const { name, subPaths, content } = volume
+  const files = content.filter(({ type }) => type !== 'dir')
+  reportStrays(context, volume, files)
   if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
   else {
     const why = `its volume ${name} is not mounted and has no state file`
@@ -117,9 +121,11 @@ function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntr
   )
 }
 
-function reportStray(context: PlanContext, volume: PodVolume, entry: TreeEntry): void {
-  const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
-  reportKept(context, volume, entry, code, 'is in a volume directory of a deleted pod')
+function reportStrays(context: PlanContext, volume: PodVolume, entries: readonly TreeEntry[]): void {
+  for (const entry of entries) {
+    const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
+    reportKept(context, volume, entry, code, 'is in a volume directory of a deleted pod')
+  }
 }
 
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).
@@ -146,21 +152,20 @@ export function unmountLeakedSubPaths(
     mode: 'Filesystem' as const,
     ...omitUndefined({ persistentVolume: persistentVolume && volumeName }),
   }
-  tearDown(context, { kind: 'UnmountVolume', pod, volume, subject }, () => {
-    const work = subPathWork(context, subPaths)
-    const left = work.steps.filter(({ op }) => op === 'umount').length
-    const memory = memoryBehind(context, pod.uid, subPaths)
-    return {
-      reason: 'LeakedSubPath',
-      rule: 'O17',
-      message: `${why}, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
-      subPaths: work,
-      steps: [],
-      mounts: [],
-      data: { name: volumeName, memory },
-      deletes: memory.length === 0 ? undefined : UNCOUNTED,
-      kubeletWould: 'leave the sub-paths mounted for ever, and fail to remove the pod directory every 2 s',
-    }
+  const work = subPathWork(context, subPaths)
+  const left = work.steps.filter(({ op }) => op === 'umount').length
+  const memory = memoryBehind(context, pod.uid, subPaths)
+  tearDown(context, {
+    ...{ kind: 'UnmountVolume', pod, volume, subject },
+    reason: 'LeakedSubPath',
+    rule: 'O17',
+    message: `${why}, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
+    subPaths: work,
+    steps: [],
+    mounts: [],
+    data: { name: volumeName, memory },
+    deletes: memory.length === 0 ? undefined : UNCOUNTED,
+    kubeletWould: 'leave the sub-paths mounted for ever, and fail to remove the pod directory every 2 s',
   })
 }
 

@@ -16,10 +16,10 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
 import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
-import { flexCall, isFlexPlugin } from '../drivers/driver-call.ts'
+import { flexCall, flexSteps, isFlexPlugin } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving, type PodClass } from '../pods/pod-classes.ts'
-import { reportKept, subPathWork, tearDownVolume } from '../tear-down/tear-down.ts'
+import { type Leftover, partsOfVolume, reportKept, tearDown } from '../tear-down/tear-down.ts'
 import { memoryBehind, UNCOUNTED, unmountCsiVolume, unmountLeakedSubPaths } from './unmount-csi-volume.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
@@ -127,11 +127,11 @@ function unmountContent(
   { onRecord, emptied, deletes, facts, keepsDirectory = false }: Content,
 ): void {
   const { inputs } = context
-  const { name, plugin, layers, markers } = volume
+  const { name, plugin, layers, markers, target } = volume
+  const dir = inputs.absolute(target)
+  const parts = partsOfVolume(context, volume, dir)
   const exists = inputs.tree.isDir(volume.dir) || layers.length > 0
-  const isMounted = [layers, volume.foreign, subPathWork(context, volume.subPaths).mounts].some(
-    ({ length }) => length > 0,
-  )
+  const isMounted = [layers, volume.foreign, parts.subPaths.mounts].some(({ length }) => length > 0)
   if (!isMounted && !onRecord && !(markers.length > 0 && exists)) {
     leaveEmpty(context, volume)
     return
@@ -140,9 +140,12 @@ function unmountContent(
   const allowed = allowedFsTypes(family) ?? []
   // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
   const inMemory = family === 'emptyDir' ? layers.filter(({ fsType }) => allowed.includes(fsType)) : []
-  const what = { kind: 'UnmountVolume', pod, volume: describe(volume), of: volume } as const
-  tearDownVolume(context, what, (dir) => ({
+  tearDown(context, {
+    ...parts,
     ...facts,
+    kind: 'UnmountVolume',
+    pod,
+    volume: describe(volume),
     reason: reasonOf(pod),
     rule: 'R437',
     message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${layers.length > 0 ? 'mounted' : 'set up'}`,
@@ -161,7 +164,7 @@ function unmountContent(
     content: keepsDirectory ? undefined : { dir, layers: inMemory, podUid: pod.uid },
     deletes,
     kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
-  }))
+  })
 }
 
 function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } {
@@ -172,34 +175,35 @@ function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } 
 function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
   const { name, plugin, layers, foreign, content } = volume
+  const dir = inputs.absolute(volume.target)
+  const parts = partsOfVolume(context, volume, dir)
   const mounted = layers.length > 0
   const hasFiles = !mounted && content.some((entry) => entry.type !== 'dir')
   const call = isFlexPlugin(context, plugin) ? flexCall(context, plugin) : undefined
   // A driver is called even if nothing is mounted: it may have set up something else (P88). It is not called if the directory
   // has files: they may be somebody's data, and it is unknown what the driver does to them (S13).
   const driver = call?.kind === 'call' && (mounted || (!hasFiles && inputs.tree.has(volume.dir))) ? call : undefined
-  if (!mounted && driver === undefined && foreign.length + subPathWork(context, volume.subPaths).mounts.length === 0) {
+  if (!mounted && driver === undefined && foreign.length + parts.subPaths.mounts.length === 0) {
     reportData(context, volume)
     leaveEmpty(context, volume)
     return
   }
   const isFound = pluginNamed(plugin).reconstructs || call?.kind === 'call'
-  const kind = isFound ? 'UnmountVolume' : 'CleanOrphanVolume'
-  const ref = { ...describe(volume), ...describeDevice(layers.at(-1)) }
-  tearDownVolume(context, { kind, pod, volume: ref, of: volume }, (dir) => {
-    if (hasFiles) reportData(context, volume)
-    const umounts = umountSteps(context, dir, layers)
-    // The kernel alone, if there is no driver, or with --force-unmount and --lazy.
-    const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-    const steps: Step[] =
-      driver !== undefined && !isForced ? [{ op: 'flexUnmount', target: dir, detail: driver.executable }] : umounts
-    return {
-      ...(isFound ? { reason: reasonOf(pod), rule: 'R440' } : { reason: 'NotReconstructable', rule: 'R514' }),
-      message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
-      steps: [...steps, ...(hasFiles ? [] : [{ op: 'rmdir' as const, target: dir }])],
-      call: mounted ? call : undefined,
-    }
-  })
+  const leftover: Leftover = {
+    ...parts,
+    ...(isFound
+      ? { kind: 'UnmountVolume', reason: reasonOf(pod), rule: 'R440' }
+      : { kind: 'CleanOrphanVolume', reason: 'NotReconstructable', rule: 'R514' }),
+    pod,
+    volume: { ...describe(volume), ...describeDevice(layers.at(-1)) },
+    message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
+    steps: [
+      ...flexSteps('flexUnmount', umountSteps(context, dir, layers), dir, driver),
+      ...(hasFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
+    ],
+    call: mounted ? call : undefined,
+  }
+  tearDown(context, leftover, hasFiles ? () => reportData(context, volume) : undefined)
 }
 
 function describe({ plugin, name, podUid }: PodVolume): VolumeRef {
