@@ -20,7 +20,7 @@ import { namedPods, namedVolumes } from './context/filter-operations.ts'
 import { identifyAttachment, identifyBlock, identifyPodVolume, identifyStaged } from './identity/csi-identity.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
-import { VolumeUses } from './pods/volume-uses.ts'
+import { volumeUses } from './pods/volume-uses.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
 
 /** Derives everything that a pass decides on from a node's state. */
@@ -73,7 +73,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
       attachment: memoize((attachment) => identifyAttachment(context, attachment)),
     },
   })
-  const context: PlanContext = { ...parts, ledger, uses: new VolumeUses(ledger, classes) }
+  const context: PlanContext = { ...parts, ledger, uses: volumeUses(ledger, classes) }
   if (options.volumes === undefined) return context
   return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, ledger, options.volumes) } }
 }

@@ -6,8 +6,8 @@
 
 import { append } from '../../base/append.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
+import type { BlockVolume } from '../../facts/actual/block-volume.ts'
+import type { SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName } from '../../facts/actual/tree.ts'
@@ -43,185 +43,160 @@ interface UnidentifiedVolume {
   readonly mayBe: MayBe
 }
 
-/** What shows a CSI file system volume of a pod. */
-interface CsiPart {
+/** A part of a volume on disk: a directory of a pod's volume, a sub-path, a block map of a pod, or what all pods share. */
+interface Part {
+  /** Undefined: of no pod that is known. */
+  readonly pod?: PodClass | undefined
+  readonly plugin: string
   /** Of the directory: the PersistentVolume's, or the pod volume's if that is inline (C9). */
   readonly name: string
-  readonly record: StateFile | undefined
-  /** Relative: the target, or a mounted sub-path. */
-  readonly path: string
-  readonly isSubPath: boolean
+  /** By the directory's name; absent: another pod may have another volume under it. */
+  readonly uniqueName?: string
+  readonly record?: StateFile | undefined
+  /** Relative: the target, a mounted sub-path, or the files of a map; those that are undefined do not exist. */
+  readonly paths: readonly (string | undefined)[]
+  /** What it is without a record, in words; absent: a sub-path, beside a volume. */
+  readonly what?: string
   /** Not only empty directories. */
   readonly setUp: boolean
 }
 
+export type VolumeUses = ReturnType<typeof volumeUses>
+
 /** Made once per plan: attachments and directories may be thousands. */
-export class VolumeUses {
-  /** Volumes of Desired and Frozen pods that could not be identified. */
-  readonly unidentified: UnidentifiedVolume[] = []
-  readonly #ledger: Ledger
-  readonly #classes: PodClasses
+export function volumeUses(ledger: Ledger, classes: PodClasses) {
+  const { desired, blocks, staged, inputs, objects, onDisk } = ledger.sources
+  const unidentified: UnidentifiedVolume[] = []
   /** By unique name, and by the name of the volume's directory. */
-  readonly #users = new Map<string, VolumeUser[]>()
+  const users = new Map<string, VolumeUser[]>()
   /** By the name of the volume's directory. */
-  readonly #traces = new Map<string, { readonly record: StateFile | undefined; readonly trace: VolumeTrace }[]>()
+  const traces = new Map<string, { readonly record: StateFile | undefined; readonly trace: VolumeTrace }[]>()
   /** "uid/name" of every volume that a listed pod's spec asks for, and "uid/plugin/name". */
-  readonly #wanted: ReadonlySet<string>
+  const wanted = new Set(
+    desired.volumes.flatMap(({ podUid, plugin, specName }) => {
+      const name = escapeQualifiedName(specName)
+      return [`${podUid}/${name}`, `${podUid}/${plugin}/${name}`]
+    }),
+  )
 
-  constructor(ledger: Ledger, classes: PodClasses) {
-    this.#ledger = ledger
-    this.#classes = classes
-    const { desired, blocks, staged } = ledger.sources
-    this.#wanted = new Set(
-      desired.volumes.flatMap(({ podUid, plugin, specName }) => {
-        const name = escapeQualifiedName(specName)
-        return [`${podUid}/${name}`, `${podUid}/${plugin}/${name}`]
-      }),
-    )
-    for (const { podUid, uniqueName } of desired.volumes) this.#noteWanted(podUid, uniqueName)
-    for (const { podUid, mayBe, persistentVolumeName: name } of desired.unresolved) {
-      if (mayBe.of !== 'itself') continue
-      // S4: this volume holds back only itself, under each of its names.
-      this.#noteWanted(podUid, mayBe.volume.uniqueName)
-      if (name !== undefined) this.#noteWanted(podUid, escapeQualifiedName(name))
-    }
-    const mapped = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
-    for (const pod of classes.all) this.#noteFound(pod, mapped.has(pod.uid))
-    for (const block of blocks) this.#noteBlock(block)
-    // The layout before 1.24 is by PersistentVolume (C11).
-    for (const each of staged) if (isOld(each) && isSetUp(each)) this.#trace(each.key, each.stateFile, [each.target])
+  const noteWanted = (podUid: string, name: string): void => {
+    const pod = classes.of(podUid)
+    if (pod !== undefined) append(users, name, { pod, how: 'wants it' })
   }
 
-  /** Pods that are Desired or Frozen and use this unique name. */
-  of(uniqueName: string): readonly VolumeUser[] {
-    return this.#users.get(uniqueName) ?? []
-  }
-
-  /**
-   * Pods that are Desired or Frozen and have on disk, under this PersistentVolume's name, a CSI volume whose vol_data.json is lost; or
-   * whose claim is bound to it, although it cannot be used.
-   */
-  ofPersistentVolume(name: string): readonly VolumeUser[] {
-    return this.of(escapeQualifiedName(name))
-  }
-
-  /**
-   * Traces of an attached CSI volume, apart from those of its users: by its state files, by the staging directory of its handle, and by
-   * the name of its PersistentVolume, which still names the directory of a volume whose records are lost (S21, O5, O7, O22). The name
-   * may belong to another volume by now (S17): then one trace too many is found, which is safe.
-   */
-  traces(identity: Handle | undefined, persistentVolume = ''): VolumeTrace[] {
-    const { onDisk, inputs } = this.#ledger.sources
-    const named = this.#traces.get(escapeQualifiedName(persistentVolume)) ?? []
-    const ofName = named.flatMap(({ record, trace }) => (namesAnother(record, identity) ? [] : [trace]))
-    if (identity === undefined) return ofName
-    const records = onDisk.of(uniqueNameOf(identity))
-    return [
-      ...records.map(({ path }): VolumeTrace => [`${path}/vol_data.json`]),
-      ...stagedFor(inputs, identity).flatMap((each): VolumeTrace[] => (isSetUp(each) ? [[each.target]] : [])),
-      ...ofName,
-    ]
-  }
-
-  #noteWanted(podUid: string, name: string): void {
-    const pod = this.#classes.of(podUid)
-    if (pod !== undefined) append(this.#users, name, { pod, how: 'wants it' })
-  }
-
-  #noteHad(pod: PodClass, name: string): void {
-    append(this.#users, name, { pod, how: 'has it on disk' })
-  }
-
-  #trace(name: string, record: StateFile | undefined, paths: readonly (string | undefined)[]): void {
-    const [path, ...more] = paths.filter((each) => each !== undefined)
-    if (path !== undefined) append(this.#traces, name, { record, trace: [path, ...more] })
-  }
-
-  #noteFound(pod: PodClass, hasMaps: boolean): void {
-    const { inputs } = this.#ledger.sources
-    const volumes = this.#ledger.podVolumes(pod.uid)
-    const leaked = this.#ledger.leakedSubPaths(pod.uid)
-    const parts = [
-      ...volumes.flatMap((volume) => (volume.plugin === CSI_PLUGIN ? partsOf(inputs, volume) : [])),
-      ...leaked.flatMap((subPaths) => subPathPart(inputs, subPaths)),
-    ]
-    if (!isLiving(pod)) {
-      for (const { name, record, path, setUp } of parts) if (setUp) this.#trace(name, record, [path])
+  const note = (part: Part): void => {
+    const { pod, plugin, name, uniqueName, record, paths, what, setUp } = part
+    if (pod === undefined || !isLiving(pod)) {
+      const [path, ...more] = paths.filter((each) => each !== undefined)
+      if (plugin === CSI_PLUGIN && setUp && path !== undefined) append(traces, name, { record, trace: [path, ...more] })
       return
     }
-    for (const { plugin, name } of volumes)
-      if (plugin === localVolume.name) this.#noteHad(pod, uniqueVolumeName(plugin, name))
-    for (const { name, record, path, isSubPath, setUp } of parts) {
-      const asked = isSubPath ? name : `${CSI_PLUGIN}/${name}`
-      if (this.#noteRecord(pod, record) || this.#wanted.has(`${pod.uid}/${asked}`)) continue
-      if (isSubPath) this.#noteLost(pod, name)
-      // Containers keep a volume even after the kubelet has emptied its directory (O2).
-      else if (setUp || mayRunUnlisted(pod))
-        this.#noteLost(pod, name, `${inputs.absolute(path)} has no readable vol_data.json`)
+    const noteHad = (volume: string): void => append(users, volume, { pod, how: 'has it on disk' })
+    if (record?.data !== undefined) {
+      noteHad(uniqueNameOf(record.data))
+      return
     }
-    this.unidentified.push(...unidentifiedVolumes(inputs, pod, parts.length > 0 || hasMaps))
+    if (uniqueName !== undefined) noteHad(uniqueName)
+    const isWanted = wanted.has(`${pod.uid}/${what === undefined ? '' : `${plugin}/`}${name}`)
+    // Containers keep a volume even after the kubelet has emptied its directory (O2).
+    if (plugin !== CSI_PLUGIN || isWanted || !(setUp || mayRunUnlisted(pod))) return
+    // The directory's name proves nothing (S17): it is reason enough to count the volume as used, but not to count any other volume as
+    // free.
+    noteHad(name)
+    const csi = objects.csiSourceOf(unescapeQualifiedName(name))
+    if (csi !== undefined) noteHad(csiUniqueName(csi.driver, csi.volumeHandle))
+    if (what !== undefined) unidentified.push({ pod, what, mayBe: csiOf(csi?.driver) })
   }
 
-  #noteBlock(block: BlockVolume): void {
-    const { inputs } = this.#ledger.sources
-    const { plugin, name, stateFile, dir, mapDir, stagingPath, publishDir } = block
-    const key = escapeQualifiedName(name)
-    for (const mapping of block.mappings) {
-      const pod = this.#classes.of(mapping.podUid)
-      const { mapFile, publishPath, symlink } = mapping
-      if (pod !== undefined && isLiving(pod)) this.#noteMapping(pod, block, mapping)
-      else if (plugin === CSI_PLUGIN) this.#trace(key, stateFile, [mapFile, publishPath, symlink])
-    }
-    if (plugin !== CSI_PLUGIN) return
-    const own = [dir, mapDir, stagingPath, publishDir].filter((path) => path !== undefined && inputs.tree.has(path))
-    this.#trace(key, stateFile, own)
+  for (const { podUid, uniqueName } of desired.volumes) noteWanted(podUid, uniqueName)
+  for (const { podUid, mayBe, persistentVolumeName: name } of desired.unresolved) {
+    if (mayBe.of !== 'itself') continue
+    // S4: this volume holds back only itself, under each of its names.
+    noteWanted(podUid, mayBe.volume.uniqueName)
+    if (name !== undefined) noteWanted(podUid, escapeQualifiedName(name))
   }
-
-  #noteMapping(pod: PodClass, { plugin, name, stateFile, dir }: BlockVolume, mapping: BlockMapping): void {
-    if (this.#noteRecord(pod, stateFile)) return
-    this.#noteHad(pod, uniqueVolumeName(plugin, name))
-    if (plugin !== CSI_PLUGIN || this.#wanted.has(`${pod.uid}/${plugin}/${name}`)) return
-    const path = mapping.mapFile ?? mapping.publishPath ?? mapping.symlink ?? dir
-    this.#noteLost(pod, name, `block map ${this.#ledger.sources.inputs.absolute(path)} has no readable state file`)
+  const mapped = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
+  for (const pod of classes.all) {
+    const parts = partsOfPod(ledger, pod)
+    for (const part of parts) note(part)
+    const hasCsiTraces = mapped.has(pod.uid) || parts.some(({ plugin }) => plugin === CSI_PLUGIN)
+    if (isLiving(pod)) unidentified.push(...unidentifiedVolumes(inputs, pod, hasCsiTraces))
   }
+  for (const block of blocks) for (const part of partsOfBlock(inputs, classes, block)) note(part)
+  // The layout before 1.24 is by PersistentVolume (C11).
+  for (const each of staged.filter(isOld))
+    note({ plugin: CSI_PLUGIN, name: each.key, record: each.stateFile, paths: [each.target], setUp: isSetUp(each) })
 
-  /** @returns whether the record names the volume */
-  #noteRecord(pod: PodClass, record: StateFile | undefined): boolean {
-    if (record?.data === undefined) return false
-    this.#noteHad(pod, uniqueNameOf(record.data))
-    return true
-  }
-
-  /**
-   * A volume without a record. Its directory's name proves nothing (S17): it is reason enough to count the volume as used, but not to
-   * count any other volume as free.
-   *
-   * @param what it is, in words; absent: a sub-path, beside a volume
-   */
-  #noteLost(pod: PodClass, directory: string, what?: string): void {
-    this.#noteHad(pod, directory)
-    const csi = this.#ledger.sources.objects.csiSourceOf(unescapeQualifiedName(directory))
-    if (csi !== undefined) this.#noteHad(pod, csiUniqueName(csi.driver, csi.volumeHandle))
-    if (what !== undefined) this.unidentified.push({ pod, what, mayBe: csiOf(csi?.driver) })
+  /** Pods that are Desired or Frozen and use this unique name. */
+  const of = (uniqueName: string): readonly VolumeUser[] => users.get(uniqueName) ?? []
+  return {
+    /** Volumes of Desired and Frozen pods that could not be identified. */
+    unidentified: unidentified as readonly UnidentifiedVolume[],
+    of,
+    /**
+     * Pods that are Desired or Frozen and have on disk, under this PersistentVolume's name, a CSI volume whose vol_data.json is lost; or
+     * whose claim is bound to it, although it cannot be used.
+     */
+    ofPersistentVolume: (name: string): readonly VolumeUser[] => of(escapeQualifiedName(name)),
+    /**
+     * Traces of an attached CSI volume, apart from those of its users: by its state files, by the staging directory of its handle, and
+     * by the name of its PersistentVolume, which still names the directory of a volume whose records are lost (S21, O5, O7, O22). The
+     * name may belong to another volume by now (S17): then one trace too many is found, which is safe.
+     */
+    traces: (identity: Handle | undefined, persistentVolume = ''): VolumeTrace[] => {
+      const named = traces.get(escapeQualifiedName(persistentVolume)) ?? []
+      const ofName = named.flatMap(({ record, trace }) => (namesAnother(record, identity) ? [] : [trace]))
+      if (identity === undefined) return ofName
+      const records = onDisk.of(uniqueNameOf(identity))
+      return [
+        ...records.map(({ path }): VolumeTrace => [`${path}/vol_data.json`]),
+        ...stagedFor(inputs, identity).flatMap((each): VolumeTrace[] => (isSetUp(each) ? [[each.target]] : [])),
+        ...ofName,
+      ]
+    },
   }
 }
 
-function partsOf(inputs: ActualInputs, { name, target, stateFile, layers, foreign, subPaths }: PodVolume): CsiPart[] {
-  const published = inputs.tree.get(target)
-  // A driver may publish a link or a device, too (C17).
-  const setUp =
-    stateFile !== undefined ||
-    layers.length + foreign.length > 0 ||
-    (published !== undefined && published.type !== 'dir')
-  const volume = { name, record: stateFile, path: target, isSubPath: false, setUp }
-  return [volume, ...(subPaths === undefined ? [] : subPathPart(inputs, subPaths))]
+function partsOfPod({ sources: { inputs }, podVolumes, leakedSubPaths }: Ledger, pod: PodClass): Part[] {
+  const all = podVolumes(pod.uid)
+  const local = all.filter(({ plugin }) => plugin === localVolume.name)
+  const volumes = all.filter(({ plugin }) => plugin === CSI_PLUGIN)
+  return [
+    ...local.map(({ plugin, name, target }) => ({
+      ...{ pod, plugin, name, uniqueName: uniqueVolumeName(plugin, name), paths: [target], setUp: true },
+    })),
+    ...volumes.flatMap(({ plugin, name, target, stateFile: record, layers, foreign, subPaths }): Part[] => {
+      const published = inputs.tree.get(target)
+      // A driver may publish a link or a device, too (C17).
+      const isPublished = published !== undefined && published.type !== 'dir'
+      const setUp = record !== undefined || layers.length + foreign.length > 0 || isPublished
+      const what = `${inputs.absolute(target)} has no readable vol_data.json`
+      return [{ pod, plugin, name, record, paths: [target], what, setUp }, ...subPathPart(inputs, pod, subPaths)]
+    }),
+    ...leakedSubPaths(pod.uid).flatMap((subPaths) => subPathPart(inputs, pod, subPaths)),
+  ]
 }
 
 /** A sub-path that is mounted still shows a volume whose directory is gone (O17). */
-function subPathPart(inputs: ActualInputs, { volumeName: name, leaves, foreign: [foreign] }: SubPaths): CsiPart[] {
+function subPathPart(inputs: ActualInputs, pod: PodClass, subPaths: SubPaths | undefined): Part[] {
+  if (subPaths === undefined) return []
+  const { volumeName: name, leaves, foreign } = subPaths
   const mounted = leaves.find(({ layers }) => layers.length > 0)?.path
-  const path = mounted ?? (foreign && inputs.relative(inputs.plain(foreign.mountPoint)))
-  return path === undefined ? [] : [{ name, record: undefined, path, isSubPath: true, setUp: true }]
+  const path = mounted ?? (foreign[0] && inputs.relative(inputs.plain(foreign[0].mountPoint)))
+  return path === undefined ? [] : [{ pod, plugin: CSI_PLUGIN, name, paths: [path], setUp: true }]
+}
+
+function partsOfBlock(inputs: ActualInputs, classes: PodClasses, block: BlockVolume): Part[] {
+  const { plugin, stateFile: record, dir, mapDir, stagingPath, publishDir } = block
+  const about = { plugin, name: escapeQualifiedName(block.name), record, setUp: true }
+  return [
+    ...block.mappings.map(({ podUid, mapFile, publishPath, symlink }) => ({
+      ...{ ...about, pod: classes.of(podUid), uniqueName: uniqueVolumeName(plugin, block.name) },
+      paths: [mapFile, publishPath, symlink],
+      what: `block map ${inputs.absolute(mapFile ?? publishPath ?? symlink ?? dir)} has no readable state file`,
+    })),
+    { ...about, paths: [dir, mapDir, stagingPath, publishDir].filter((path = '') => inputs.tree.has(path)) },
+  ]
 }
 
 function namesAnother(record: StateFile | undefined, identity: Handle | undefined): boolean {
