@@ -108,16 +108,24 @@ function listsObjects({ credential, user }: ApiSnapshot): boolean {
 
 function absence(
   failures: readonly ReadFailure[],
-  object: { resource: string; name: string; namespace: string | undefined },
+  { resource, name, namespace = '' }: { resource: string; name: string; namespace: string | undefined },
   listed: boolean,
 ): Lookup<never> {
-  const covering = failures.filter((failure) => covers(failure, object))
-  const isNotFound = covering.some((failure) => isNotFoundOf(failure, object))
+  const covering = failures.filter(
+    (each) =>
+      each.resource === undefined ||
+      (each.resource === resource &&
+        (each.namespace === undefined || each.namespace === namespace) &&
+        (each.name === undefined || each.name === name)),
+  )
+  /** Of exactly this object. */
+  const isNotFound = (each: ReadFailure): boolean =>
+    each.notFound && each.name === name && (each.namespace ?? '') === namespace
+  const notFound = covering.some(isNotFound)
   // A refused list does not contradict the answer for this one object.
-  const doubts = covering.filter((failure) => !isNotFoundOf(failure, object) && !(isNotFound && isRefusedList(failure)))
-  const [doubt] = doubts
+  const doubt = covering.find((each) => !isNotFound(each) && !(notFound && isRefusedList(each)))
   if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
-  if (isNotFound || listed) return { state: 'Absent' }
+  if (notFound || listed) return { state: 'Absent' }
   return { state: 'Unknown', reason: 'was not read' }
 }
 
@@ -135,49 +143,18 @@ export interface ReadFailure {
   readonly text: string
 }
 
-interface ObjectReference {
-  readonly resource: string
-  readonly namespace?: string | undefined
-  readonly name: string
-}
-
-/** What volctl reads, and whether its objects are in namespaces: an error about one may name the namespace then. */
-const IN_NAMESPACES: Readonly<Record<string, boolean>> = {
-  pods: true,
-  persistentvolumeclaims: true,
-  configmaps: true,
-  secrets: true,
-  leases: true,
-  persistentvolumes: false,
-  volumeattachments: false,
-  csidrivers: false,
-  csinodes: false,
-  nodes: false,
-}
+/** Beside those in `LISTS` leases are read. An error about one of these may name the namespace. */
+const NAMESPACED: ReadonlySet<string> = new Set(['pods', 'persistentvolumeclaims', 'configmaps', 'secrets', 'leases'])
 
 /** Never throws, whatever the snapshot contains. */
 export function readFailures(errors: unknown): ReadFailure[] {
   return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [notUnderstood(errors)]
 }
 
-/** True when the failure may be why the object is not in the snapshot. */
-export function covers(failure: ReadFailure, object: ObjectReference): boolean {
-  if (failure.resource === undefined) return true
-  if (failure.resource !== object.resource) return false
-  if (failure.namespace !== undefined && failure.namespace !== (object.namespace ?? '')) return false
-  return failure.name === undefined || failure.name === object.name
-}
-
 /** True when something of the resource may be missing, one object or all of them. */
 export function spoilsList(failure: ReadFailure, resource: string): boolean {
   if (failure.resource === undefined) return true
   return failure.resource === resource && !(failure.notFound && failure.name !== undefined)
-}
-
-/** True when the API said that exactly this object does not exist. */
-export function isNotFoundOf(failure: ReadFailure, object: ObjectReference): boolean {
-  if (!failure.notFound || failure.resource !== object.resource || failure.name !== object.name) return false
-  return (failure.namespace ?? '') === (object.namespace ?? '')
 }
 
 /** True for a failure of a whole list, of a known resource. */
@@ -197,7 +174,7 @@ function readFailure(entry: unknown): ReadFailure {
   return {
     resource,
     // Without a valid name it may be about any object of the resource.
-    ...(IN_NAMESPACES[resource] && isName(namespace) && { namespace }),
+    ...(NAMESPACED.has(resource) && isName(namespace) && { namespace }),
     ...(isName(name) && { name }),
     // A proxy's page has the status alone.
     notFound: status === 404 && reason === 'NotFound',
@@ -231,7 +208,7 @@ function isWritten(entry: unknown): entry is Written {
     message = '',
     ...others
   } = entry as Record<string, unknown>
-  const isKnown = typeof resource === 'string' && Object.hasOwn(IN_NAMESPACES, resource)
+  const isKnown = typeof resource === 'string' && (Object.hasOwn(LISTS, resource) || NAMESPACED.has(resource))
   const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
   return isKnown && areTexts && Object.keys(others).length === 0
 }
