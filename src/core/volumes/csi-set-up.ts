@@ -30,13 +30,11 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
         otherVolumeObstacle(context, volume) ??
         unconfirmedMount(context, volume) ??
         stagingObstacle(context, volume, first))
-  return { steps: stepsOf(context, volume, first, driver), ...omitUndefined({ blocked }) }
-}
-
-function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
-  return volume.mode === 'Block'
-    ? blockSteps(context, volume, first)
-    : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
+  const steps =
+    volume.mode === 'Block'
+      ? blockSteps(context, volume, first)
+      : [...stageSteps(context, volume, first), ...publishSteps(context, volume)]
+  return { steps, ...omitUndefined({ blocked }) }
 }
 
 /** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
@@ -134,32 +132,28 @@ function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
   ]
 }
 
-/** Like the kubelet, makes the directory but not the target: the driver makes the target itself (C53). */
+/**
+ * Like the kubelet, makes the directory but not the target: the driver makes the target itself (C53), and gives the volume to the pod's
+ * group if it can (C62).
+ */
 export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step[] {
   const { inputs } = context
   const label = labelled(context)
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
+  const target = inputs.absolute(csiTarget(volume))
+  const { capabilities } = registeredDriver(inputs, volume.driver ?? '') ?? {}
+  const isKubelets =
+    !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, csiDriverOf(inputs, volume))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
     { op: 'writeVolumeData', target: stateFile, ...label },
-    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)), ...label },
+    { op: 'NodePublishVolume', target, ...label },
+    ...(isKubelets ? ownershipOf(volume, target) : []),
   ]
 }
 
 function labelled({ label }: SetUpContext): Pick<Step, 'label'> {
   return label === '' ? {} : { label }
-}
-
-/** No steps if the driver itself gives the volume to the group (C62). */
-export function groupSteps(
-  context: SetUpContext,
-  volume: VolumeToMount,
-  driver: CsiDriver | undefined,
-): readonly Step[] {
-  const delegated =
-    registeredDriver(context.inputs, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
-  const target = context.inputs.absolute(csiTarget(volume))
-  return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
 }
 
 /** C134. The driver publishes a device; the kubelet then maps the device like one of any other plugin (C74). */

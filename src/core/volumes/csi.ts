@@ -17,7 +17,7 @@ import {
   podDeviceLink,
   VOLUME_DATA,
 } from './paths.ts'
-import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, VolumePlugin } from './plugin.ts'
 import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
 export const csi: VolumePlugin = {
@@ -31,16 +31,22 @@ export const csi: VolumePlugin = {
   reconstructs: true,
   tearDown: 'csi',
   facts: (spec, context) => {
-    const { persistentVolume } = spec
+    const { persistentVolume, source: inline } = spec
     if (persistentVolume === undefined) {
-      const driver = spec.source?.csi?.driver
-      return driver === undefined ? undefined : inlineFacts(driver, specNameOf(spec), context)
+      const driver = inline?.csi?.driver
+      if (driver === undefined) return undefined
+      // Inline volumes are never attached or staged, whatever the CSIDriver says (C35).
+      const name = specNameOf(spec)
+      return { ...perPodFacts(CSI_PLUGIN, name, context), driver, handle: inlineCsiHandle(context.podUid, name) }
     }
     const source = persistentVolume.spec.csi
     if (source == null) return undefined
+    const { driver, volumeHandle: handle } = source
     // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
-    if (!source.driver || !source.volumeHandle) return { error: 'its csi source names no driver or no volumeHandle' }
-    return persistentFacts(source.driver, source.volumeHandle, context)
+    if (!driver || !handle) return { error: 'its csi source names no driver or no volumeHandle' }
+    const attachability = attachabilityOf(driver, context.lookup)
+    const uniqueName = csiUniqueName(driver, handle)
+    return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
   },
   podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
   globalPath: csiStagingPath,
@@ -49,18 +55,6 @@ export const csi: VolumePlugin = {
     volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
   takesLabel,
   setUp: csiSetUp,
-}
-
-function persistentFacts(driver: string, handle: string, context: SpecContext): SpecFacts {
-  const attachability = attachabilityOf(driver, context.lookup)
-  const uniqueName = csiUniqueName(driver, handle)
-  return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
-}
-
-/** Inline volumes are never attached or staged, whatever the CSIDriver says (C35). */
-function inlineFacts(driver: string, podVolumeName: string, context: SpecContext): SpecFacts {
-  const handle = inlineCsiHandle(context.podUid, podVolumeName)
-  return { ...perPodFacts(CSI_PLUGIN, podVolumeName, context), driver, handle }
 }
 
 /** Only an explicit `attachRequired: false` makes the attach unnecessary; a missing CSIDriver does not (R012, C35). */

@@ -5,7 +5,7 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
-import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
+import type { VolumePlugin } from './plugin.ts'
 import { notMounted, perPod, SATISFIED } from './plugin-parts.ts'
 
 export const hostPath: VolumePlugin = {
@@ -19,42 +19,26 @@ export const hostPath: VolumePlugin = {
   refusesMountOptions: true,
   sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
   mountsOver: () => false,
-  evidence,
-  setUp: ({ inputs }, volume) => setUp(inputs, volume),
+  /** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
+  evidence: (inputs, volume) => {
+    if (mountOptionsObstacle(volume) !== undefined)
+      return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
+    const { verdict } = judged(inputs, volume)
+    return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
+  },
+  setUp: ({ inputs }, volume) => {
+    const { path, type, verdict } = judged(inputs, volume)
+    if (verdict.state !== 'bad')
+      return { steps: [{ op: 'checkPath', target: path, ...omitUndefined({ detail: type || undefined }) }] }
+    const { why, hint } = verdict
+    return { steps: [], blocked: { code: 'HostPathType', message: `hostPath ${path}: ${why}`, hint } }
+  },
 }
 
-/** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
-function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  if (mountOptionsObstacle(volume) !== undefined)
-    return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
-  const verdict = verdictOn(inputs, volume)
-  return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
-}
-
-function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
-  const { path, type } = sourceOf(volume)
-  const verdict = verdictOn(inputs, volume)
-  if (verdict.state !== 'bad')
-    return { steps: [{ op: 'checkPath', target: path, ...omitUndefined({ detail: type || undefined }) }] }
-  return {
-    steps: [],
-    blocked: {
-      code: 'HostPathType',
-      message: `hostPath ${path}: ${verdict.why}`,
-      hint: verdict.hint,
-    },
-  }
-}
-
-function verdictOn(inputs: ActualInputs, volume: VolumeToMount): ReturnType<typeof judgeHostPath> {
-  const { path, type } = sourceOf(volume)
-  const found: HostPath | undefined = inputs.snapshot.hostPaths?.find((each) => each.path === path)
-  return judgeHostPath(path, type, found)
-}
-
-function sourceOf(volume: VolumeToMount): { path: string; type: string } {
+function judged(inputs: ActualInputs, volume: VolumeToMount) {
   const { path = '', type } = sharedSourcesOf(volume).hostPath ?? {}
-  return { path, type: type ?? '' }
+  const found = inputs.snapshot.hostPaths?.find((each) => each.path === path)
+  return { path, type, verdict: judgeHostPath(path, type ?? '', found) }
 }
 
 // The kubelet's rules for the type of a hostPath (P58).

@@ -10,7 +10,7 @@ import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
-import { csiDriverOf, groupSteps, publishSteps } from '../../volumes/csi-set-up.ts'
+import { csiDriverOf, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
@@ -175,12 +175,11 @@ function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
 
 function republish(context: PlanContext, volume: VolumeToMount): void {
   const target = csiTarget(volume)
-  const setUp = setUpContext(context, volume)
   refresh(context, volume, {
     kind: 'RemountVolume',
     reason: 'RepublishAsked',
     message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
-    steps: [...publishSteps(setUp, volume), ...groupSteps(setUp, volume, csiDriverOf(context.inputs, volume))],
+    steps: publishSteps(setUpContext(context, volume), volume),
     rule: 'C70',
     expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
   })
