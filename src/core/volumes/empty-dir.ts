@@ -7,7 +7,7 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
+import { emptyDirSteps, foreignMount, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
 import { ownershipOf } from './mount-options.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
@@ -22,7 +22,7 @@ export const emptyDir: VolumePlugin = {
   },
   reconstructs: true,
   tearDown: 'emptyDir',
-  mountsOver: (volume) => mediumOf(volume).kind !== 'disk',
+  mountsOver: (volume) => mediumOf(volume).fsType !== 'none',
   evidence,
   setUp,
 }
@@ -32,9 +32,9 @@ export const emptyDir: VolumePlugin = {
  */
 function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const medium = mediumOf(volume)
-  if (medium.kind === 'disk') return directoryEvidence(inputs, volume, volume.specName)
-  if (medium.kind === 'unknown') return notMounted(`its medium ${JSON.stringify(medium.name)} does not exist`)
-  const mounted = fsTypeEvidence(inputs, volume, medium.kind === 'memory' ? 'tmpfs' : 'hugetlbfs')
+  if (medium.fsType === 'none') return directoryEvidence(inputs, volume, volume.specName)
+  if (medium.fsType === undefined) return notMounted(noSuch(medium))
+  const mounted = fsTypeEvidence(inputs, volume, medium.fsType)
   if (mounted.state !== 'mounted') return mounted
   if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages have another size')
   return inputs.tree.has(readyMarker(volume.podUid, volume.specName))
@@ -43,80 +43,63 @@ function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
 }
 
 function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
+  const { inputs } = context
   const medium = mediumOf(volume)
-  const target = context.inputs.absolute(podVolumeDir(volume))
-  if (medium.kind === 'unknown') {
-    return blockedAt(target, {
-      code: 'InvalidVolume',
-      message: `emptyDir ${volume.specName}: its medium ${JSON.stringify(medium.name)} does not exist`,
-      hint: 'Create the pod again, with the medium "", Memory, HugePages or HugePages-SIZE.',
-    })
-  }
-  const mount = mountOf(context, volume, medium)
-  if (mount !== undefined && 'code' in mount) return blockedAt(target, mount)
-  const inner = { mount, marker: volume.specName }
+  const { fsType } = medium
+  const target = inputs.absolute(podVolumeDir(volume))
+  const refused = (why: string, needed: string): SetUp => ({
+    steps: [{ op: 'mkdir', target }],
+    blocked: invalid(volume, why, needed),
+  })
+  if (fsType === undefined) return refused(noSuch(medium), 'the medium "", Memory, HugePages or HugePages-SIZE')
+  const pages = fsType === 'hugetlbfs' ? requestedPageSize(medium, volume.pod) : undefined
+  if (pages?.error !== undefined)
+    return refused(pages.error, 'a request for huge pages of one size that fits the medium')
+  const options = pages === undefined ? tmpfsOptions(context, volume) : [`pagesize=${pages.size}`]
+  const inner = { mount: fsType === 'none' ? undefined : { fsType, options }, marker: volume.specName }
   const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
   const blocked =
     foreignMount(context, volume, inner) ??
-    otherPages(context, volume, medium) ??
+    // Containers may use its pages.
+    (pagesFit(inputs, volume, medium) ? undefined : inTheWay(target, 'a hugetlbfs with pages of another size')) ??
     badLimit(volume) ??
-    leftToKubelet(volume, context.inputs.snapshot)
+    leftToKubelet(volume, inputs.snapshot)
   return { steps: emptyDirSteps(context, volume, inner, group), ...omitUndefined({ blocked }) }
 }
 
-function mountOf(
-  context: SetUpContext,
-  volume: VolumeToMount,
-  medium: Exclude<Medium, { kind: 'unknown' }>,
-): InnerEmptyDir['mount'] | Obstacle {
-  if (medium.kind === 'disk') return undefined
-  if (medium.kind === 'memory') return { fsType: 'tmpfs', options: tmpfsOptions(context, volume) }
-  const pages = requestedPageSize(medium, volume.pod)
-  if ('size' in pages) return { fsType: 'hugetlbfs', options: [`pagesize=${pages.size}`] }
+function noSuch({ name }: Medium): string {
+  return `its medium ${JSON.stringify(name)} does not exist`
+}
+
+function invalid({ specName }: VolumeToMount, why: string, needed: string): Obstacle {
   return {
     code: 'InvalidVolume',
-    message: `emptyDir ${volume.specName}: ${pages.error}`,
-    hint: 'Create the pod again, with a request for huge pages of one size that fits the medium.',
+    message: `emptyDir ${specName}: ${why}`,
+    hint: `Create the pod again, with ${needed}.`,
   }
 }
 
 function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): boolean {
   const top = inputs.top(podVolumeDir(volume))
-  return medium.kind !== 'hugePages' || top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
-}
-
-/** Nothing is mounted over such a mount: containers may use its pages. */
-function otherPages({ inputs }: SetUpContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
-  return pagesFit(inputs, volume, medium)
-    ? undefined
-    : inTheWay(inputs.absolute(podVolumeDir(volume)), 'a hugetlbfs with pages of another size')
+  return top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
 }
 
 /** 0 and less set no limit (P38); a text that is no quantity could mean anything. */
-function badLimit({ specName, source }: VolumeToMount): Obstacle | undefined {
-  const limit = source?.emptyDir?.sizeLimit
+function badLimit(volume: VolumeToMount): Obstacle | undefined {
+  const limit = volume.source?.emptyDir?.sizeLimit
   if (limit == null || parseQuantity(limit) !== undefined) return undefined
-  return {
-    code: 'InvalidVolume',
-    message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is not a quantity`,
-    hint: 'Create the pod again, with a sizeLimit such as 512Mi.',
-  }
-}
-
-function blockedAt(target: string, blocked: Obstacle): SetUp {
-  return { steps: [{ op: 'mkdir', target }], blocked }
+  return invalid(volume, `its sizeLimit ${JSON.stringify(limit)} is not a quantity`, 'a sizeLimit such as 512Mi')
 }
 
 const RESOURCE = 'hugepages-'
 
-type HugePages = Extract<Medium, { kind: 'hugePages' }>
-type PageSize = { readonly size: string } | { readonly error: string }
+type PageSize = { readonly size: string; readonly error?: undefined } | { readonly error: string }
 
 /**
  * The page size of an emptyDir of huge pages: the size to mount with, and the size that is mounted (P40, P41).
  * A container has to request the size; for plain HugePages only one size may be requested. The text is the request's own.
  */
-export function requestedPageSize({ name, size: asked }: HugePages, pod: Pod): PageSize {
+export function requestedPageSize({ name, size: asked }: Medium, pod: Pod): PageSize {
   const sizes = requestedSizes(pod)
   const odd = [...(asked === undefined ? [] : [asked]), ...sizes].find((size) => parseQuantity(size) === undefined)
   if (odd !== undefined) return { error: `${JSON.stringify(odd)} is not a page size` }
@@ -140,7 +123,7 @@ function requestedSizes({ spec }: Pod): string[] {
  * Does the mount have the page size that the medium names? Plain HugePages accepts any. The kernel writes 2M for 2Mi; a mount
  * that does not show its size counts as another size.
  */
-export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, { size }: HugePages): boolean {
+export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, { size }: Medium): boolean {
   if (size === undefined) return true
   const found = mountedPageSize(superOptions)
   return found !== undefined && found === parseQuantity(size)
@@ -152,22 +135,19 @@ export function mountedPageSize(superOptions: readonly string[]): bigint | undef
   return text === undefined ? undefined : parseQuantity(text.endsWith('i') ? text : `${text}i`)
 }
 
-const HUGE_PAGES = 'HugePages'
-
-type Medium =
-  | { readonly kind: 'disk' }
-  | { readonly kind: 'memory' }
-  /** `size` from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
-  | { readonly kind: 'hugePages'; readonly name: string; readonly size?: string }
-  | { readonly kind: 'unknown'; readonly name: string }
+interface Medium {
+  readonly name: string
+  /** `none`: a directory on the kubelet's disk; undefined: there is no such medium. */
+  readonly fsType: 'none' | 'tmpfs' | 'hugetlbfs' | undefined
+  /** Of huge pages, from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
+  readonly size: string | undefined
+}
 
 export function mediumOf({ source }: Pick<VolumeToMount, 'source'>): Medium {
   const name = source?.emptyDir?.medium ?? ''
-  if (name === '') return { kind: 'disk' }
-  if (name === 'Memory') return { kind: 'memory' }
-  if (name === HUGE_PAGES) return { kind: 'hugePages', name }
-  if (name.startsWith(`${HUGE_PAGES}-`)) return { kind: 'hugePages', name, size: name.slice(HUGE_PAGES.length + 1) }
-  return { kind: 'unknown', name }
+  const [pages, size] = /^HugePages(?:-(.*))?$/s.exec(name) ?? []
+  const ofMemory = pages === undefined ? (name === 'Memory' ? 'tmpfs' : undefined) : 'hugetlbfs'
+  return { name, fsType: name === '' ? 'none' : ofMemory, size }
 }
 
 const GIT_REPO = 'kubernetes.io/git-repo'
