@@ -36,9 +36,15 @@ import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan/documents/pl
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
 import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
-import { DEFAULT_SETTLE_MS, type Operation, type Plan, type PlanOptions, type ReviewedPlan } from '../core/plan/plan.ts'
+import {
+  DEFAULT_SETTLE_MS,
+  type Operation,
+  type Plan,
+  type PlanOptions,
+  type ReviewedPlan,
+  type SavedPlan,
+} from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
-import type { SavedPlan } from '../core/plan/plan-shape.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
 import { closing, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'

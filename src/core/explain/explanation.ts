@@ -5,7 +5,7 @@
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
-import { WHOLE_PLAN } from '../plan/plan-shape.ts'
+import { WHOLE_PLAN } from '../plan/plan.ts'
 import { subject } from '../plan/subject.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { about, named } from '../trust/json-schema.ts'

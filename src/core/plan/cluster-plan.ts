@@ -20,7 +20,7 @@ import {
   text,
 } from '../trust/shape.ts'
 import { commonFields, count, kind, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
-import { CHOICE, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan-shape.ts'
+import { CHOICE, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan.ts'
 import type { Subject } from './subject.ts'
 
 /** A volume without what only a node knows of it. */

@@ -6,8 +6,16 @@ import type { FailureCode } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
 import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../trust/shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
-import { kind, type PodRef, said } from './operation-shape.ts'
-import type { Operation, OperationKind, Plan, Refusal, ReviewedPlan, Step } from './plan.ts'
+import { kind, type PodRef } from './operation-shape.ts'
+import {
+  type Operation,
+  type OperationKind,
+  type Plan,
+  type Refusal,
+  type ReviewedPlan,
+  refused as refusal,
+  type Step,
+} from './plan.ts'
 
 /** In the order in which they are counted. */
 export const OUTCOME_STATES = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked'] as const
@@ -32,10 +40,7 @@ const differences = about(
   list<Difference>(named('difference', difference)),
 )
 
-export const refused = about<Refusal>(
-  'The safety rule that refused everything; nothing was changed.',
-  object({ rule: text, ...said('refusal') }),
-)
+export const refused = about<Refusal>('The safety rule that refused everything; nothing was changed.', refusal)
 
 export const downtime = about(
   'Of --stop-kubelet: how the kubelet was down.',

@@ -1,9 +1,36 @@
 /**
- * The plan: data, drawn by views and carried out by apply (contract, "Plan (JSON)").
- * Fields are stable once released; new ones may come.
+ * The plan: data, drawn by views and carried out by apply (contract, "Plan (JSON)"). Fields are stable once released; new ones may
+ * come. Its shape is what schema/plan.schema.json is made from, and the parts of a saved plan that `apply FILE` reads.
  */
-
-import type { FreedBy } from './plan-shape.ts'
+import { insecure } from '../facts/actual/snapshot.ts'
+import { about, named } from '../trust/json-schema.ts'
+import {
+  flag,
+  list,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  record,
+  recordOf,
+  type ShapeOf,
+  text,
+} from '../trust/shape.ts'
+import { causes } from './cause.ts'
+import {
+  causeKey,
+  count,
+  kind,
+  type Operation,
+  operation,
+  path,
+  pod,
+  said,
+  severity,
+  until,
+  volume,
+} from './operation-shape.ts'
+import { subject } from './subject.ts'
 
 export {
   OPERATION_GROUPS,
@@ -23,22 +50,228 @@ export type {
   Severity,
   VolumeRef,
 } from './operation-shape.ts'
-export type {
-  FreedBy,
-  IdentityContradiction,
-  IdentityField,
-  NextStep,
-  Plan,
-  PlanInputs,
-  PlanOptions,
-  PlanSummary,
-  Problem,
-  Refusal,
-  ReviewedPlan,
-  Waiting,
-} from './plan-shape.ts'
+
+export const DEFAULT_SETTLE_MS = 120_000
+
+/** Options of either plan: what is chosen of it, and by which volctl. */
+export const CHOICE = {
+  /** UID or its unique beginning, namespace/name, name; a plan's context has UIDs in their place. */
+  pods: optional(list(text)),
+  namespaces: optional(list(text)),
+  volumes: optional(list(text)),
+  volctlVersion: text,
+}
+
+export const options = object({
+  orphans: flag,
+  remount: flag,
+  expand: flag,
+  /** Milliseconds (S11). */
+  settleMs: count,
+  driverGone: list(text),
+  /** Volume (spec name) to handle (S17). */
+  handles: record(text),
+  /** Volume to its device file, or to "none" if it has none on this node (S21). */
+  devices: optional(record(text)),
+  acceptOutage: optional(count),
+  /** S1: ids of the Node object that are not this host's. */
+  acceptIdentity: optional(list(text)),
+  /** S34: act on the answers of a server that could not be verified. */
+  acceptInsecureApi: optional(flag),
+  forceUnmount: list(path),
+  lazy: list(path),
+  only: optional(list(kind)),
+  skip: optional(list(kind)),
+  ...CHOICE,
+})
+
+export interface PlanOptions extends ShapeOf<typeof options> {}
+
+const identityField = oneOf('machineID', 'systemUUID', 'bootID')
+
+export type IdentityField = ShapeOf<typeof identityField>
+
+const contradiction = object({
+  field: identityField,
+  node: text,
+  host: text,
+  accepted: optional(about('By --accept-identity.', flag)),
+})
+
+/** An id of the Node object that differs from this host's (S1). */
+export interface IdentityContradiction extends ShapeOf<typeof contradiction> {}
+
+export const machine = about(
+  'Whether the Node object describes this host.',
+  object({
+    /** An id agrees, and what contradicts was accepted. */
+    matches: flag,
+    contradictions: optional(
+      about("Ids of the Node object that are not this host's.", list<IdentityContradiction>(contradiction)),
+    ),
+    machineID: optional(text),
+    systemUUID: optional(text),
+    bootID: optional(text),
+  }),
+)
+
+export const refused = object({ rule: text, ...said('refusal') })
+
+/** Why the pass as a whole must not be carried out. */
+export interface Refusal extends ShapeOf<typeof refused> {}
+
+export const unjudged = about(
+  'Safety rules that this plan could not judge.',
+  list(object({ rule: text, message: text })),
+)
+export const complete = about('false: something that may matter could not be known; `problems` says what.', flag)
+
+/** Fields of a plan that a review needs. */
+export const REVIEWED = {
+  scope: oneOf('node', 'cluster'),
+  node: text,
+  rootDir: path,
+  bootID: optional(text),
+  createdAt: about('RFC 3339: when the node was read.', text),
+  volctlVersion: text,
+  operations: about('In the order in which they would run.', list<Operation>(operation)),
+  refused: optional(
+    about('Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked.', refused),
+  ),
+}
+
+const reviewed = { ...REVIEWED, inputs: object({ machine }) }
+
+/** What apply needs from the plan that was reviewed: only the choice of operations. */
+export interface ReviewedPlan extends ObjectOf<typeof reviewed> {}
+
+/** The file's apiVersion and kind have been checked before. */
+export const savedPlan = object({ ...reviewed, options })
+
+/** A saved plan as `apply` takes it: what to choose from a fresh plan, and the options to make that plan with. */
+export interface SavedPlan extends ShapeOf<typeof savedPlan> {}
+
+export const kubeletInput = object({
+  state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
+  note: optional(text),
+  unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
+  pid: optional(about('The process of the kubelet that runs.', count)),
+  unstoppable: optional(
+    about(
+      'Why --stop-kubelet would be refused, and what to do then.',
+      object({ why: text, remedy: text, command: list(text) }),
+    ),
+  ),
+})
+
+const inputs = object({
+  api: object({
+    server: text,
+    user: optional(text),
+    resourceVersion: optional(text),
+    insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
+    secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
+  }),
+  kubelet: kubeletInput,
+  actual: object({ mounts: count, podDirs: count }),
+  runtime: object({ source: text, pods: count }),
+  machine,
+  pods: about("How many of this node's pods are orphaned.", object({ listed: count, onDisk: count, gone: count })),
+  unjudged,
+})
+
+export interface PlanInputs extends ShapeOf<typeof inputs> {}
+
+const waitingEntry = about(
+  'Desired, but somebody else has to act first.',
+  object({
+    kind,
+    ...said('waiting'),
+    pod: optional(pod),
+    volume: optional(volume),
+    subject: optional(subject),
+    rule: text,
+    until,
+    cause: causeKey,
+  }),
+)
+
+/** Something desired that somebody else must act on first. */
+export interface Waiting extends ShapeOf<typeof waitingEntry> {}
+
+const problemEntry = about(
+  'Something is wrong, and no operation follows.',
+  object({
+    severity,
+    ...said('problem'),
+    about: object({
+      pod: optional(text),
+      podRef: optional(about('The pod with its name, if that is known.', pod)),
+      volume: optional(text),
+      path: optional(text),
+      driver: optional(about('A CSI driver: it concerns all of its volumes.', text)),
+    }),
+    subject: optional(subject),
+    cause: causeKey,
+  }),
+)
+
+export interface Problem extends ShapeOf<typeof problemEntry> {}
+
+export const waiting = list<Waiting>(named('waiting', waitingEntry))
+export const problems = list<Problem>(named('problem', problemEntry))
+
+const freedBy = object({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })
+
+export interface FreedBy extends ShapeOf<typeof freedBy> {}
 
 /** Flags that a person gives for work that is done only on request. */
 export type LiftingFlag = FreedBy['flag']
 
-export const DEFAULT_SETTLE_MS = 120_000
+export const nextStep = object({
+  /** "end that use" */
+  first: optional(about('What a person does before it, in words.', text)),
+  command: text,
+  why: text,
+  node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
+})
+
+/** A command line, and its purpose. */
+export interface NextStep extends ShapeOf<typeof nextStep> {}
+
+const summary = object({
+  operations: recordOf(kind, count),
+  blocked: count,
+  waiting: count,
+  problems: count,
+  filtered: about(
+    'Left out by --only, --skip, --pod or --volume: operations, dependants included, waits and problems.',
+    count,
+  ),
+  ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
+  freedBy: optional(about('How many more operations would be ready with one flag more.', list<FreedBy>(freedBy))),
+  causes,
+  next: optional(
+    about('What to type on this node, in this order, and why.', list<NextStep>(named('nextStep', nextStep))),
+  ),
+})
+
+export interface PlanSummary extends ShapeOf<typeof summary> {}
+
+export const WHOLE_PLAN = {
+  apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+  kind: oneOf<'Plan'>('Plan'),
+  ...REVIEWED,
+  inputs: named<PlanInputs>('inputs', inputs),
+  waiting,
+  problems,
+  summary: named<PlanSummary>('summary', summary),
+  complete,
+} as const
+
+export interface Plan extends ObjectOf<typeof WHOLE_PLAN> {}
+
+export const wholePlan = about<Plan>(
+  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.',
+  object(WHOLE_PLAN),
+)

@@ -11,8 +11,7 @@ import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from
 import { TooLarge } from '../../trust/plain-files.ts'
 import type { Shape } from '../../trust/shape.ts'
 import type { ClusterOptions, ClusterPlan } from '../cluster-plan.ts'
-import type { Plan, PlanOptions } from '../plan.ts'
-import { type SavedPlan, savedPlan } from '../plan-shape.ts'
+import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
 import { DocumentFrame } from './document-frame.ts'
 
 /**
