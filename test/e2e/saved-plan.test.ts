@@ -162,7 +162,7 @@ it('what cannot be recorded is not done, and a plan that cannot be saved is prin
     hint: expect.stringContaining('--no-journal'),
   })
   expect(unsaved).toMatchObject({ status: 1, stdout: expect.stringMatching(/\n\d+ operations: /) })
-  expect(unsaved.stderr).toMatch(/^volctl: plan file .*node\.plan: no space is left on the disk\n.*\n$/)
+  expect(unsaved.stderr).toMatch(/^volctl: plan file .*node\.plan: its file system is full \(ENOSPC\)\n.*\n$/)
   expect(await stateOf(broken)).toBe(before)
 })
 

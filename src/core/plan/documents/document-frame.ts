@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { unreadText } from '../../linux/disk-trouble.ts'
+import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
@@ -58,6 +58,15 @@ export class DocumentFrame {
   damaged(name: string, why: string, { code = 'FileDamaged', cause, ...defect }: Defect = {}): VolctlError {
     const { subject, again } = KINDS[this.#kind]
     return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: again, ...defect, ...omitUndefined({ cause }) })
+  }
+
+  /** The error of a document that could not be written. */
+  notWritten(
+    name: string,
+    cause: unknown,
+    hint = 'Give a plain file in an existing, writable directory with free space.',
+  ) {
+    return this.damaged(name, troubleText(cause), { code: 'NotWritten', hint, cause })
   }
 
   /** @throws VolctlError FileDamaged, FileUnreadable */

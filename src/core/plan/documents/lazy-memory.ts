@@ -33,16 +33,28 @@ export interface LazyRecord {
 
 /** @throws NotTrusted, NotAFile, or whatever the file system says */
 export function rememberLazy(directory: string, record: LazyRecord): void {
+  const fd = openToAppend(directory, LAZY_FILE)
+  try {
+    // A line that a crash cut off ends here.
+    writeThrough(fd, `\n${JSON.stringify(record)}\n`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * One of volctl's own files, made where it is missing, as is its directory.
+ *
+ * @param before what comes before it is opened; has the directory
+ * @throws NotTrusted, NotAFile, or whatever the file system says
+ */
+export function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
   const place = makeTrustedDirectory(directory, 0o700)
   try {
-    const fd = appendKept(place, LAZY_FILE)
-    try {
-      // A line that a crash cut off ends here.
-      writeThrough(fd, `\n${JSON.stringify(record)}\n`)
-    } finally {
-      closeSync(fd)
-    }
+    before?.(place)
+    const fd = appendKept(place, name)
     syncDirectory(nameIn(place, '.'))
+    return fd
   } finally {
     closeSync(place)
   }

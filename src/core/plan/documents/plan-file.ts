@@ -1,7 +1,6 @@
 /** Saves a plan, and reads a saved one with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
-import { errnoOf } from '../../base/errors.ts'
-import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
+import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import { replaceFile } from '../../linux/replace-file.ts'
 import { callerPath } from '../../trust/caller.ts'
@@ -45,25 +44,10 @@ export function writePlanFile(
     requireBoundedJson(bytes, PLAN_FILE_LIMITS)
     replaceFile(path, bytes)
   } catch (error) {
-    const isLarge = error instanceof JsonLimitError
-    const why = isLarge
-      ? `too large for apply to read: the plan ${error.message}`
-      : (WORDS[errnoOf(error) ?? ''] ?? troubleText(error))
-    const hint = isLarge
-      ? 'Plan a part with --only, --pod or --volume, apply that, and plan again.'
-      : 'Give a plain file, not a link, in an existing, writable directory with free space.'
-    throw frame.damaged(name, why, { code: 'NotWritten', cause: error, hint })
+    if (!(error instanceof JsonLimitError)) throw frame.notWritten(name, error)
+    const hint = 'Plan a part with --only, --pod or --volume, apply that, and plan again.'
+    throw frame.notWritten(name, new Error(`too large for apply to read: the plan ${error.message}`), hint)
   }
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such directory',
-  ENOTDIR: 'no such directory',
-  ENOSPC: 'no space is left on the disk',
-  EDQUOT: 'the disk quota is used up',
-  EROFS: 'the file system is read-only',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
 }
 
 /** A kind of plan file, and how its parts are read. */

@@ -1,7 +1,6 @@
 import { gzipSync, type ZlibOptions } from 'node:zlib'
-import { VolctlError } from '../../base/errors.ts'
+import type { VolctlError } from '../../base/errors.ts'
 import { type NodeSnapshot, type NodeState, snapshotShape } from '../../facts/actual/snapshot.ts'
-import { troubleText } from '../../linux/disk-trouble.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
 import { replaceFile } from '../../linux/replace-file.ts'
 import { JSON_LIMITS } from '../../trust/parse-json.ts'
@@ -89,8 +88,6 @@ export function writeSnapshotFile(bytes: string | Buffer, path: string, name: st
 }
 
 export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
-  return new VolctlError('NotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
-    cause,
-    hint: 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.',
-  })
+  const hint = 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.'
+  return frame.notWritten(name, cause, hint)
 }

@@ -9,10 +9,9 @@ import { errnoOf, VolctlError } from '../../base/errors.ts'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { troubleText } from '../../linux/disk-trouble.ts'
 import type { Invoker } from '../../linux/invoker.ts'
-import { syncDirectory } from '../../linux/replace-file.ts'
-import { appendKept, makeTrustedDirectory, NotTrusted, nameIn, TRUST_HINT } from '../../trust/files.ts'
+import { NotTrusted, nameIn, TRUST_HINT } from '../../trust/files.ts'
 import { writeThrough } from '../../trust/plain-files.ts'
-import { LAZY_FILE, type LazyRecord, rememberLazy } from './lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, openToAppend, rememberLazy } from './lazy-memory.ts'
 
 export const JOURNAL_FILE = 'journal.jsonl'
 /** A journal of this size is rotated to journal.jsonl.1, that one to .2, and so on; the oldest is deleted. */
@@ -81,31 +80,20 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
     writeThrough(fd, text)
     isTorn = false
   }
-  const close = (): void => {
-    if (fd !== undefined) closeSync(fd)
-    fd = undefined
-  }
   guarded(path, () => {
-    const place = makeTrustedDirectory(directory, 0o700)
-    try {
-      rotate(nameIn(place, JOURNAL_FILE), rotateBytes)
-      fd = appendKept(place, JOURNAL_FILE)
-      syncDirectory(nameIn(place, '.'))
-      const { size } = fstatSync(fd)
-      if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
-    } catch (error) {
-      close()
-      throw error
-    } finally {
-      closeSync(place)
-    }
+    fd = openToAppend(directory, JOURNAL_FILE, (place) => rotate(nameIn(place, JOURNAL_FILE), rotateBytes))
+    const { size } = fstatSync(fd)
+    if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
   })
   return {
     write: (entry) => {
       guarded(path, () => append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`))
       if (entry.type === 'lazy') remember(lazyDirectory, entry)
     },
-    [Symbol.dispose]: close,
+    [Symbol.dispose]: () => {
+      if (fd !== undefined) closeSync(fd)
+      fd = undefined
+    },
   }
 }
 
