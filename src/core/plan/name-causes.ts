@@ -44,15 +44,13 @@ interface Finding extends Said, Names {
   readonly operation?: string
 }
 
-/** What comes after something with a cause, or has it. */
-type Affected = Pick<Finding, 'operation' | 'pods' | 'volume' | 'whose'>
-
 /** What has one cause, in the order in which it was found. */
 interface Group {
   readonly is: Pick<Cause, 'key' | 'kind' | 'subject'>
   severity: Severity
   readonly own: Finding[]
-  readonly affected: Affected[]
+  /** What hangs on it. */
+  readonly affected: Finding[]
 }
 
 /** Collects causes; findings are added in the plan's order. */
@@ -60,8 +58,15 @@ class Causes {
   readonly #byKey = new Map<string, Group>()
   readonly #ofRow = new Map<RowKey, Group[]>()
 
-  /** @returns the key of the finding's cause */
-  add(finding: Finding): string {
+  /** @param before key of the cause of what it comes after; absent: it has its own @returns the key of the finding's cause */
+  add(finding: Finding, before = ''): string {
+    const group = this.#byKey.get(before) ?? this.#ownOf(finding)
+    if (group.is.key === before || finding.from !== 'problem') group.affected.push(finding)
+    for (const row of rowsOf(finding.whose)) append(this.#ofRow, row, group)
+    return group.is.key
+  }
+
+  #ownOf(finding: Finding): Group {
     const { because = {}, from } = finding
     const { code = finding.code, subject, whose = subject === undefined ? finding.whose : undefined } = because
     const kind = causeOf(code) ?? 'failed'
@@ -73,19 +78,7 @@ class Causes {
     const severity = from === 'problem' ? (finding.severity ?? 'warning') : CAUSE_KINDS[kind].passes ? 'info' : 'error'
     if (RANK[severity] < RANK[group.severity]) group.severity = severity
     group.own.push(finding)
-    return this.#hangs(finding, group, from !== 'problem')
-  }
-
-  #hangs(affected: Affected, group: Group, isAffected = true): string {
-    if (isAffected) group.affected.push(affected)
-    for (const row of rowsOf(affected.whose)) append(this.#ofRow, row, group)
-    return group.is.key
-  }
-
-  /** For what comes after something else with this cause. @param key absent: it has its own */
-  follow(key: string | undefined, finding: Finding, affected: Affected = finding): string {
-    const group = this.#byKey.get(key ?? '')
-    return group === undefined ? this.add(finding) : this.#hangs(affected, group)
+    return group
   }
 
   /** Of what is said of the row the worst that needs a person; undefined: it all passes. */
@@ -179,7 +172,7 @@ export function withCauses<Of extends Parts<AnyPlan>>(
     if (blocked === undefined) return operation
     const follows = causeOf(blocked.code) === 'follows'
     const before = follows ? after.map((each) => keys.get(each)).find((key) => key !== undefined) : undefined
-    const key = causes.follow(before, { ...blocked, ...ofWork(operation), from: 'operation', operation: id })
+    const key = causes.add({ ...blocked, ...ofWork(operation), from: 'operation', operation: id }, before)
     keys.set(id, key)
     return { ...operation, blocked: withKey(blocked, key) }
   })
@@ -190,8 +183,7 @@ export function withCauses<Of extends Parts<AnyPlan>>(
   // What may follow from something else of its row comes after all that is said of the row.
   const own = new Map(found.map((each) => [each, each.because?.row === undefined ? causes.add(each) : undefined]))
   const keyOf = (finding: Finding): string =>
-    own.get(finding) ??
-    causes.follow(causes.worstOf(finding.because?.row ?? ''), finding, { pods: finding.pods, volume: undefined })
+    own.get(finding) ?? causes.add(finding, causes.worstOf(finding.because?.row ?? ''))
   const parts = {
     operations: named,
     waiting: waits,
