@@ -49,23 +49,26 @@ function linesOf(text: string, width: number): string[] {
 // program that volctl advises people to use, and ends before the sentence goes on.
 
 /** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
-const BEGINS = new RegExp(
-  `^\\(?(?:${[
-    'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\\b',
-    'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
-    'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
-    '(?:crictl|dmsetup) [a-z]+(?: |$)',
-    "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
-    '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
-    'kill \\d',
-  ].join('|')})`,
-)
+const BEGINS = [
+  'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\\b',
+  'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
+  'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
+  '(?:crictl|dmsetup) [a-z]+(?: |$)',
+  "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
+  '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
+  'kill \\d',
+].join('|')
 
 /** Words of the sentence around it. */
-const PROSE: ReadonlySet<string> = new Set(
-  'a again all and are as before by carries detaches does first for has here if in instead is lists may needs of on once or plans prints reads says shows tells that the then there to until what when which with works'.split(
-    ' ',
-  ),
+const PROSE =
+  'a again all and are as before by carries detaches does first for has here if in instead is lists may needs of on once or plans prints reads says shows tells that the then there to until what when which with works'
+
+/** One in quotes may have blanks (base/command.ts). */
+const WORD = String.raw`(?:\$'[^']*'|'[^']*'(?:\\''[^']*')*)?\S*`
+
+/** To a mark of the sentence, a word of it, or a parenthesis. */
+const COMMAND = new RegExp(
+  String.raw`(?<=^| )(?=\(?(?:${BEGINS}))(\S+(?:(?<![).,;:]) (?!\(|(?:${PROSE.replaceAll(' ', '|')})(?: |$))${WORD})+)`,
 )
 
 interface Chunk {
@@ -75,31 +78,21 @@ interface Chunk {
 
 /** The words of a text; a command is one. Joined by blanks they are the text again. */
 export function chunksOf(text: string): readonly Chunk[] {
-  const words = text.split(' ')
-  const chunks: Chunk[] = []
-  for (let from = 0; from < words.length; ) {
-    const to = BEGINS.test(words.slice(from, from + 3).join(' ')) ? endOfCommand(words, from) : from + 1
-    chunks.push({ text: words.slice(from, to).join(' '), isCommand: to > from + 1 })
-    from = to
-  }
-  return chunks
+  // Every second part is a command; the blanks around it belong to nothing.
+  const parts = text.split(COMMAND)
+  return parts.flatMap((part, index): Chunk[] => {
+    if (index % 2 === 1) return [{ text: part, isCommand: true }]
+    const prose = part.slice(index === 0 ? 0 : 1, index === parts.length - 1 ? undefined : -1)
+    if (prose === '' && parts.length > 1) return []
+    return prose.split(' ').map((word) => ({ text: word, isCommand: false }))
+  })
 }
 
-/** @returns where the command ends that begins here */
-function endOfCommand(words: readonly string[], from: number): number {
-  let to = from + 1
-  for (let word = words[to]; word !== undefined; word = words[to]) {
-    if (/[).,;:]$/.test(words[to - 1] ?? '') || PROSE.has(word) || word.startsWith('(')) break
-    // A word in quotes may have blanks (base/command.ts).
-    const [quoted = ''] = /^\$'[^']*'|^'[^']*'(?:\\''[^']*')*/.exec(words.slice(to).join(' ')) ?? []
-    to += quoted.split(' ').length
-  }
-  return to
-}
-
-/** How many columns a text takes on a terminal: wide letters take two, marks that combine take none. */
-
-/** @param text without control characters and colours (terminal-safe.ts) */
+/**
+ * How many columns a text takes on a terminal: wide letters take two, marks that combine take none.
+ *
+ * @param text without control characters and colours (terminal-safe.ts)
+ */
 export function textWidth(text: string): number {
   return PLAIN_TEXT.test(text) ? text.length : stringWidth(text)
 }
