@@ -342,9 +342,9 @@ describe('what to type about a snapshot', () => {
 
 describe('a kubelet that runs', () => {
   const told = (given: Partial<Plan>) => {
-    const { others, needs } = answered({ ...running, ...given })
+    const { parts, needs } = answered({ ...running, ...given })
     return {
-      does: others?.rows.map(({ text }) => text),
+      does: parts.find(({ name }) => name === 'Left to others')?.rows.map(({ text }) => text),
       never: needs.map(({ text, names, wake }) => [text, ...(names === undefined ? [] : [names]), ...wake]),
     }
   }
@@ -539,17 +539,17 @@ it('what needs a person is no note as well', () => {
 it('one pod with volumes of several reasons has ended', () => {
   const pod = { namespace: 'default', name: 'web', uid: 'u' }
   const operations = [op('a', { pod, reason: 'PodFinished' }), op('b', { pod, reason: 'NotReconstructable' })]
-  expect(answerOf(aPlan({ operations })).ready?.title).toBe('unmount for ended pod default/web (2 operations)')
+  expect(answerOf(aPlan({ operations })).parts[0]?.title).toBe('unmount for ended pod default/web (2 operations)')
 })
 
 it('a refusal is said once, with what hangs on it, and nothing is kept beside it', () => {
   const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1', hint: 'Check --node.' } as const
   const operations = [op('a', { blocked: { code: 'Refused', message: refused.message } })]
   const problems: Problem[] = [{ severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} }]
-  const { needs, kept } = answerOf(aPlan({ refused, operations, problems }))
+  const { needs, parts } = answerOf(aPlan({ refused, operations, problems }))
   const wake = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
   expect(needs).toEqual([{ severity: 'error', text: refused.message, wake, remedy: ['Check --node.'] }])
-  expect(kept).toBeUndefined()
+  expect(parts).toEqual([])
 })
 
 it('a pod that ended is not called deleted', () => {

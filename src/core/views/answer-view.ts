@@ -23,8 +23,6 @@ interface AnswerDetail {
   readonly place?: string | undefined
   /** In place of the headline. */
   readonly header?: string | undefined
-  /** What the part of what volctl would do is called. */
-  readonly ready?: string
   /** Between the parts and the counts. */
   readonly more?: readonly (string | false)[]
   /** In place of the counts and the next commands. */
@@ -33,17 +31,14 @@ interface AnswerDetail {
 
 export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
   const { paint, width } = screen
-  const { unfolded = false, header, ready = 'Ready', more = [], most, end } = detail
+  const { unfolded = false, header, more = [], most, end } = detail
   const doubts = present(
     ...(header === undefined ? answer.doubts : []),
     answer.incomplete && 'Not complete: something could not be read, and counts as in use',
   )
   const head = `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`
   const rest = present(
-    partText('As it stands', answer.stands, screen, unfolded),
-    partText(ready, answer.ready, screen, unfolded, most),
-    partText('Kept', answer.kept, screen, unfolded, most),
-    partText('Left to others', answer.others, screen, unfolded, most),
+    ...answer.parts.map((part) => partText(part, screen, unfolded, most)),
     notesText(answer.notes, screen, unfolded),
     ...more,
     end ?? answerEnd(answer, screen),
@@ -133,19 +128,12 @@ function signed({ severity, text }: Need, { width, paint, symbols }: Screen): st
   return wrapped(`  ${sign} `, text, width, severity === 'error' ? paint.bad : paint.warn)
 }
 
-function partText(
-  name: string,
-  part: Part | undefined,
-  screen: Screen,
-  unfolded: boolean,
-  most = ROWS_AT_MOST,
-): string {
-  if (part === undefined) return ''
-  const { rows } = part
+function partText({ name, title, rows }: Part, screen: Screen, unfolded: boolean, most = ROWS_AT_MOST): string {
   const shown = unfolded || rows.length <= most + 1 ? rows : rows.slice(0, most)
   const hidden = rows.length - shown.length
   const more = hidden === 0 ? '' : `  and ${hidden} more (${most === ROWS_AT_MOST ? '-v' : '-o wide'} shows all)\n`
-  return `${wrapped('', part.title === '' ? name : `${name}: ${part.title}`, screen.width, screen.paint.bold)}${rowsText(shown, screen)}${more}`
+  const head = title === undefined ? name : `${name}: ${title}`
+  return `${wrapped('', head, screen.width, screen.paint.bold)}${rowsText(shown, screen)}${more}`
 }
 
 function rowsText(rows: readonly Row[], { width, paint }: Screen): string {

@@ -20,7 +20,7 @@ import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
-import { namespacedName } from '../plan/pod-name.ts'
+import { podName } from '../plan/pod-name.ts'
 import type { Answer } from './answer/answer.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
@@ -169,12 +169,13 @@ function endText<O extends AnyOperation>(
   const failed = failedOf(outcomes, operations)
   const next = failed === undefined ? answer?.next : [stepOf(...failed)]
   const isPart = (after?.summary.filtered ?? 0) > 0
+  const parts = answer?.parts.map((part) => (part.name === 'Ready' ? { ...part, name: 'Left' } : part)) ?? []
   const nothing = `${isPart ? 'Of what was asked for, nothing' : 'Nothing'} is left to do.\n`
   const rest =
     answer === undefined || next === undefined
       ? nothing
       : (left?.length ?? 0) > 0 || isOpen
-        ? `\n${renderAnswer({ ...answer, notes: [], next }, screen, { header: '', ready: 'Left' })}`
+        ? `\n${renderAnswer({ ...answer, parts, notes: [], next }, screen, { header: '' })}`
         : `${nothing}${nextText(next, screen)}`
   return [
     '\n',
@@ -245,6 +246,6 @@ function stepAfter(
     const named = given.applyFlags.includes('--volume') ? [] : ['--volume', name]
     return typed({ first: endOf(users), argv: ['volctl', 'apply', ...named], why: 'does this volume again' }, given)
   }
-  const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
+  const what = pod === undefined ? (name ?? paths[0] ?? '') : podName(pod)
   return typed({ argv: ['volctl', 'explain', what], why: SAYS_WHY }, given)
 }

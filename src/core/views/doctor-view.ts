@@ -26,6 +26,7 @@ function doctorAnswer(doctor: Doctor, context: CommandContext): Answer {
     headline: `${node === undefined ? 'this host' : `${node} (${rootDir})`}: ${sentence(doctor)}`,
     doubts: [],
     incomplete: false,
+    parts: [],
     needs: wrong.toSorted((a, b) => rankOf(a) - rankOf(b)).map(needOf),
     notes: [...Map.groupBy(unknown, ({ message }) => message)].map(
       ([message, alike]) => `not known: ${alike.map(nameOf).join(', ')}: ${message}`,

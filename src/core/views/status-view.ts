@@ -16,7 +16,7 @@ import { verbsOf } from './answer/ready.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable, type TableForm } from './columns-table.ts'
 import { volumeText } from './format.ts'
-import { type Screen, screenLines } from './screen.ts'
+import { type Screen, type Symbols, screenLines } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
 interface StatusOptions {
@@ -41,7 +41,8 @@ const PIPE_LINES = 40
 
 export function renderStatus(status: Status, screen: Screen, { all, plan, answer, place }: StatusOptions): string {
   const unfolded = all || screen.wide
-  const { ready: _, ...told } = answer
+  // What is ready, each row says.
+  const told = { ...answer, parts: answer.parts.filter(({ name }) => name !== 'Ready') }
   const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
   const end = `${counts}${nextText(answer.next, screen)}`
   const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table], end })
@@ -104,31 +105,32 @@ function likeness(row: StatusRow): unknown {
   return JSON.stringify([pod.uid, desired, mounted, dead, due, verdict.state, causes])
 }
 
-const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
-  error: 'error',
-  blocked: 'blocked',
-  unknown: 'unknown',
-  waiting: 'waiting',
-  operation: 'ready',
-  notAsked: 'not asked',
-  warning: 'warning',
-  kept: 'left alone',
+/** How a state is counted, its sign, and what is said of it where no cause has the words. */
+const STATES: Readonly<Record<VerdictState, readonly [counted: string, sign: keyof Symbols, says?: string]>> = {
+  error: ['error', 'bad'],
+  blocked: ['blocked', 'bad'],
+  unknown: ['unknown', 'unknown', 'could not be judged'],
+  waiting: ['waiting', 'waiting'],
+  operation: ['ready', 'arrow'],
+  notAsked: ['not asked', 'warn'],
+  warning: ['warning', 'warn'],
+  kept: ['left alone', 'waiting', 'stays'],
+  good: ['good', 'good', 'good'],
 }
 
 /** @param isWell nothing needs a person */
 function countsLine({ rows, summary }: Status, isWell: boolean): string {
   const { verdicts, orphanedPods, filtered } = summary
-  const { good = 0, ...others } = verdicts
-  const isAllGood = isWell && good === rows.length
-  const states = present(
-    ...Object.entries(COUNTED).map(([state, word]) => {
-      const n = others[state as keyof typeof others]
-      return n && `${n} ${word}`
-    }),
-    good > 0 && (isAllGood ? 'all are as they should be' : `${good} good`),
-  )
+  const { good = 0 } = verdicts
+  const isAllGood = isWell && good > 0 && good === rows.length
+  const states = Object.entries(STATES).flatMap(([state, [word]]) => {
+    const n = verdicts[state as VerdictState] ?? 0
+    return n === 0 ? [] : `${n} ${word}`
+  })
   const counts = present(
-    rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${states.join(', ')}`,
+    rows.length === 0
+      ? 'No volumes'
+      : `${count(rows.length, 'volume')}: ${isAllGood ? 'all are as they should be' : states.join(', ')}`,
     orphanedPods > 0 && count(orphanedPods, 'orphaned pod'),
     filtered > 0 && `${filtered} left out by names`,
   )
@@ -179,8 +181,9 @@ function verdictColumn(says: (row: StatusRow) => string): Column<StatusRow> {
   return {
     head: 'VERDICT',
     cell: (row, screen) => {
-      const { state } = row.verdict
-      return { text: `${signOf(state, screen)} ${says(row)}`, paint: colourOf(state, screen) }
+      const [, sign] = STATES[row.verdict.state]
+      const { good, bad, warn } = screen.paint
+      return { text: `${screen.symbols[sign]} ${says(row)}`, paint: { good, bad }[sign as 'good'] ?? warn }
     },
   }
 }
@@ -237,30 +240,7 @@ function mountedText({ mounted, mountsNothing, dead }: StatusRow, { paint }: Scr
   return mounted === 'VolumeMountUncertain' ? { text: MOUNTED[mounted], paint: paint.warn } : MOUNTED[mounted]
 }
 
-function signOf(state: VerdictState, { symbols }: Screen): string {
-  const { good, bad, warn, unknown, waiting, arrow } = symbols
-  const signs = {
-    error: bad,
-    blocked: bad,
-    unknown,
-    waiting,
-    operation: arrow,
-    notAsked: warn,
-    warning: warn,
-    kept: waiting,
-    good,
-  }
-  return signs[state]
-}
-
-function colourOf(state: VerdictState, { paint }: Screen): (text: string) => string {
-  if (state === 'good') return paint.good
-  return state === 'error' || state === 'blocked' ? paint.bad : paint.warn
-}
-
 // What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to.
-
-const STATES: Readonly<Record<string, string>> = { unknown: 'could not be judged', kept: 'stays', good: 'good' }
 
 /** @param plan that the rows were made with */
 function rowSays({ operations, summary: { causes = [] } }: Plan): (row: StatusRow) => string {
@@ -272,7 +252,8 @@ function rowSays({ operations, summary: { causes = [] } }: Plan): (row: StatusRo
     if (state === 'operation') return `ready: ${verbsOf(own)}`
     const [flag] = state === 'notAsked' ? own.flatMap((each) => liftingFlag(each) ?? []) : []
     if (flag !== undefined) return `needs ${flag}`
-    return STATES[state] ?? (cause === undefined ? state : wordsOf(cause))
+    const [, , words = cause === undefined ? state : wordsOf(cause)] = STATES[state]
+    return words
   }
 }
 

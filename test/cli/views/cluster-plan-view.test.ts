@@ -83,7 +83,7 @@ describe('two volumes that several nodes want are one, by what holds for both, w
 })
 
 it('what waits for something else has a row of its own', () => {
-  const { others } = clusterAnswerOf(
+  const { parts } = clusterAnswerOf(
     planOf({
       ...(SCENES['left over, and a controller'] ?? expect.unreachable()),
       ...bound('x', 'y', 'z'),
@@ -92,6 +92,7 @@ it('what waits for something else has a row of its own', () => {
     }),
     CONTEXT,
   )
+  const others = parts.find(({ name }) => name === 'Left to others')
   expect(others?.rows.map(({ label, text }) => `${label}: ${text}`).toSorted()).toEqual([
     'pv-x on a: the attach/detach controller detaches the volume from node a once the node no longer reports the volume in use',
     expect.stringMatching(

@@ -3,6 +3,7 @@
  * counts, and what to type next. Each part is left out where it is empty.
  */
 import { formatDuration } from '../../base/duration.ts'
+import { take } from '../../base/take.ts'
 import type { NextStep, Severity } from '../../plan/plan.ts'
 
 /** One line below a title; the labels of a part stand in a column. */
@@ -14,8 +15,9 @@ export interface Row {
 }
 
 export interface Part {
-  /** '': the part's name says all. */
-  readonly title: string
+  readonly name: string
+  /** Absent: the name says all. */
+  readonly title?: string
   readonly rows: readonly Row[]
 }
 
@@ -38,11 +40,8 @@ export interface Answer {
   /** Something could not be read. */
   readonly incomplete: boolean
   readonly needs: readonly Need[]
-  /** How stands what was named, of a cluster. */
-  readonly stands?: Part
-  readonly ready?: Part
-  readonly kept?: Part
-  readonly others?: Part
+  /** Those that have rows. */
+  readonly parts: readonly Part[]
   readonly notes: readonly string[]
   /** They add up. */
   readonly counts: string
@@ -58,9 +57,7 @@ const NAMES_AT_MOST = 4
 /** `a, b, c` or `a, b, c, and 12 more`: never "and 1 more", which is no shorter than the name. */
 export function few(names: readonly string[], most = NAMES_AT_MOST, between = ', '): string {
   const unique = [...new Set(names)]
-  if (unique.length <= most) return unique.join(between)
-  const shown = unique.slice(0, most - 1)
-  return `${shown.join(between)}${between}and ${unique.length - shown.length} more`
+  return take(unique, unique.length <= most ? most : most - 1, 'and ').join(between)
 }
 
 /** Paths as a person reads them: below the root directory, the kubelet's hashes and those of attachments cut. -v has them whole. */

@@ -22,11 +22,11 @@ export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAt
     ...answer,
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
-    ...omitUndefined({
-      stands: standsPart(plan, said),
-      ready: readyPart(operations.filter(({ blocked }) => blocked === undefined)),
-      others: othersPart(waiting.filter(passes), said),
-    }),
+    parts: [
+      { name: 'As it stands', rows: standsRows(plan, said) },
+      readyPart(operations.filter(({ blocked }) => blocked === undefined)),
+      { name: 'Left to others', rows: othersRows(waiting.filter(passes), said) },
+    ].filter(({ rows }) => rows.length > 0),
     next: stepsOf(plan, !isAtWork).map((step) => typed(step, context)),
   }
 }
@@ -55,17 +55,14 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
 }
 
 /** How stands what was named: the name of each volume, and one sentence. */
-function standsPart({ stands = [] }: ClusterPlan, said: (text: string) => string): Part | undefined {
-  if (stands.length === 0) return undefined
-  const rows = stands.map(({ message, about: { volume, claim } }): Row => {
+function standsRows({ stands = [] }: ClusterPlan, said: (text: string) => string): Row[] {
+  return stands.map(({ message, about: { volume, claim } }) => {
     return { text: said(message), ...omitUndefined({ label: volume?.claim ?? volume?.name ?? claim }) }
   })
-  return { title: '', rows }
 }
 
 /** A row a node: what is done with which volumes, and what a person has to make sure of before. */
-function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
-  if (operations.length === 0) return undefined
+function readyPart(operations: readonly ClusterOperation[]): Part {
   const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
     const [{ node = '', message = '' } = {}, ...others] = mine
     const why = others.length === 0 ? `: ${message}` : ''
@@ -73,19 +70,18 @@ function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
   })
   const sure = new Set(operations.flatMap(({ makeSure }) => makeSure ?? []))
   return {
+    name: 'Ready',
     title: `${verbsOf(operations)} (${count(operations.length, 'operation')})`,
     rows: [...rows, ...[...sure].map((text): Row => ({ label: 'make sure', text, loss: true }))],
   }
 }
 
-function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => string): Part | undefined {
-  if (waits.length === 0) return undefined
-  const rows = waitRows(
+function othersRows(waits: readonly ClusterWaiting[], said: (text: string) => string): Row[] {
+  return waitRows(
     waits,
     ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
     ({ message }) => said(message),
   )
-  return { title: '', rows }
 }
 
 /** @param applies the plan can still be carried out */

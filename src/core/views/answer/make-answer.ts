@@ -1,6 +1,5 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { present } from '../../base/take.ts'
 import type { Cause } from '../../plan/cause.ts'
 import { kubeletText } from '../../plan/commands.ts'
@@ -25,11 +24,11 @@ export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     needs: [...answer.needs, ...neverOf(plan, pressing)],
-    ...omitUndefined({
-      ready: readyPart(plan, podText),
-      kept: keptPart(plan, podText),
-      others: othersPart(plan, plan.waiting.filter(passes), podText),
-    }),
+    parts: [
+      ...readyPart(plan, podText),
+      ...keptPart(plan, podText),
+      { name: 'Left to others', rows: othersRows(plan, plan.waiting.filter(passes), podText) },
+    ].filter(({ rows }) => rows.length > 0),
     next: plan.summary.next ?? [],
   }
 }
@@ -69,23 +68,21 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
   return [{ severity: 'warning', text, names: few(rest), wake: [], remedy: [] }]
 }
 
-function keptPart(plan: Plan, podText: PodText): Part | undefined {
+function keptPart(plan: Plan, podText: PodText): Part[] {
   const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
   const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
   const labelOf = ({ pod }: Pick<Operation, 'pod'>): string => (pod === undefined ? '-' : podText(pod))
   // A plan that is refused does nothing, whatever is asked.
-  if (plan.refused !== undefined || data.length + directories.length + asked.length === 0) return undefined
-  return {
-    title: titleOf(data.length > 0, directories.length > 0),
-    rows: [
-      ...[...Map.groupBy(data, ({ pod }) => pod?.uid).values()].map(
-        (mine): Row => ({ label: labelOf(mine[0] ?? {}), text: mine.map(lossText).join('; ') }),
-      ),
-      ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
-      ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
-    ],
-  }
+  if (plan.refused !== undefined) return []
+  const rows = [
+    ...[...Map.groupBy(data, ({ pod }) => pod?.uid).values()].map(
+      (mine): Row => ({ label: labelOf(mine[0] ?? {}), text: mine.map(lossText).join('; ') }),
+    ),
+    ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
+    ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
+  ]
+  return [{ name: 'Kept', title: titleOf(data.length > 0, directories.length > 0), rows }]
 }
 
 function titleOf(hasData: boolean, hasDirectories: boolean): string {
@@ -106,15 +103,14 @@ function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
 // What the kubelet, the attach/detach controller or a driver does next, and until when.
 
 /** @param waits those that end without a person */
-export function othersPart(plan: Plan, waits: readonly Waiting[], podText: PodText): Part | undefined {
+function othersRows(plan: Plan, waits: readonly Waiting[], podText: PodText): Row[] {
   const whose = ({ pod, volume }: Waiting): string => (pod === undefined ? shownVolume({ volume }) : podText(pod))
   const settling = waits.filter(({ code }) => code === 'Settling')
-  const rows = [
+  return [
     ...kubeletRows(waits),
     ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(settling, plan, whose) : settlingRows(settling, whose)),
     ...controllerRows(waits, plan, podText),
   ]
-  return rows.length === 0 ? undefined : { title: '', rows }
 }
 
 function kubeletRows(waits: readonly Waiting[]): Row[] {
