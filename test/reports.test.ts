@@ -365,69 +365,67 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
   })
 })
 
-describe('healthy nodes are told of nothing', () => {
-  /** What may stage and publish a volume, by device and root of both; one is one disk's. */
-  const DISKS: readonly (readonly string[])[] = [
-    ['8:16', '/', '/', 'ext4', '/dev/sdb'],
-    ['8:16', '/', '/data', 'ext4', '/dev/sdb'],
-    ['8:16', '/vol', '/vol/sub', 'xfs', '/dev/sdb'],
-    ['253:4', '/', '/', 'xfs', '/dev/mapper/a'],
-    ['253:5', '/', '/', 'ext4', '/dev/mapper/mpatha'],
-    ['0:60', '/@vol', '/@vol', 'btrfs', '/dev/sdb'],
-    ['0:61', '/', '/', 'nfs4', 'nas:/export'],
-    ['0:62', '/', '/dir', 'cifs', '//nas/share'],
-    ['0:63', '/', '/', 'ceph', '10.0.0.1:6789,10.0.0.2:6789:/volumes/a'],
-    ['0:64', '/', '/', 'fuse.s3', 's3'],
-    ['254:0', '/srv/driver/a', '/srv/driver/a', 'ext4', '/dev/vda'],
-    ['254:0', `${ROOT}/plugins/d/v`, `${ROOT}/plugins/d/v`, 'ext4', '/dev/vda'],
-  ]
-  const ROOTS: readonly (readonly [string, string, string])[] = [
-    ['254:0', 'ext4', '/dev/vda'],
-    ['254:0', 'ext4', '/dev/root'],
-    ['0:25', 'overlay', 'overlay'],
-  ]
+/** What may stage and publish a volume, by device and root of both; one is one disk's. */
+const DISKS: readonly (readonly string[])[] = [
+  ['8:16', '/', '/', 'ext4', '/dev/sdb'],
+  ['8:16', '/', '/data', 'ext4', '/dev/sdb'],
+  ['8:16', '/vol', '/vol/sub', 'xfs', '/dev/sdb'],
+  ['253:4', '/', '/', 'xfs', '/dev/mapper/a'],
+  ['253:5', '/', '/', 'ext4', '/dev/mapper/mpatha'],
+  ['0:60', '/@vol', '/@vol', 'btrfs', '/dev/sdb'],
+  ['0:61', '/', '/', 'nfs4', 'nas:/export'],
+  ['0:62', '/', '/dir', 'cifs', '//nas/share'],
+  ['0:63', '/', '/', 'ceph', '10.0.0.1:6789,10.0.0.2:6789:/volumes/a'],
+  ['0:64', '/', '/', 'fuse.s3', 's3'],
+  ['254:0', '/srv/driver/a', '/srv/driver/a', 'ext4', '/dev/vda'],
+  ['254:0', `${ROOT}/plugins/d/v`, `${ROOT}/plugins/d/v`, 'ext4', '/dev/vda'],
+]
+const ROOTS: readonly (readonly [string, string, string])[] = [
+  ['254:0', 'ext4', '/dev/vda'],
+  ['254:0', 'ext4', '/dev/root'],
+  ['0:25', 'overlay', 'overlay'],
+]
 
-  /** On a root disk, with the kubelet's directory on it, on a disk of its own or bound over itself, and up to five volumes. */
-  function build(random: () => number): NodeState {
-    const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
-    const built = new NodeBuilder()
-    const root = oneOf(ROOTS)
-    built.mounts.splice(0)
-    built.mountLine('/', '/', ...root)
-    const kubelet = random()
-    if (kubelet < 0.3) built.mountLine(ROOT, '/', '8:240', 'xfs', '/dev/sdp')
-    else if (kubelet < 0.6) built.mountLine(ROOT, ROOT, ...root)
-    for (let n = 0; n <= random() * 5; n++) {
-      const [device = '', staged = '', published = '', type = '', from] = oneOf(DISKS)
-      const isShare = ['nfs4', 'cifs', 'ceph'].includes(type)
-      const isOfNode = device === '254:0'
-      // One disk each, but for directories and shares.
-      const own = isShare || isOfNode ? device : `${device}${n}`
-      const [name, below, share] = [`pv-${n}`, isOfNode ? n : '', isShare ? n : '']
-      built.persistentVolume(name, { accessModes: [oneOf(['ReadWriteOnce', 'ReadWriteMany'])] })
-      built.livingPod(uid(10 + n), name, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])
-      const place = (shown: string, at: string): void => {
-        const [, , , , point = ''] = built.mounts.pop()?.split(' ') ?? []
-        built.mountLine(point, `${shown}${below}`, at, type, `${from}${share}`)
-      }
-      if (oneOf([true, false])) {
-        built.staged(name, own)
-        place(staged, own)
-      }
-      built.published(uid(10 + n), name, own)
-      // The pod's may be a mount of its own.
-      place(published, (isShare || type === 'fuse.s3') && oneOf([true, false]) ? `0:9${n}` : own)
+/** On a root disk, with the kubelet's directory on it, on a disk of its own or bound over itself, and up to five volumes. */
+function build(random: () => number): NodeState {
+  const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+  const built = new NodeBuilder()
+  const root = oneOf(ROOTS)
+  built.mounts.splice(0)
+  built.mountLine('/', '/', ...root)
+  const kubelet = random()
+  if (kubelet < 0.3) built.mountLine(ROOT, '/', '8:240', 'xfs', '/dev/sdp')
+  else if (kubelet < 0.6) built.mountLine(ROOT, ROOT, ...root)
+  for (let n = 0; n <= random() * 5; n++) {
+    const [device = '', staged = '', published = '', type = '', from] = oneOf(DISKS)
+    const isShare = ['nfs4', 'cifs', 'ceph'].includes(type)
+    const isOfNode = device === '254:0'
+    // One disk each, but for directories and shares.
+    const own = isShare || isOfNode ? device : `${device}${n}`
+    const [name, below, share] = [`pv-${n}`, isOfNode ? n : '', isShare ? n : '']
+    built.persistentVolume(name, { accessModes: [oneOf(['ReadWriteOnce', 'ReadWriteMany'])] })
+    built.livingPod(uid(10 + n), name, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])
+    const place = (shown: string, at: string): void => {
+      const [, , , , point = ''] = built.mounts.pop()?.split(' ') ?? []
+      built.mountLine(point, `${shown}${below}`, at, type, `${from}${share}`)
     }
-    return built.build()
+    if (oneOf([true, false])) {
+      built.staged(name, own)
+      place(staged, own)
+    }
+    built.published(uid(10 + n), name, own)
+    // The pod's may be a mount of its own.
+    place(published, (isShare || type === 'fuse.s3') && oneOf([true, false]) ? `0:9${n}` : own)
   }
+  return built.build()
+}
 
-  it('300 of them', () => {
-    for (let seed = 0; seed < 300; seed++) {
-      const { findings } = answersOf(build(randomFrom(seed)))
-      expect(
-        findings.filter((each) => /OtherVolume|MountStorm|RunsWithout/.test(each)),
-        `${seed}`,
-      ).toEqual([])
-    }
-  })
+it('healthy nodes are told of nothing: 300 of them', () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const { findings } = answersOf(build(randomFrom(seed)))
+    expect(
+      findings.filter((each) => /OtherVolume|MountStorm|RunsWithout/.test(each)),
+      `${seed}`,
+    ).toEqual([])
+  }
 })

@@ -86,19 +86,17 @@ describe('what holds of every apply, of a node and of a cluster', () => {
   })
 })
 
-describe('a plan file', () => {
-  it.each([
-    { name: 'another node', change: { node: 'node-2' }, code: 'OtherNode' },
-    { name: 'another root directory', change: { rootDir: '/other' }, code: 'OtherNode' },
-    { name: 'before the last boot', change: { bootID: 'b1' }, code: 'Changed' },
-  ])('of $name is not applied', async ({ change, code }) => {
-    const plan = planOf([secret('a')])
-    await expect(fixture.apply({ ...plan, ...change }, { ...plan, bootID: 'b2' })).rejects.toMatchObject({
-      code,
-      exit: 1,
-    })
-    expect(fixture.host.log).toEqual([])
+it.each([
+  { name: 'another node', change: { node: 'node-2' }, code: 'OtherNode' },
+  { name: 'another root directory', change: { rootDir: '/other' }, code: 'OtherNode' },
+  { name: 'before the last boot', change: { bootID: 'b1' }, code: 'Changed' },
+])('a plan file: of $name is not applied', async ({ change, code }) => {
+  const plan = planOf([secret('a')])
+  await expect(fixture.apply({ ...plan, ...change }, { ...plan, bootID: 'b2' })).rejects.toMatchObject({
+    code,
+    exit: 1,
   })
+  expect(fixture.host.log).toEqual([])
 })
 
 describe('finding operations again', () => {

@@ -227,15 +227,13 @@ describe.each(OUTCOMES)('$code: $state', ({ code, state, isFinal }) => {
   })
 })
 
-describe('a raw block volume', () => {
-  it('that is attached is published on its own file, below a directory that is made', async () => {
-    expect((await run({ mode: 'Block' })).state).toBe('done')
-    expect(calls.map(({ request }) => request)).toMatchObject([
-      { stagingTargetPath: `${BLOCK}/staging/pv-1`, publishContext: { lun: '7' } },
-      { targetPath: `${BLOCK}/publish/pv-1/${WANTING}`, stagingTargetPath: `${BLOCK}/staging/pv-1` },
-    ])
-    expect(fixture.host.log).toContain(`mkdir ${BLOCK}/publish/pv-1`)
-  })
+it('a raw block volume: that is attached is published on its own file, below a directory that is made', async () => {
+  expect((await run({ mode: 'Block' })).state).toBe('done')
+  expect(calls.map(({ request }) => request)).toMatchObject([
+    { stagingTargetPath: `${BLOCK}/staging/pv-1`, publishContext: { lun: '7' } },
+    { targetPath: `${BLOCK}/publish/pv-1/${WANTING}`, stagingTargetPath: `${BLOCK}/staging/pv-1` },
+  ])
+  expect(fixture.host.log).toContain(`mkdir ${BLOCK}/publish/pv-1`)
 })
 
 interface Wanted {

@@ -309,19 +309,17 @@ describe('a session that is reconnecting, whose address and port cannot be read'
   })
 })
 
-describe('a LUN that is no disk', () => {
-  it.each([
-    { name: 'an idle tape', driver: 'st', opener: 'char 9:4', want: 'done' },
-    { name: 'an open tape', driver: 'st', opener: 'char 9:0', want: 'stays' },
-    { name: 'one of a driver that nobody knows', driver: 'osd', opener: 'char 9:4', want: 'stays' },
-    { name: 'a disk that is being set up', driver: 'sd', opener: 'char 9:4', want: 'stays' },
-  ])('$name: $want', async ({ driver, opener, want }) => {
-    session().tape(1, 6, '9:0', driver)
-    fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
-    const { messages, commands } = await run()
-    expect(commands).toHaveLength(want === 'done' ? 4 : 0)
-    if (want === 'stays') expect(messages[0]).toContain('LUN 6 of the same session is in use')
-  })
+it.each([
+  { name: 'an idle tape', driver: 'st', opener: 'char 9:4', want: 'done' },
+  { name: 'an open tape', driver: 'st', opener: 'char 9:0', want: 'stays' },
+  { name: 'one of a driver that nobody knows', driver: 'osd', opener: 'char 9:4', want: 'stays' },
+  { name: 'a disk that is being set up', driver: 'sd', opener: 'char 9:4', want: 'stays' },
+])('a LUN that is no disk: $name: $want', async ({ driver, opener, want }) => {
+  session().tape(1, 6, '9:0', driver)
+  fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
+  const { messages, commands } = await run()
+  expect(commands).toHaveLength(want === 'done' ? 4 : 0)
+  if (want === 'stays') expect(messages[0]).toContain('LUN 6 of the same session is in use')
 })
 
 describe('names are compared whole, never by their beginning (S25, P78)', () => {
@@ -381,34 +379,35 @@ describe('names are compared whole, never by their beginning (S25, P78)', () => 
   })
 })
 
-describe('ended half-way, or with half a record, and run again (R837)', () => {
-  it.each<Row & { commands?: () => string[] }>([
-    { name: 'after the unmount', make: () => session() },
-    { name: 'after the log-out', given: { json: null }, make: () => {}, commands: () => goneWith() },
-    { name: 'iscsi.json is missing: the directory’s name tells', given: { json: null }, make: () => session() },
-    { name: 'iscsi.json is empty: the same', given: { json: '' }, make: () => session() },
-    {
-      name: 'beside loop devices on a regular file and on another device',
-      make: () => {
-        session()
-        fixture.host.image('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
-      },
+it.each<Row & { commands?: () => string[] }>([
+  { name: 'after the unmount', make: () => session() },
+  { name: 'after the log-out', given: { json: null }, make: () => {}, commands: () => goneWith() },
+  { name: 'iscsi.json is missing: the directory’s name tells', given: { json: null }, make: () => session() },
+  { name: 'iscsi.json is empty: the same', given: { json: '' }, make: () => session() },
+  {
+    name: 'beside loop devices on a regular file and on another device',
+    make: () => {
+      session()
+      fixture.host.image('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
     },
-    {
-      name: 'while multipathd tests its paths',
-      make: () => {
-        session()
-        fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]
-        fixture.host.isPathChecker = (asked) => asked === 9
-      },
+  },
+  {
+    name: 'while multipathd tests its paths',
+    make: () => {
+      session()
+      fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]
+      fixture.host.isPathChecker = (asked) => asked === 9
     },
-  ])('$name', async ({ given = {}, make, commands = () => goneWith('sdb') }) => {
+  },
+])(
+  'ended half-way, or with half a record, and run again (R837): $name',
+  async ({ given = {}, make, commands = () => goneWith('sdb') }) => {
     make()
     const found = await run(unmountDevice('a', given))
     expect(found.states).toEqual({ a: 'done' })
     expect(found.commands).toEqual(commands())
-  })
-})
+  },
+)
 
 const FLUSH = 'blockdev --flushbufs /dev/sdb'
 

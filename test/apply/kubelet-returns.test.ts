@@ -112,25 +112,26 @@ describe('a kubelet that starts', () => {
   })
 })
 
-describe('a detach', () => {
-  const attachment = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
+const attachment = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
 
-  function detach(): Operation {
-    fixture.attachment = {
-      metadata: { ...attachment },
-      spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-      status: {},
-    }
-    const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
-    const { pod: _, ...podless } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
-    return podless
+function detach(): Operation {
+  fixture.attachment = {
+    metadata: { ...attachment },
+    spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status: {},
   }
+  const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
+  const { pod: _, ...podless } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
+  return podless
+}
 
-  it.each([
-    { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
-    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
-    { name: 'nobody', come: () => {}, want: 'done' },
-  ])('S21: is judged again by $name while the devices are looked at, and that takes long', async ({ come, want }) => {
+it.each([
+  { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
+  { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
+  { name: 'nobody', come: () => {}, want: 'done' },
+])(
+  'a detach: S21: is judged again by $name while the devices are looked at, and that takes long',
+  async ({ come, want }) => {
     // The tables are read again once the API server has answered.
     let asked = false
     const pause = standStill(come)
@@ -146,5 +147,5 @@ describe('a detach', () => {
     }
     expect(statesOf(await fixture.apply(planOf([detach()])))).toEqual({ a: want })
     expect(fixture.calls.length).toBe(want === 'done' ? 1 : 0)
-  })
-})
+  },
+)

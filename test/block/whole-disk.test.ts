@@ -148,21 +148,19 @@ describe('the disk and everything on it (S21)', () => {
   })
 })
 
-describe('file systems of several devices', () => {
-  it('know the devices beside one of theirs (btrfs, bcachefs)', () => {
-    const tree = recordDisks(sys, [
-      { name: 'sdb', dev: '8:16' },
-      { name: 'sdc', dev: '8:32' },
-      { name: 'sdd', dev: '8:48' },
-    ])
-    mkdirSync(`${sys}/fs/btrfs/features`, { recursive: true })
-    for (const name of ['sdb', 'sdc']) mkdirSync(`${sys}/fs/btrfs/8d6c/devices/${name}`, { recursive: true })
-    for (const [index, name] of ['sdc', 'sdd'].entries()) {
-      mkdirSync(`${sys}/fs/bcachefs/77aa/dev-${index}`, { recursive: true })
-      symlinkSync(`${sys}/devices/${name}`, `${sys}/fs/bcachefs/77aa/dev-${index}/block`)
-    }
-    expect(tree.devicesBeside('sdb')).toEqual(['sdc'])
-    expect(tree.devicesBeside('sdd')).toEqual(['sdc'])
-    expect(tree.devicesBeside('sde')).toEqual([])
-  })
+it('file systems of several devices: know the devices beside one of theirs (btrfs, bcachefs)', () => {
+  const tree = recordDisks(sys, [
+    { name: 'sdb', dev: '8:16' },
+    { name: 'sdc', dev: '8:32' },
+    { name: 'sdd', dev: '8:48' },
+  ])
+  mkdirSync(`${sys}/fs/btrfs/features`, { recursive: true })
+  for (const name of ['sdb', 'sdc']) mkdirSync(`${sys}/fs/btrfs/8d6c/devices/${name}`, { recursive: true })
+  for (const [index, name] of ['sdc', 'sdd'].entries()) {
+    mkdirSync(`${sys}/fs/bcachefs/77aa/dev-${index}`, { recursive: true })
+    symlinkSync(`${sys}/devices/${name}`, `${sys}/fs/bcachefs/77aa/dev-${index}/block`)
+  }
+  expect(tree.devicesBeside('sdb')).toEqual(['sdc'])
+  expect(tree.devicesBeside('sdd')).toEqual(['sdc'])
+  expect(tree.devicesBeside('sde')).toEqual([])
 })

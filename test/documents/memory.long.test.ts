@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const MOST = 500_000_000
@@ -30,35 +30,28 @@ function newNames(count: number): string {
   return `"x":[${objects}]`
 }
 
-describe('S34: to read a snapshot takes less than 500 MB', () => {
-  it.each<[name: string, document: () => string, outcome: string, how?: 'packed' | 'pipe']>([
-    ['one long text of two bytes a character', () => filled(HEAD, ROOM, '数'), 'too large'],
-    ['as much of that as may be', () => filled(HEAD, 67_900_000, '数'), 'read'],
-    ['the longest mount table', () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), 'read'],
-    ['the same, packed', () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), 'read', 'packed'],
-    ['empty lists and text', () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), 'read'],
-    ['numbers', () => `${HEAD},${list(2_999_900, '1.5')}}`, 'read'],
-    ['objects with an index', () => `${HEAD},${list(590_000, '{"9":0}')}}`, 'read'],
-    ['more objects with an index', () => `${HEAD},${list(1_499_000, '{"9":0}')}}`, 'too large'],
-    ['new names', () => `${HEAD},${newNames(270_000)}}`, 'read'],
-    ['more new names', () => `${HEAD},${newNames(280_000)}}`, 'too large'],
-    [
-      'as long a mount table, through a pipe',
-      () => filled(`${HEAD},${table(48 * 2 ** 20)}`, 79_900_000),
-      'read',
-      'pipe',
-    ],
-    ['more through a pipe', () => filled(HEAD, 80_100_000), 'too large', 'pipe'],
-  ])('%s', (_name, document, outcome, how) => {
-    const text = Buffer.from(document())
-    const input = how === 'packed' ? gzipSync(text, { level: 1 }) : text
-    if (how !== 'pipe') writeFileSync(file, input)
-    const worker = new URL('./memory.worker.ts', import.meta.url).pathname
-    // As bin/volctl starts it.
-    const args = ['--min-semi-space-size=16', worker, how === 'pipe' ? '-' : file]
-    const said = execFileSync(process.execPath, args, { encoding: 'utf8', ...(how === 'pipe' && { input }) })
-    const { outcome: found, maxRss } = JSON.parse(said)
-    expect(found).toBe(outcome)
-    expect(maxRss * 1024).toBeLessThan(MOST)
-  })
+it.each<[name: string, document: () => string, outcome: string, how?: 'packed' | 'pipe']>([
+  ['one long text of two bytes a character', () => filled(HEAD, ROOM, '数'), 'too large'],
+  ['as much of that as may be', () => filled(HEAD, 67_900_000, '数'), 'read'],
+  ['the longest mount table', () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), 'read'],
+  ['the same, packed', () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), 'read', 'packed'],
+  ['empty lists and text', () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), 'read'],
+  ['numbers', () => `${HEAD},${list(2_999_900, '1.5')}}`, 'read'],
+  ['objects with an index', () => `${HEAD},${list(590_000, '{"9":0}')}}`, 'read'],
+  ['more objects with an index', () => `${HEAD},${list(1_499_000, '{"9":0}')}}`, 'too large'],
+  ['new names', () => `${HEAD},${newNames(270_000)}}`, 'read'],
+  ['more new names', () => `${HEAD},${newNames(280_000)}}`, 'too large'],
+  ['as long a mount table, through a pipe', () => filled(`${HEAD},${table(48 * 2 ** 20)}`, 79_900_000), 'read', 'pipe'],
+  ['more through a pipe', () => filled(HEAD, 80_100_000), 'too large', 'pipe'],
+])('S34: to read a snapshot takes less than 500 MB: %s', (_name, document, outcome, how) => {
+  const text = Buffer.from(document())
+  const input = how === 'packed' ? gzipSync(text, { level: 1 }) : text
+  if (how !== 'pipe') writeFileSync(file, input)
+  const worker = new URL('./memory.worker.ts', import.meta.url).pathname
+  // As bin/volctl starts it.
+  const args = ['--min-semi-space-size=16', worker, how === 'pipe' ? '-' : file]
+  const said = execFileSync(process.execPath, args, { encoding: 'utf8', ...(how === 'pipe' && { input }) })
+  const { outcome: found, maxRss } = JSON.parse(said)
+  expect(found).toBe(outcome)
+  expect(maxRss * 1024).toBeLessThan(MOST)
 })

@@ -16,19 +16,17 @@ describe.skipIf(noMounts !== undefined)('the demo', () => {
   })
 })
 
-describe('the demo where mounts are forbidden', () => {
-  it('says so, and shows the plan of a recorded node', async () => {
-    const bin = join(directory, 'bin')
-    mkdirSync(bin)
-    writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
-    chmodSync(join(bin, 'unshare'), 0o755)
-    const { status, text } = await demo({ path: `${bin}:${process.env.PATH}` })
-    expect(status, text).toBe(0)
-    expect(text).toContain('This user cannot create real mounts here')
-    expect(commands(text)).toEqual([
-      '$ volctl plan --snapshot test/fixtures/captures/forcedel-killed/before.json',
-      '$ volctl plan --orphans --snapshot test/fixtures/captures/forcedel-killed/before.json',
-    ])
-    expect(text).toContain('remove 3 directories')
-  })
+it('the demo where mounts are forbidden: says so, and shows the plan of a recorded node', async () => {
+  const bin = join(directory, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
+  chmodSync(join(bin, 'unshare'), 0o755)
+  const { status, text } = await demo({ path: `${bin}:${process.env.PATH}` })
+  expect(status, text).toBe(0)
+  expect(text).toContain('This user cannot create real mounts here')
+  expect(commands(text)).toEqual([
+    '$ volctl plan --snapshot test/fixtures/captures/forcedel-killed/before.json',
+    '$ volctl plan --orphans --snapshot test/fixtures/captures/forcedel-killed/before.json',
+  ])
+  expect(text).toContain('remove 3 directories')
 })

@@ -109,16 +109,14 @@ it('any mount in a staging directory is a trace of a volume (R025)', () => {
   expect([found('globalmount'), found('globalmount/x')]).toEqual([[true], [true]])
 })
 
-describe('whose a path is', () => {
-  it.each<[string, string, Subject]>([
-    ['in a volume', `pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/f`, { row: VOLUME, pod: WEB }],
-    ['staged', `${STAGED}/globalmount`, { row: VOLUME }],
-    ["a pod's directory", `pods/${GONE}`, { pod: GONE }],
-    ["in a pod's directory, and in no volume", `pods/${GONE}/core.1`, { path: `${ROOT}/pods/${GONE}/core.1` }],
-    ['of nobody', 'plugins/other/file', { path: `${ROOT}/plugins/other/file` }],
-    ['elsewhere', '/srv/x', { path: '/srv/x' }],
-  ])('%s', (_, path, subject) => expect(ledgerOf().path(path)).toEqual(subject))
-})
+it.each<[string, string, Subject]>([
+  ['in a volume', `pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/f`, { row: VOLUME, pod: WEB }],
+  ['staged', `${STAGED}/globalmount`, { row: VOLUME }],
+  ["a pod's directory", `pods/${GONE}`, { pod: GONE }],
+  ["in a pod's directory, and in no volume", `pods/${GONE}/core.1`, { path: `${ROOT}/pods/${GONE}/core.1` }],
+  ['of nobody', 'plugins/other/file', { path: `${ROOT}/plugins/other/file` }],
+  ['elsewhere', '/srv/x', { path: '/srv/x' }],
+])('whose a path is: %s', (_, path, subject) => expect(ledgerOf().path(path)).toEqual(subject))
 
 describe('a question shows', () => {
   const ledger = ledgerOf()

@@ -165,21 +165,18 @@ describe.each(Object.keys(PARSERS))('%s', (name) => {
   it('survives its mutations', () => fc.assert(fc.property(mutated(name), parse), parameters), TIMEOUT_MS)
 })
 
-describe('answers of a container runtime', () => {
-  it('whatever bytes they are, make sandboxes with a UID and a state, or are refused by their decoder', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ maxLength: 200 }), (a, b) => {
-        let answers: Parameters<typeof sandboxStates>
-        try {
-          const { items } = fromBinary(ListPodSandboxResponseSchema, a)
-          answers = [items, fromBinary(ListContainersResponseSchema, b).containers]
-        } catch {
-          return
-        }
-        for (const { uid, state } of sandboxStates(...answers))
-          expect([uid === '', state === '']).toEqual([false, false])
-      }),
-      parameters,
-    )
-  })
+it('answers of a container runtime: whatever bytes they are, make sandboxes with a UID and a state, or are refused by their decoder', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ maxLength: 200 }), (a, b) => {
+      let answers: Parameters<typeof sandboxStates>
+      try {
+        const { items } = fromBinary(ListPodSandboxResponseSchema, a)
+        answers = [items, fromBinary(ListContainersResponseSchema, b).containers]
+      } catch {
+        return
+      }
+      for (const { uid, state } of sandboxStates(...answers)) expect([uid === '', state === '']).toEqual([false, false])
+    }),
+    parameters,
+  )
 })

@@ -96,32 +96,30 @@ function caData(): string {
   return readFileSync(join(place.server.directory, 'ca.crt')).toString('base64')
 }
 
-describe('a login that fails is one clear line without a secret', () => {
-  it.each([
-    {
-      name: 'a token that is not accepted',
-      user: { token: 'wrong-secret' },
-      code: 'Unauthorized',
-      says: /Unauthorized/,
-    },
-    {
-      name: 'a missing certificate file',
-      user: { 'client-certificate': 'gone.pem', 'client-key': 'gone.pem' },
-      code: 'CredentialFailed',
-      says: /gone\.pem, which .* names, cannot be read \(ENOENT\)/,
-    },
-    {
-      name: 'a damaged certificate',
-      user: { 'client-certificate-data': 'd3Jvbmctc2VjcmV0', 'client-key-data': 'd3Jvbmctc2VjcmV0' },
-      code: 'TlsMismatch',
-      says: /PEM/,
-    },
-  ])('$name', async ({ user, code, says }) => {
-    const client = connectWith({ user })
-    const error = await failureOf(client.get('/api/v1/pods'))
-    client.close()
-    expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
-    expect(error.message).toMatch(says)
-    expect(`${error.message}${error.hint}`).not.toMatch(/wrong-secret|\n/)
-  })
+it.each([
+  {
+    name: 'a token that is not accepted',
+    user: { token: 'wrong-secret' },
+    code: 'Unauthorized',
+    says: /Unauthorized/,
+  },
+  {
+    name: 'a missing certificate file',
+    user: { 'client-certificate': 'gone.pem', 'client-key': 'gone.pem' },
+    code: 'CredentialFailed',
+    says: /gone\.pem, which .* names, cannot be read \(ENOENT\)/,
+  },
+  {
+    name: 'a damaged certificate',
+    user: { 'client-certificate-data': 'd3Jvbmctc2VjcmV0', 'client-key-data': 'd3Jvbmctc2VjcmV0' },
+    code: 'TlsMismatch',
+    says: /PEM/,
+  },
+])('a login that fails is one clear line without a secret: $name', async ({ user, code, says }) => {
+  const client = connectWith({ user })
+  const error = await failureOf(client.get('/api/v1/pods'))
+  client.close()
+  expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
+  expect(error.message).toMatch(says)
+  expect(`${error.message}${error.hint}`).not.toMatch(/wrong-secret|\n/)
 })

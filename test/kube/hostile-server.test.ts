@@ -95,28 +95,26 @@ describe('a request to what is no API server ends', () => {
   })
 })
 
-describe('a list without end', () => {
-  it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; code: string; says: RegExp }>([
-    {
-      name: 'of bytes',
-      trick: 'ever new pages, each large',
-      limits: { listBytes: 8 * MEBIBYTE },
-      code: 'ApiFailed',
-      says: /more than 8388608 bytes in \d pages/,
-    },
-    {
-      name: 'in time',
-      trick: 'ever new pages',
-      limits: { listMs: 300, listPages: 1_000_000 },
-      code: 'ApiUnreachable',
-      says: /all pages of GET \/api\/v1\/pods within 0\.3 s/,
-    },
-  ])('$name is one clear line', async ({ trick, limits, code, says }) => {
-    const asking = await meet(trick, limits === undefined ? {} : { limits })
-    const error = await failureOf(asking.list(PODS))
-    expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
-    expect(error.message).toMatch(says)
-  })
+it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; code: string; says: RegExp }>([
+  {
+    name: 'of bytes',
+    trick: 'ever new pages, each large',
+    limits: { listBytes: 8 * MEBIBYTE },
+    code: 'ApiFailed',
+    says: /more than 8388608 bytes in \d pages/,
+  },
+  {
+    name: 'in time',
+    trick: 'ever new pages',
+    limits: { listMs: 300, listPages: 1_000_000 },
+    code: 'ApiUnreachable',
+    says: /all pages of GET \/api\/v1\/pods within 0\.3 s/,
+  },
+])('a list without end: $name is one clear line', async ({ trick, limits, code, says }) => {
+  const asking = await meet(trick, limits === undefined ? {} : { limits })
+  const error = await failureOf(asking.list(PODS))
+  expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
+  expect(error.message).toMatch(says)
 })
 
 it('answers that are received at once share one limit', async () => {

@@ -191,13 +191,11 @@ describe('what is written into volumes', () => {
   })
 })
 
-describe('what may not be read is no absence (S3)', () => {
-  it('a node asks for an object that none of its pods names', async () => {
-    const client = connect(server, 'kubelet')
-    expect((await failureOf(findObject(client, SECRETS, named('other')))).code).toBe('Forbidden')
-    expect((await failureOf(findObject(client, SECRETS, named('none')))).code).toBe('Forbidden')
-    expect(await findObject(connect(server, 'apply'), SECRETS, named('none'))).toBeUndefined()
-  })
+it('what may not be read is no absence (S3): a node asks for an object that none of its pods names', async () => {
+  const client = connect(server, 'kubelet')
+  expect((await failureOf(findObject(client, SECRETS, named('other')))).code).toBe('Forbidden')
+  expect((await failureOf(findObject(client, SECRETS, named('none')))).code).toBe('Forbidden')
+  expect(await findObject(connect(server, 'apply'), SECRETS, named('none'))).toBeUndefined()
 })
 
 it('a server without any version of trust bundles says so', async () => {

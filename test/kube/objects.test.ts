@@ -39,20 +39,18 @@ function clientSaying(path: string, place: string, value: unknown): CapturedClie
 const pods = (place: string, value: unknown): CapturedClient => clientSaying('/api/v1/pods', `.${place}`, value)
 const read = (client: CapturedClient) => readApi({ client, nodeName: 'node-1' })
 
-describe('of a pod: nothing can be planned', () => {
-  it.each<[place: string, value: unknown, says: string]>([
-    ['1.metadata.labels', { app: 7 }, 'items[1].metadata.labels.app is not text'],
-    ['0.metadata.deletionTimestamp', 0, 'items[0].metadata.deletionTimestamp is not text'],
-    ['1.spec.volumes', {}, 'items[1].spec.volumes is not a list'],
-    ['1.spec.volumes.0.name', undefined, 'items[1].spec.volumes[0].name is missing'],
-    ['1.spec.containers.0', 'x', 'items[1].spec.containers[0] is not an object'],
-    ['1.spec.securityContext', { fsGroup: '1' }, 'items[1].spec.securityContext.fsGroup is not a whole number'],
-  ])('%s = %j', async (place, value, says) => {
-    const error = await failureOf(read(pods(place, value)))
-    expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({ code: 'ApiFailed', status: 0, hint: expect.stringContaining('proxy') })
-    expect(error.message).toBe(`${SERVER}: in the answer to GET /api/v1/pods, ${says}.`)
-  })
+it.each<[place: string, value: unknown, says: string]>([
+  ['1.metadata.labels', { app: 7 }, 'items[1].metadata.labels.app is not text'],
+  ['0.metadata.deletionTimestamp', 0, 'items[0].metadata.deletionTimestamp is not text'],
+  ['1.spec.volumes', {}, 'items[1].spec.volumes is not a list'],
+  ['1.spec.volumes.0.name', undefined, 'items[1].spec.volumes[0].name is missing'],
+  ['1.spec.containers.0', 'x', 'items[1].spec.containers[0] is not an object'],
+  ['1.spec.securityContext', { fsGroup: '1' }, 'items[1].spec.securityContext.fsGroup is not a whole number'],
+])('of a pod: nothing can be planned: %s = %j', async (place, value, says) => {
+  const error = await failureOf(read(pods(place, value)))
+  expect(error).toBeInstanceOf(ApiError)
+  expect(error).toMatchObject({ code: 'ApiFailed', status: 0, hint: expect.stringContaining('proxy') })
+  expect(error.message).toBe(`${SERVER}: in the answer to GET /api/v1/pods, ${says}.`)
 })
 
 describe('of anything else: it is unknown (S3)', () => {

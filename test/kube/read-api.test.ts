@@ -181,17 +181,15 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
   )
 }
 
-describe("the node's lease (S11)", () => {
-  const LEASE = '/leases/'
+const LEASE = '/leases/'
 
-  it("is read with the kubelet's own credential where the other may not", async () => {
-    await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
-    const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
-    const api = await readApi({ client, kubeletClient, nodeName: NODE })
-    for (const each of [client, kubeletClient]) each.close()
-    expect(api.lease).toBeDefined()
-    expect(api.leaseRenewTime).toBeDefined()
-  })
+it("the node's lease (S11): is read with the kubelet's own credential where the other may not", async () => {
+  await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+  const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
+  const api = await readApi({ client, kubeletClient, nodeName: NODE })
+  for (const each of [client, kubeletClient]) each.close()
+  expect(api.lease).toBeDefined()
+  expect(api.leaseRenewTime).toBeDefined()
 })
 
 describe('with narrow roles', () => {
@@ -273,38 +271,36 @@ describe('what cannot be read', () => {
   })
 })
 
-describe('a pod list asked for before the disk has been read (R804)', () => {
-  const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
-  const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
-  /** One pod's claim does not exist: is the pod still there? */
-  const FOR_MISSING_CLAIM = 1
+const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
+/** One pod's claim does not exist: is the pod still there? */
+const FOR_MISSING_CLAIM = 1
 
-  async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
-    const client = connect(server, 'admin')
-    try {
-      return await readApi({ client, nodeName: NODE, disk })
-    } finally {
-      client.close()
-    }
+async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
+  const client = connect(server, 'admin')
+  try {
+    return await readApi({ client, nodeName: NODE, disk })
+  } finally {
+    client.close()
   }
+}
 
-  it('is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
-    const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
-    try {
-      const api = await readBeside({
-        podUids: async () => {
-          // The list is old by now.
-          await vi.waitFor(async () => expect(await listed()).toBe(1))
-          return [anyUid, 'young']
-        },
-        read: () => server.put({ kind: 'Pod', ...young }),
-      })
-      expect(names(api.pods)).toContain('young')
-      expect(await listed()).toBe(2 + FOR_MISSING_CLAIM)
-    } finally {
-      await server.remove('Pod', 'young', 'pg')
-    }
-  })
+it('a pod list asked for before the disk has been read (R804): is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
+  const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
+  try {
+    const api = await readBeside({
+      podUids: async () => {
+        // The list is old by now.
+        await vi.waitFor(async () => expect(await listed()).toBe(1))
+        return [anyUid, 'young']
+      },
+      read: () => server.put({ kind: 'Pod', ...young }),
+    })
+    expect(names(api.pods)).toContain('young')
+    expect(await listed()).toBe(2 + FOR_MISSING_CLAIM)
+  } finally {
+    await server.remove('Pod', 'young', 'pg')
+  }
 })
 
 describe('a pod that is deleted between the list of pods and the GET of its claim', () => {
@@ -396,19 +392,17 @@ describe('the second look at the pod list (S2)', () => {
   })
 })
 
-describe('S34: one look at the API', () => {
-  it('takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
-    const client = connect(server, 'admin')
-    const reader = objectReader(client, { kept: new Budget(200) })
-    expect(await reader.list(VOLUMES)).toBeUndefined()
-    expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
-    const tooLarge = { reason: 'AnswerTooLarge', status: 0 }
-    expect(reader.errors).toMatchObject([
-      { resource: 'persistentvolumes', ...tooLarge },
-      { resource: 'nodes', name: NODE, ...tooLarge },
-    ])
-    client.close()
-  })
+it('S34: one look at the API: takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
+  const client = connect(server, 'admin')
+  const reader = objectReader(client, { kept: new Budget(200) })
+  expect(await reader.list(VOLUMES)).toBeUndefined()
+  expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
+  const tooLarge = { reason: 'AnswerTooLarge', status: 0 }
+  expect(reader.errors).toMatchObject([
+    { resource: 'persistentvolumes', ...tooLarge },
+    { resource: 'nodes', name: NODE, ...tooLarge },
+  ])
+  client.close()
 })
 
 it('never writes: only reads and self reviews', async () => {

@@ -46,17 +46,18 @@ describe('each code of the catalogue', () => {
   })
 })
 
-describe('S38: what would stop an operation that waits is its cause', () => {
-  it.each<[block: BlockCode, wait: WaitingCode, isSetUp: boolean, is: boolean]>([
-    ['ForeignMount', 'KubeletRunning', false, true],
-    ['UsersUnknown', 'KubeletRunning', false, false],
-    ['DataUnderMountPoint', 'KubeletRunning', true, false],
-    ['HeldBy', 'KubeletRunning', false, false],
-    ['HeldBy', 'KubeletRunning', true, true],
-    ['ForeignMount', 'NotAttached', true, false],
-    ['OtherVolume', 'NotAttached', true, true],
-  ])('%s, waiting by %s, set-up %s: %s', (block, wait, isSetUp, is) => expect(outlasts(block, wait, isSetUp)).toBe(is))
-})
+it.each<[block: BlockCode, wait: WaitingCode, isSetUp: boolean, is: boolean]>([
+  ['ForeignMount', 'KubeletRunning', false, true],
+  ['UsersUnknown', 'KubeletRunning', false, false],
+  ['DataUnderMountPoint', 'KubeletRunning', true, false],
+  ['HeldBy', 'KubeletRunning', false, false],
+  ['HeldBy', 'KubeletRunning', true, true],
+  ['ForeignMount', 'NotAttached', true, false],
+  ['OtherVolume', 'NotAttached', true, true],
+])(
+  'S38: what would stop an operation that waits is its cause: %s, waiting by %s, set-up %s: %s',
+  (block, wait, isSetUp, is) => expect(outlasts(block, wait, isSetUp)).toBe(is),
+)
 
 /**
  * Who may compare codes: answers and views, which choose words, and the exit status of a name that nothing has. The others go when screens are
@@ -92,46 +93,38 @@ function comparedIn(text: string): string[] {
   return found.flatMap((words) => words.match(/\w+/g) ?? []).filter(decides)
 }
 
-describe('a decision', () => {
-  it('has a field, a class or a kind of cause of its own, and compares no code', () => {
-    const compared = files.flatMap((file, at) => {
-      const codes = MAY_COMPARE.test(file) ? [] : comparedIn(sources[at] ?? '')
-      return codes.map((code) => `${file}: ${code}`)
-    })
-    expect(compared).toEqual([])
+it('a decision: has a field, a class or a kind of cause of its own, and compares no code', () => {
+  const compared = files.flatMap((file, at) => {
+    const codes = MAY_COMPARE.test(file) ? [] : comparedIn(sources[at] ?? '')
+    return codes.map((code) => `${file}: ${code}`)
   })
+  expect(compared).toEqual([])
 })
 
-describe('what is thrown stands where it is thrown', () => {
-  it.each<{ name: string; places: readonly Place[] }>([
-    { name: 'VolctlError', places: ['error'] },
-    { name: 'ApiError', places: ['error'] },
-    { name: 'SafetyRefusal', places: ['refusal'] },
-    { name: 'StepFailed', places: ['outcome', 'blocked'] },
-    { name: 'OperationRefused', places: ['outcome', 'blocked'] },
-  ])('$name', ({ name, places }) => {
-    const thrown = sources.flatMap((text) => [
-      ...text.matchAll(new RegExp(`new ${name}\\(\\s*(?:'S\\d+',\\s*)?'(\\w+)'`, 'g')),
-    ])
-    expect(thrown.length).toBeGreaterThan(3)
-    const elsewhere = thrown.flatMap(([, code]) =>
-      places.some((place) => isCodeOf(place, code as Code)) ? [] : [code],
-    )
-    expect(elsewhere).toEqual([])
-  })
+it.each<{ name: string; places: readonly Place[] }>([
+  { name: 'VolctlError', places: ['error'] },
+  { name: 'ApiError', places: ['error'] },
+  { name: 'SafetyRefusal', places: ['refusal'] },
+  { name: 'StepFailed', places: ['outcome', 'blocked'] },
+  { name: 'OperationRefused', places: ['outcome', 'blocked'] },
+])('what is thrown stands where it is thrown: $name', ({ name, places }) => {
+  const thrown = sources.flatMap((text) => [
+    ...text.matchAll(new RegExp(`new ${name}\\(\\s*(?:'S\\d+',\\s*)?'(\\w+)'`, 'g')),
+  ])
+  expect(thrown.length).toBeGreaterThan(3)
+  const elsewhere = thrown.flatMap(([, code]) => (places.some((place) => isCodeOf(place, code as Code)) ? [] : [code]))
+  expect(elsewhere).toEqual([])
 })
 
-describe('a code without an entry', () => {
-  it('does not compile', () => {
-    // @ts-expect-error Not in the catalogue.
-    new VolctlError('NoSuchCode', '')
-    // @ts-expect-error Not in the catalogue.
-    new StepFailed('NoSuchCode', '')
-    // @ts-expect-error Not in the catalogue.
-    new OperationRefused('NoSuchCode', '')
-    // @ts-expect-error An error, and no refusal.
-    new SafetyRefusal('S1', 'Usage', '')
-  })
+it('a code without an entry: does not compile', () => {
+  // @ts-expect-error Not in the catalogue.
+  new VolctlError('NoSuchCode', '')
+  // @ts-expect-error Not in the catalogue.
+  new StepFailed('NoSuchCode', '')
+  // @ts-expect-error Not in the catalogue.
+  new OperationRefused('NoSuchCode', '')
+  // @ts-expect-error An error, and no refusal.
+  new SafetyRefusal('S1', 'Usage', '')
 })
 
 const TEXT = String.raw`(?:\w+\??\.)?(?:message|hint|remedy|command|says)`

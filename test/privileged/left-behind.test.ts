@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { readDeviceNumber } from '../../src/core/linux/block/device-use.ts'
 import { sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import { type Host, linuxHost } from '../../src/core/node/host.ts'
@@ -128,33 +128,31 @@ describeUnless(noBlockDevices, 'what a kubelet set up', () => {
     }))
 })
 
-describe('flexVolume drivers', () => {
-  it('one that attaches, and unmounts the device alone: the binds of pods go before it (P86-P88)', async ({
-    directory,
-  }) => {
-    const executable = program(
-      `${directory}/exec/v~d/d`,
-      `echo "$1 $2" >> ${directory}/log`,
-      'case "$1" in',
-      `unmountdevice) umount "$2" && echo '{"status":"Success"}';;`,
-      `*) echo '{"status":"Not supported"}'; exit 1;;`,
-      'esac',
-    )
-    const node = nodeOf(directory, 'v/d/data')
-    node.override = { flexDrivers: [{ name: 'v/d', executable }] }
-    const global = makeDir(`${node.root}/plugins/kubernetes.io/flexvolume/v/d/mounts/data`)
-    sh('mount', '-t', 'tmpfs', 'flex', global)
-    for (const [uid, name] of [
-      [POD, 'a'],
-      [OTHER, 'b'],
-    ] as const) {
-      node.pod(uid, name, [{ name: 'data', flexVolume: { driver: 'v/d' } }])
-      sh('mount', '--bind', global, makeDir(`${node.root}/pods/${uid}/volumes/v~d/data`))
-    }
-    const unmount = expect.stringMatching(/^unmount /)
-    expect(await goes(directory, node, POD, OTHER)).toEqual([
-      ['UnmountVolume done', 'UnmountVolume done', 'UnmountDevice done'],
-      [unmount, unmount, 'unmountdevice plugins/kubernetes.io/flexvolume/v/d/mounts/data'],
-    ])
-  })
+it('flexVolume drivers: one that attaches, and unmounts the device alone: the binds of pods go before it (P86-P88)', async ({
+  directory,
+}) => {
+  const executable = program(
+    `${directory}/exec/v~d/d`,
+    `echo "$1 $2" >> ${directory}/log`,
+    'case "$1" in',
+    `unmountdevice) umount "$2" && echo '{"status":"Success"}';;`,
+    `*) echo '{"status":"Not supported"}'; exit 1;;`,
+    'esac',
+  )
+  const node = nodeOf(directory, 'v/d/data')
+  node.override = { flexDrivers: [{ name: 'v/d', executable }] }
+  const global = makeDir(`${node.root}/plugins/kubernetes.io/flexvolume/v/d/mounts/data`)
+  sh('mount', '-t', 'tmpfs', 'flex', global)
+  for (const [uid, name] of [
+    [POD, 'a'],
+    [OTHER, 'b'],
+  ] as const) {
+    node.pod(uid, name, [{ name: 'data', flexVolume: { driver: 'v/d' } }])
+    sh('mount', '--bind', global, makeDir(`${node.root}/pods/${uid}/volumes/v~d/data`))
+  }
+  const unmount = expect.stringMatching(/^unmount /)
+  expect(await goes(directory, node, POD, OTHER)).toEqual([
+    ['UnmountVolume done', 'UnmountVolume done', 'UnmountDevice done'],
+    [unmount, unmount, 'unmountdevice plugins/kubernetes.io/flexvolume/v/d/mounts/data'],
+  ])
 })

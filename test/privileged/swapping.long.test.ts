@@ -7,7 +7,7 @@
  * fails, and without the look at the opened directory's real path `parents` fails.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
@@ -86,45 +86,43 @@ async function renameInTheMiddle(dir: string): Promise<void> {
   for (const path of some.filter((each) => existsSync(each)).slice(0, 10)) renameSync(path, `${path}-renamed`)
 }
 
-describe('a hostile pod', () => {
-  it('links, control sequences, 255-byte names, 100,000 files, 4,000 levels: all goes, and nothing outside has changed', async ({
-    directory,
-  }) => {
-    // A copy in the place of /etc: a deletion that goes wrong must not hurt the machine.
-    sh('sh', '-c', `cp -a /etc ${directory}/etc || :`)
-    sh('mount', '--bind', `${directory}/etc`, '/etc')
-    try {
-      mkdirSync(`${directory}/outside/below`, { recursive: true })
-      writeFileSync(`${directory}/outside/below/file`, 'precious')
-      const node = new LiveNode(directory)
-      const path = (name: string): string => `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/${name}`
-      const volumes = ['names', 'links', 'many', 'deep'].map((name) => ({ name, emptyDir: {} }))
-      node.pod(POD, 'hostile', volumes)
-      expect(Object.values(statesOf(await node.apply()))).toEqual(Array(4).fill('done'))
-      names(path('names'))
-      links(path('links'))
-      for (let i = 0; i < 100_000; i++) writeFileSync(`${path('many')}/${i}`, '')
-      deep(path('deep'))
-      const look = (): string[] => [...inventory('/etc'), ...inventory(`${directory}/outside`)]
-      const before = look()
-      node.forget(POD)
-      const asked = (await node.plan()).operations.map(({ blocked }) => blocked?.code)
-      expect(asked).toEqual(Array(4).fill('DeletesData'))
-      const first = await node.apply({ orphans: true }, ({ step }) => {
-        if (step?.op === 'deleteContent' && step.target === path('many')) void renameInTheMiddle(step.target)
-      })
-      // Files that were renamed while the others were deleted keep their directory, and the pod's, for the next run.
-      expect(Object.values(statesOf(first)).toSorted()).toEqual([
-        ...Array(3).fill('done'),
-        'failed UnexpectedFile',
-        'skipped UnexpectedFile',
-      ])
-      expect(Object.values(statesOf(await node.apply({ orphans: true })))).toEqual(['done', 'done'])
-      expect(look()).toEqual(before)
-      expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
-      expect((await node.plan({ orphans: true })).operations).toEqual([])
-    } finally {
-      sh('umount', '/etc')
-    }
-  })
+it('a hostile pod: links, control sequences, 255-byte names, 100,000 files, 4,000 levels: all goes, and nothing outside has changed', async ({
+  directory,
+}) => {
+  // A copy in the place of /etc: a deletion that goes wrong must not hurt the machine.
+  sh('sh', '-c', `cp -a /etc ${directory}/etc || :`)
+  sh('mount', '--bind', `${directory}/etc`, '/etc')
+  try {
+    mkdirSync(`${directory}/outside/below`, { recursive: true })
+    writeFileSync(`${directory}/outside/below/file`, 'precious')
+    const node = new LiveNode(directory)
+    const path = (name: string): string => `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/${name}`
+    const volumes = ['names', 'links', 'many', 'deep'].map((name) => ({ name, emptyDir: {} }))
+    node.pod(POD, 'hostile', volumes)
+    expect(Object.values(statesOf(await node.apply()))).toEqual(Array(4).fill('done'))
+    names(path('names'))
+    links(path('links'))
+    for (let i = 0; i < 100_000; i++) writeFileSync(`${path('many')}/${i}`, '')
+    deep(path('deep'))
+    const look = (): string[] => [...inventory('/etc'), ...inventory(`${directory}/outside`)]
+    const before = look()
+    node.forget(POD)
+    const asked = (await node.plan()).operations.map(({ blocked }) => blocked?.code)
+    expect(asked).toEqual(Array(4).fill('DeletesData'))
+    const first = await node.apply({ orphans: true }, ({ step }) => {
+      if (step?.op === 'deleteContent' && step.target === path('many')) void renameInTheMiddle(step.target)
+    })
+    // Files that were renamed while the others were deleted keep their directory, and the pod's, for the next run.
+    expect(Object.values(statesOf(first)).toSorted()).toEqual([
+      ...Array(3).fill('done'),
+      'failed UnexpectedFile',
+      'skipped UnexpectedFile',
+    ])
+    expect(Object.values(statesOf(await node.apply({ orphans: true })))).toEqual(['done', 'done'])
+    expect(look()).toEqual(before)
+    expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
+    expect((await node.plan({ orphans: true })).operations).toEqual([])
+  } finally {
+    sh('umount', '/etc')
+  }
 })

@@ -121,20 +121,18 @@ describe('one does not answer as it should: an error beside what the others say 
   })
 })
 
-describe('a server of something else, without CRI v1', () => {
-  test('is no runtime, unless it is the one that the node uses', async () => {
-    const other = join(directory, 'other.sock')
-    cleanUps.push(serve(other))
-    const good = await runtime('good', { pods: [pod('one')] })
-    await expect(read([other, good.endpoint])).resolves.toEqual({
-      source: 'cri',
-      endpoint: good.endpoint,
-      pods: [pod('one')],
-    })
-    await expect(read([other, good.endpoint], { required: [other] })).resolves.toMatchObject({
-      source: 'cri',
-      pods: [{ name: 'one' }],
-      error: expect.stringContaining(`${other}: ListPodSandbox: UNIMPLEMENTED`),
-    })
+test('a server of something else, without CRI v1: is no runtime, unless it is the one that the node uses', async () => {
+  const other = join(directory, 'other.sock')
+  cleanUps.push(serve(other))
+  const good = await runtime('good', { pods: [pod('one')] })
+  await expect(read([other, good.endpoint])).resolves.toEqual({
+    source: 'cri',
+    endpoint: good.endpoint,
+    pods: [pod('one')],
+  })
+  await expect(read([other, good.endpoint], { required: [other] })).resolves.toMatchObject({
+    source: 'cri',
+    pods: [{ name: 'one' }],
+    error: expect.stringContaining(`${other}: ListPodSandbox: UNIMPLEMENTED`),
   })
 })

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readLoops } from '../../src/core/linux/block/device-use.ts'
 import { loopFiles, loopInodes, nfsExports, parseExports, swapFiles } from '../../src/core/users/kernel-files.ts'
 
@@ -80,21 +80,19 @@ it('the files of loop devices, right-aligned', () => {
   ])
 })
 
-describe('losetup(8)', () => {
-  const loops = [{ device: '/dev/loop4', backingFile: '/data/image' }]
-  const ended = { status: 0, stdout: '/dev/loop4 97 0:6\n', stderr: '', timedOut: false }
+const loops = [{ device: '/dev/loop4', backingFile: '/data/image' }]
+const ended = { status: 0, stdout: '/dev/loop4 97 0:6\n', stderr: '', timedOut: false }
 
-  it.each([
-    [
-      'that does not end',
-      async () => ({ ...ended, status: undefined, timedOut: true }),
-      'losetup did not end within 2 s',
-    ],
-    ['that fails', async () => ({ ...ended, status: 1, stdout: '' }), 'losetup ended with 1'],
-  ])('%s: any file may be one', async (_name, run, why) => {
-    expect(await loopFiles(loops, run)).toEqual({
-      files: loops,
-      unseen: [{ text: `the files of loop devices could not be read: ${why}`, hint: expect.any(String) }],
-    })
+it.each([
+  [
+    'that does not end',
+    async () => ({ ...ended, status: undefined, timedOut: true }),
+    'losetup did not end within 2 s',
+  ],
+  ['that fails', async () => ({ ...ended, status: 1, stdout: '' }), 'losetup ended with 1'],
+])('losetup(8): %s: any file may be one', async (_name, run, why) => {
+  expect(await loopFiles(loops, run)).toEqual({
+    files: loops,
+    unseen: [{ text: `the files of loop devices could not be read: ${why}`, hint: expect.any(String) }],
   })
 })

@@ -23,68 +23,66 @@ function content(source: Omit<PodVolumeSource, 'name'>, parts: Parameters<typeof
 const projected = (...sources: ProjectedSource[]) => ({ projected: { sources } })
 const fieldRef = (path: string, fieldPath: string) => ({ downwardAPI: { items: [{ path, fieldRef: { fieldPath } }] } })
 
-describe('P46-P48, P51-P53: expected files', () => {
-  it.each<{ rule: string; source: Omit<PodVolumeSource, 'name'>; parts?: Parameters<typeof api>[0]; want: unknown }>([
-    {
-      rule: 'P47 every key',
-      source: { configMap: { name: 'cm' } },
-      want: { a: { digest: 'A' }, b: { digest: 'B' }, bin: { digest: 'BIN' } },
-    },
-    {
-      rule: 'P47 missing key',
-      source: { configMap: { name: 'cm', items: [{ key: 'no', path: 'x' }] } },
-      want: 'missing',
-    },
-    { rule: 'P29 no object, optional', source: { configMap: { name: 'no', optional: true } }, want: {} },
-    {
-      rule: 'S3 unread by the kubelet',
-      source: { configMap: { name: 'no', optional: true } },
-      parts: { credential: 'kubelet' },
-      want: 'unknown',
-    },
-    {
-      rule: 'sizes where nobody took digests',
-      source: { configMap: { name: 'cm' } },
-      parts: { configMaps: [{ ...configMap, data: { a: 'é' }, digests: undefined }] },
-      want: { a: { size: 2 }, bin: { size: 3 } },
-    },
-    { rule: 'P48 secret, optional and absent', source: { secret: { secretName: 'no', optional: true } }, want: {} },
-    {
-      rule: 'P51 one missing source',
-      source: projected({ secret: { name: 's' } }, { configMap: { name: 'no' } }),
-      want: 'missing',
-    },
-    {
-      rule: 'P53, P55, P56 what only the kubelet can write',
-      source: projected(
-        { serviceAccountToken: { path: 't' } },
-        { clusterTrustBundle: { path: 'b' } },
-        { podCertificate: { credentialBundlePath: 'c', keyPath: 'k' } },
-      ),
-      want: { t: { any: true }, b: { any: true }, c: { any: true }, k: { any: true } },
-    },
-    {
-      rule: 'a source of the future',
-      source: { projected: { sources: [{ hologram: {} } as object] } },
-      want: 'unknown',
-    },
-    {
-      rule: 'P27 cleaned path',
-      source: { configMap: { name: 'cm', items: [{ key: 'a', path: './x//y/' }] } },
-      want: { 'x/y': { digest: 'A' } },
-    },
-    ...['../x', 'x/../y', '/x', '..x', '..data/x', '', 'y'.repeat(256), 'y/'.repeat(2049)].map((path) => ({
-      rule: `P27 path ${path.slice(0, 8)}`,
-      source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
-      want: 'invalid',
-    })),
-    ...['y'.repeat(255), `${'y/'.repeat(2047)}yy`].map((path) => ({
-      rule: 'P27 as long as a path may be',
-      source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
-      want: { [path]: { digest: 'A' } },
-    })),
-  ])('$rule', ({ source, parts, want }) => expect(content(source, parts)).toEqual(want))
-})
+it.each<{ rule: string; source: Omit<PodVolumeSource, 'name'>; parts?: Parameters<typeof api>[0]; want: unknown }>([
+  {
+    rule: 'P47 every key',
+    source: { configMap: { name: 'cm' } },
+    want: { a: { digest: 'A' }, b: { digest: 'B' }, bin: { digest: 'BIN' } },
+  },
+  {
+    rule: 'P47 missing key',
+    source: { configMap: { name: 'cm', items: [{ key: 'no', path: 'x' }] } },
+    want: 'missing',
+  },
+  { rule: 'P29 no object, optional', source: { configMap: { name: 'no', optional: true } }, want: {} },
+  {
+    rule: 'S3 unread by the kubelet',
+    source: { configMap: { name: 'no', optional: true } },
+    parts: { credential: 'kubelet' },
+    want: 'unknown',
+  },
+  {
+    rule: 'sizes where nobody took digests',
+    source: { configMap: { name: 'cm' } },
+    parts: { configMaps: [{ ...configMap, data: { a: 'é' }, digests: undefined }] },
+    want: { a: { size: 2 }, bin: { size: 3 } },
+  },
+  { rule: 'P48 secret, optional and absent', source: { secret: { secretName: 'no', optional: true } }, want: {} },
+  {
+    rule: 'P51 one missing source',
+    source: projected({ secret: { name: 's' } }, { configMap: { name: 'no' } }),
+    want: 'missing',
+  },
+  {
+    rule: 'P53, P55, P56 what only the kubelet can write',
+    source: projected(
+      { serviceAccountToken: { path: 't' } },
+      { clusterTrustBundle: { path: 'b' } },
+      { podCertificate: { credentialBundlePath: 'c', keyPath: 'k' } },
+    ),
+    want: { t: { any: true }, b: { any: true }, c: { any: true }, k: { any: true } },
+  },
+  {
+    rule: 'a source of the future',
+    source: { projected: { sources: [{ hologram: {} } as object] } },
+    want: 'unknown',
+  },
+  {
+    rule: 'P27 cleaned path',
+    source: { configMap: { name: 'cm', items: [{ key: 'a', path: './x//y/' }] } },
+    want: { 'x/y': { digest: 'A' } },
+  },
+  ...['../x', 'x/../y', '/x', '..x', '..data/x', '', 'y'.repeat(256), 'y/'.repeat(2049)].map((path) => ({
+    rule: `P27 path ${path.slice(0, 8)}`,
+    source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
+    want: 'invalid',
+  })),
+  ...['y'.repeat(255), `${'y/'.repeat(2047)}yy`].map((path) => ({
+    rule: 'P27 as long as a path may be',
+    source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
+    want: { [path]: { digest: 'A' } },
+  })),
+])('P46-P48, P51-P53: expected files: $rule', ({ source, parts, want }) => expect(content(source, parts)).toEqual(want))
 
 describe('P50: downward API', () => {
   it.each([

@@ -93,59 +93,57 @@ const withUser = (fsGroup?: number): Pod => ({
   spec: { ...POD.spec, securityContext: { runAsUser: 7, ...(fsGroup !== undefined && { fsGroup }) } },
 })
 
-describe('P46-P48, P51, P52: TestCollectDataWith*', () => {
-  it.each<[string, Omit<PodVolumeSource, 'name'>, unknown]>([
-    ['every key, text first', { configMap: { name: 'cm' } }, { bin: '644 \0\x01\x02', both: '644 text', a: '644 1' }],
-    [
-      'the default mode, and the item’s own',
-      {
-        secret: {
-          secretName: 's',
-          defaultMode: 0o400,
-          items: [
-            { key: 'pass', path: 'd/p', mode: 0o755 },
-            { key: 'a', path: 'a' },
-          ],
-        },
+it.each<[string, Omit<PodVolumeSource, 'name'>, unknown]>([
+  ['every key, text first', { configMap: { name: 'cm' } }, { bin: '644 \0\x01\x02', both: '644 text', a: '644 1' }],
+  [
+    'the default mode, and the item’s own',
+    {
+      secret: {
+        secretName: 's',
+        defaultMode: 0o400,
+        items: [
+          { key: 'pass', path: 'd/p', mode: 0o755 },
+          { key: 'a', path: 'a' },
+        ],
       },
-      { 'd/p': '755 pw', a: '400 2' },
-    ],
-    [
-      'the later source wins',
-      projected({ configMap: { name: 'cm' } }, { secret: { name: 's' } }),
-      { bin: '640 \0\x01\x02', both: '640 text', a: '640 2', pass: '640 pw' },
-    ],
-    ['no object', { configMap: { name: 'none' } }, 'missing: ConfigMap ns/none does not exist'],
-    [
-      'unreadable, and optional does not help (S3)',
-      { secret: { secretName: 'forbidden', optional: true } },
-      'unknown: Secret ns/forbidden could not be read: forbidden',
-    ],
-    [
-      'a path that escapes',
-      { configMap: { name: 'cm', items: [{ key: 'a', path: '../a' }] } },
-      'invalid: the path "../a" is not allowed',
-    ],
-    [
-      'a path below a file',
-      {
-        configMap: {
-          name: 'cm',
-          items: [
-            { key: 'a', path: 'x' },
-            { key: 'bin', path: 'x/y' },
-          ],
-        },
+    },
+    { 'd/p': '755 pw', a: '400 2' },
+  ],
+  [
+    'the later source wins',
+    projected({ configMap: { name: 'cm' } }, { secret: { name: 's' } }),
+    { bin: '640 \0\x01\x02', both: '640 text', a: '640 2', pass: '640 pw' },
+  ],
+  ['no object', { configMap: { name: 'none' } }, 'missing: ConfigMap ns/none does not exist'],
+  [
+    'unreadable, and optional does not help (S3)',
+    { secret: { secretName: 'forbidden', optional: true } },
+    'unknown: Secret ns/forbidden could not be read: forbidden',
+  ],
+  [
+    'a path that escapes',
+    { configMap: { name: 'cm', items: [{ key: 'a', path: '../a' }] } },
+    'invalid: the path "../a" is not allowed',
+  ],
+  [
+    'a path below a file',
+    {
+      configMap: {
+        name: 'cm',
+        items: [
+          { key: 'a', path: 'x' },
+          { key: 'bin', path: 'x/y' },
+        ],
       },
-      'invalid: the path "x/y" is below another file of the volume',
-    ],
-    [
-      'a certificate',
-      projected({ podCertificate: { keyPath: 'k' } }),
-      'unknown: a certificate of the pod, which only the kubelet requests',
-    ],
-  ])('%s', (_name, source, want) => expect(bytes(source)).toEqual(want))
-})
+    },
+    'invalid: the path "x/y" is below another file of the volume',
+  ],
+  [
+    'a certificate',
+    projected({ podCertificate: { keyPath: 'k' } }),
+    'unknown: a certificate of the pod, which only the kubelet requests',
+  ],
+])('P46-P48, P51, P52: TestCollectDataWith*: %s', (_name, source, want) => expect(bytes(source)).toEqual(want))
 
 describe('P50: downward API', () => {
   const field = (fieldPath: string) => item({ fieldRef: { fieldPath } })
@@ -263,34 +261,32 @@ describe('P55: cluster trust bundles', () => {
   )
 })
 
-describe('P26: TestGetNestedMountpoints', () => {
-  const container = (...mounts: readonly [string, string][]): Container => ({
-    name: 'c',
-    volumeMounts: mounts.map(([name, mountPath]) => ({ name, mountPath })),
-  })
-  const nested = (spec: Partial<Pod['spec']>) => nestedMountPoints('v', pod([], { spec })).sort()
-  it.each<[string, Partial<Pod['spec']>, string[]]>([
-    ['none', { containers: [container(['v', '/dir'], ['w', '/other'])] }, []],
-    ['one', { containers: [container(['v', '/dir'], ['w', '/dir/nested'])] }, ['nested']],
-    [
-      'unsorted neighbours',
-      { containers: [container(['w', '/dir/nested-x'], ['w', '/dir/nested'], ['w', '/dir/nested.y'], ['v', '/dir/'])] },
-      ['nested', 'nested-x', 'nested.y'],
-    ],
-    [
-      'mounted twice',
-      { containers: [container(['v', '/one'], ['v', '/two'], ['w', '/one/a'], ['w', '/two/b'])] },
-      ['a', 'b'],
-    ],
-    [
-      'in init and ephemeral containers',
-      {
-        containers: [container(['v', '/dir'])],
-        initContainers: [container(['v', '/d'], ['w', '/d/i'])],
-        ephemeralContainers: [container(['v', '/e'], ['w', '/e/j'])],
-      },
-      ['i', 'j'],
-    ],
-    ['a longer name is no parent', { containers: [container(['v', '/dir'], ['w', '/dirnested'])] }, []],
-  ])('%s', (_name, spec, want) => expect(nested(spec)).toEqual(want))
+const container = (...mounts: readonly [string, string][]): Container => ({
+  name: 'c',
+  volumeMounts: mounts.map(([name, mountPath]) => ({ name, mountPath })),
 })
+const nested = (spec: Partial<Pod['spec']>) => nestedMountPoints('v', pod([], { spec })).sort()
+it.each<[string, Partial<Pod['spec']>, string[]]>([
+  ['none', { containers: [container(['v', '/dir'], ['w', '/other'])] }, []],
+  ['one', { containers: [container(['v', '/dir'], ['w', '/dir/nested'])] }, ['nested']],
+  [
+    'unsorted neighbours',
+    { containers: [container(['w', '/dir/nested-x'], ['w', '/dir/nested'], ['w', '/dir/nested.y'], ['v', '/dir/'])] },
+    ['nested', 'nested-x', 'nested.y'],
+  ],
+  [
+    'mounted twice',
+    { containers: [container(['v', '/one'], ['v', '/two'], ['w', '/one/a'], ['w', '/two/b'])] },
+    ['a', 'b'],
+  ],
+  [
+    'in init and ephemeral containers',
+    {
+      containers: [container(['v', '/dir'])],
+      initContainers: [container(['v', '/d'], ['w', '/d/i'])],
+      ephemeralContainers: [container(['v', '/e'], ['w', '/e/j'])],
+    },
+    ['i', 'j'],
+  ],
+  ['a longer name is no parent', { containers: [container(['v', '/dir'], ['w', '/dirnested'])] }, []],
+])('P26: TestGetNestedMountpoints: %s', (_name, spec, want) => expect(nested(spec)).toEqual(want))

@@ -68,23 +68,21 @@ describe('steps', () => {
   })
 })
 
-describe('staged once more, unless a pod shows that it was staged to the end (C120)', () => {
-  const shared = () => node().persistentVolume('pv-1', { accessModes: ['ReadWriteMany'] })
-  it.each<[string, NodeBuilder, string[]]>([
-    ['mounted, and nobody has it', wanting(CLAIM, shared().staged('pv-1', '7:1')), [...STAGE, ...PUBLISH]],
-    [
-      'another pod has it',
-      wanting(CLAIM, shared().staged('pv-1', '7:1').livingPod(uid(3), 'b', [CLAIM]).published(uid(3), 'pv-1', '7:1')),
-      PUBLISH,
-    ],
-    [
-      'the staged mount’s state file is lost',
-      wanting(CLAIM, shared()).staged('pv-1', '7:1', { stateFile: false }).published(uid(2), 'pv-1', '7:1'),
-      [...STAGE, ...PUBLISH],
-    ],
-  ])('%s', (_name, built, want) => {
-    expect(opsOf(planned(built))).toEqual(want)
-  })
+const shared = () => node().persistentVolume('pv-1', { accessModes: ['ReadWriteMany'] })
+it.each<[string, NodeBuilder, string[]]>([
+  ['mounted, and nobody has it', wanting(CLAIM, shared().staged('pv-1', '7:1')), [...STAGE, ...PUBLISH]],
+  [
+    'another pod has it',
+    wanting(CLAIM, shared().staged('pv-1', '7:1').livingPod(uid(3), 'b', [CLAIM]).published(uid(3), 'pv-1', '7:1')),
+    PUBLISH,
+  ],
+  [
+    'the staged mount’s state file is lost',
+    wanting(CLAIM, shared()).staged('pv-1', '7:1', { stateFile: false }).published(uid(2), 'pv-1', '7:1'),
+    [...STAGE, ...PUBLISH],
+  ],
+])('staged once more, unless a pod shows that it was staged to the end (C120): %s', (_name, built, want) => {
+  expect(opsOf(planned(built))).toEqual(want)
 })
 
 describe('what stands in the way', () => {

@@ -10,75 +10,67 @@ function container(memory: string | undefined, more: Partial<Container> = {}): C
   return { name: 'c', ...(memory === undefined ? {} : { resources: { limits: { memory } } }), ...more }
 }
 
-describe('the memory limit of a pod (P38)', () => {
-  it.each<[string, Pod['spec'], bigint | undefined]>([
-    ['no container', {}, undefined],
-    ['one limit', { containers: [container('10Mi')] }, 10n * MEBI],
-    ['limits of all add up', { containers: [container('10Mi'), container('6Mi')] }, 16n * MEBI],
-    ['one has none', { containers: [container('10Mi'), container(undefined)] }, undefined],
-    ['0 is none', { containers: [container('10Mi'), container('0')] }, undefined],
-    ['requests are no limits', { containers: [{ name: 'c', resources: { requests: { memory: '1Gi' } } }] }, undefined],
-    [
-      'an init container that needs more',
-      { containers: [container('10Mi')], initContainers: [container('30Mi'), container('20Mi')] },
-      30n * MEBI,
-    ],
-    [
-      'an init container without',
-      { containers: [container('10Mi')], initContainers: [container(undefined)] },
-      undefined,
-    ],
-    [
-      'a sidecar runs beside the others, and beside the init containers after it',
-      {
-        containers: [container('10Mi')],
-        initContainers: [container('5Mi', { restartPolicy: 'Always' }), container('12Mi')],
-      },
-      17n * MEBI,
-    ],
-    [
-      'a sidecar and small init containers',
-      { containers: [container('10Mi')], initContainers: [container('5Mi', { restartPolicy: 'Always' })] },
-      15n * MEBI,
-    ],
-    [
-      'the limit of the pod itself goes before those of containers',
-      { containers: [container(undefined), container('64Mi')], resources: { limits: { memory: '32Mi' } } },
-      32n * MEBI,
-    ],
-    [
-      'the pod’s limit of something else',
-      { containers: [container(undefined)], resources: { limits: { cpu: '1' } } },
-      undefined,
-    ],
-    ['overhead', { containers: [container('10Mi')], overhead: { memory: '2Mi' } }, 12n * MEBI],
-    ['overhead of no limit', { containers: [container(undefined)], overhead: { memory: '2Mi' } }, undefined],
-    [
-      'ephemeral containers do not count',
-      { containers: [container('10Mi')], ephemeralContainers: [container(undefined)] },
-      10n * MEBI,
-    ],
-  ])('%s', (_, spec, limit) => {
-    expect(podMemoryLimit({ metadata: { name: 'a', uid: 'u' }, spec })).toBe(limit)
-  })
+it.each<[string, Pod['spec'], bigint | undefined]>([
+  ['no container', {}, undefined],
+  ['one limit', { containers: [container('10Mi')] }, 10n * MEBI],
+  ['limits of all add up', { containers: [container('10Mi'), container('6Mi')] }, 16n * MEBI],
+  ['one has none', { containers: [container('10Mi'), container(undefined)] }, undefined],
+  ['0 is none', { containers: [container('10Mi'), container('0')] }, undefined],
+  ['requests are no limits', { containers: [{ name: 'c', resources: { requests: { memory: '1Gi' } } }] }, undefined],
+  [
+    'an init container that needs more',
+    { containers: [container('10Mi')], initContainers: [container('30Mi'), container('20Mi')] },
+    30n * MEBI,
+  ],
+  ['an init container without', { containers: [container('10Mi')], initContainers: [container(undefined)] }, undefined],
+  [
+    'a sidecar runs beside the others, and beside the init containers after it',
+    {
+      containers: [container('10Mi')],
+      initContainers: [container('5Mi', { restartPolicy: 'Always' }), container('12Mi')],
+    },
+    17n * MEBI,
+  ],
+  [
+    'a sidecar and small init containers',
+    { containers: [container('10Mi')], initContainers: [container('5Mi', { restartPolicy: 'Always' })] },
+    15n * MEBI,
+  ],
+  [
+    'the limit of the pod itself goes before those of containers',
+    { containers: [container(undefined), container('64Mi')], resources: { limits: { memory: '32Mi' } } },
+    32n * MEBI,
+  ],
+  [
+    'the pod’s limit of something else',
+    { containers: [container(undefined)], resources: { limits: { cpu: '1' } } },
+    undefined,
+  ],
+  ['overhead', { containers: [container('10Mi')], overhead: { memory: '2Mi' } }, 12n * MEBI],
+  ['overhead of no limit', { containers: [container(undefined)], overhead: { memory: '2Mi' } }, undefined],
+  [
+    'ephemeral containers do not count',
+    { containers: [container('10Mi')], ephemeralContainers: [container(undefined)] },
+    10n * MEBI,
+  ],
+])('the memory limit of a pod (P38): %s', (_, spec, limit) => {
+  expect(podMemoryLimit({ metadata: { name: 'a', uid: 'u' }, spec })).toBe(limit)
 })
 
 /** TestCalculateEmptyDirMemorySize: the node has 16Gi. */
-describe('the size of a tmpfs (P38)', () => {
-  it.each([
-    { node: '16Gi', pod: undefined, volume: undefined, size: '16Gi' },
-    { node: '16Gi', pod: '10Gi', volume: '1Gi', size: '1Gi' },
-    { node: '16Gi', pod: '10Gi', volume: undefined, size: '10Gi' },
-    { node: '16Gi', pod: undefined, volume: '1Gi', size: '1Gi' },
-    { node: '16Gi', pod: '10Gi', volume: '12Gi', size: '10Gi' },
-    { node: '16Gi', pod: '20Gi', volume: '18Gi', size: '16Gi' },
-    { node: '16Gi', pod: '10Gi', volume: '0', size: '10Gi' },
-    { node: '16Gi', pod: '10Gi', volume: '-1Gi', size: '10Gi' },
-    { node: '16Gi', pod: '10Gi', volume: '0.5', size: '1' },
-    { node: '0', pod: '10Gi', volume: '1Gi', size: undefined },
-  ])('node $node, pod $pod, volume $volume: $size', ({ node, pod, volume, size }) => {
-    expect(tmpfsSize(parseQuantity(node) ?? 0n, parseQuantity(pod), parseQuantity(volume))).toBe(parseQuantity(size))
-  })
+it.each([
+  { node: '16Gi', pod: undefined, volume: undefined, size: '16Gi' },
+  { node: '16Gi', pod: '10Gi', volume: '1Gi', size: '1Gi' },
+  { node: '16Gi', pod: '10Gi', volume: undefined, size: '10Gi' },
+  { node: '16Gi', pod: undefined, volume: '1Gi', size: '1Gi' },
+  { node: '16Gi', pod: '10Gi', volume: '12Gi', size: '10Gi' },
+  { node: '16Gi', pod: '20Gi', volume: '18Gi', size: '16Gi' },
+  { node: '16Gi', pod: '10Gi', volume: '0', size: '10Gi' },
+  { node: '16Gi', pod: '10Gi', volume: '-1Gi', size: '10Gi' },
+  { node: '16Gi', pod: '10Gi', volume: '0.5', size: '1' },
+  { node: '0', pod: '10Gi', volume: '1Gi', size: undefined },
+])('the size of a tmpfs (P38): node $node, pod $pod, volume $volume: $size', ({ node, pod, volume, size }) => {
+  expect(tmpfsSize(parseQuantity(node) ?? 0n, parseQuantity(pod), parseQuantity(volume))).toBe(parseQuantity(size))
 })
 
 it.each([
@@ -112,30 +104,28 @@ it.each([
 })
 
 /** TestGetHugePagesMountOptions */
-describe('the page size to mount with (P40)', () => {
-  const one = (resources: Resources) => ({ containers: [{ name: 'c', resources }] })
-  it.each<[string, Pod['spec'], string, string | RegExp]>([
-    ['one size', one(requests('2Mi')), 'HugePages', '2Mi'],
-    ['the size of the medium', one(requests('2Mi')), 'HugePages-2Mi', '2Mi'],
-    ['two sizes, one of them asked for', one(requests('2Mi', '1Gi')), 'HugePages-1Gi', '1Gi'],
-    ['two sizes and plain HugePages', one(requests('2Mi', '1Gi')), 'HugePages', /several sizes/],
-    ['the same size in another word', one(requests('1024Mi')), 'HugePages-1Gi', '1024Mi'],
-    ['none', one({ requests: { cpu: '1' } }), 'HugePages', /no container requests/],
+const one = (resources: Resources) => ({ containers: [{ name: 'c', resources }] })
+it.each<[string, Pod['spec'], string, string | RegExp]>([
+  ['one size', one(requests('2Mi')), 'HugePages', '2Mi'],
+  ['the size of the medium', one(requests('2Mi')), 'HugePages-2Mi', '2Mi'],
+  ['two sizes, one of them asked for', one(requests('2Mi', '1Gi')), 'HugePages-1Gi', '1Gi'],
+  ['two sizes and plain HugePages', one(requests('2Mi', '1Gi')), 'HugePages', /several sizes/],
+  ['the same size in another word', one(requests('1024Mi')), 'HugePages-1Gi', '1024Mi'],
+  ['none', one({ requests: { cpu: '1' } }), 'HugePages', /no container requests/],
 
-    [
-      'an init container',
-      { containers: [{ name: 'c' }], initContainers: [{ name: 'i', resources: requests('1Gi') }] },
-      'HugePages',
-      '1Gi',
-    ],
-    ['the pod itself', { containers: [{ name: 'c' }], resources: requests('2Mi') }, 'HugePages-2Mi', '2Mi'],
+  [
+    'an init container',
+    { containers: [{ name: 'c' }], initContainers: [{ name: 'i', resources: requests('1Gi') }] },
+    'HugePages',
+    '1Gi',
+  ],
+  ['the pod itself', { containers: [{ name: 'c' }], resources: requests('2Mi') }, 'HugePages-2Mi', '2Mi'],
 
-    ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is not a page size/],
-  ])('%s', (_, spec, medium, expected) => {
-    const found = requestedPageSize(pages(medium), { metadata: { name: 'a', uid: 'u' }, spec })
-    if (typeof expected === 'string') expect(found).toEqual({ size: expected })
-    else expect(found).toEqual({ error: expect.stringMatching(expected) })
-  })
+  ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is not a page size/],
+])('the page size to mount with (P40): %s', (_, spec, medium, expected) => {
+  const found = requestedPageSize(pages(medium), { metadata: { name: 'a', uid: 'u' }, spec })
+  if (typeof expected === 'string') expect(found).toEqual({ size: expected })
+  else expect(found).toEqual({ error: expect.stringMatching(expected) })
 })
 
 /** TestGetPageSize */

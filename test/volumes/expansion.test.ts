@@ -56,28 +56,26 @@ describe('T13, R125, R319: has the PersistentVolume outgrown what the claim show
   })
 })
 
-describe('T122, R457, R458, C97, C98: does the claim allow it?', () => {
-  const NOT_REQUIRED = 'volume.kubernetes.io/node-expansion-not-required'
-  const resize = (word: string, target = '15Gi') => ({
-    allocatedResources: { storage: target },
-    ...(word === '' ? {} : { allocatedResourceStatuses: { storage: word } }),
-  })
-  const upToDate = resize('', '10Gi')
-  const shared = { status: upToDate, accessModes: ['ReadWriteMany'] }
-  it.each<[name: string, given: Case, to?: string, procedure?: string]>([
-    ['legacy', {}, '15Gi', 'legacy'],
-    ['node resize pending', { status: resize('NodeResizePending') }, '15Gi', 'recovery'],
-    ['node resize in progress', { status: resize('NodeResizeInProgress') }, '15Gi', 'recovery'],
-    ['the target is what was allocated', { status: resize('NodeResizePending', '12Gi') }, '12Gi', 'recovery'],
-    ['controller still at work', { status: resize('ControllerResizeInProgress') }],
-    ['infeasible', { status: resize('NodeResizeInfeasible') }],
-    ['not updated, no word', { status: resize('') }],
-    ['a word without a target', { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }],
-    ['up to date, ReadWriteOnce', { status: upToDate }],
-    ['up to date, ReadWriteMany', shared, '10Gi', 'updated'],
-    ['up to date, ReadWriteMany, not required', { ...shared, annotations: { [NOT_REQUIRED]: 'true' } }],
-  ])('%s', (_name, given, to, procedure) => {
-    const found = expansion(given)
-    expect([found?.to, found?.procedure]).toEqual([to, procedure])
-  })
+const NOT_REQUIRED = 'volume.kubernetes.io/node-expansion-not-required'
+const resize = (word: string, target = '15Gi') => ({
+  allocatedResources: { storage: target },
+  ...(word === '' ? {} : { allocatedResourceStatuses: { storage: word } }),
+})
+const upToDate = resize('', '10Gi')
+const shared = { status: upToDate, accessModes: ['ReadWriteMany'] }
+it.each<[name: string, given: Case, to?: string, procedure?: string]>([
+  ['legacy', {}, '15Gi', 'legacy'],
+  ['node resize pending', { status: resize('NodeResizePending') }, '15Gi', 'recovery'],
+  ['node resize in progress', { status: resize('NodeResizeInProgress') }, '15Gi', 'recovery'],
+  ['the target is what was allocated', { status: resize('NodeResizePending', '12Gi') }, '12Gi', 'recovery'],
+  ['controller still at work', { status: resize('ControllerResizeInProgress') }],
+  ['infeasible', { status: resize('NodeResizeInfeasible') }],
+  ['not updated, no word', { status: resize('') }],
+  ['a word without a target', { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }],
+  ['up to date, ReadWriteOnce', { status: upToDate }],
+  ['up to date, ReadWriteMany', shared, '10Gi', 'updated'],
+  ['up to date, ReadWriteMany, not required', { ...shared, annotations: { [NOT_REQUIRED]: 'true' } }],
+])('T122, R457, R458, C97, C98: does the claim allow it?: %s', (_name, given, to, procedure) => {
+  const found = expansion(given)
+  expect([found?.to, found?.procedure]).toEqual([to, procedure])
 })

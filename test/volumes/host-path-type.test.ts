@@ -38,16 +38,14 @@ describe('what a type allows', () => {
   })
 })
 
-describe('lines of stat(1)', () => {
-  it.each([
-    ['41ed 0 0 /a b', { type: 'dir', device: '0:0', name: '/a b' }],
-    ['81a4 0 0 /f', { type: 'file', device: '0:0', name: '/f' }],
-    ['61b0 103 1f /dev/x', { type: 'block', device: '259:31', name: '/dev/x' }],
-    ['21b6 1 3 /dev/null', { type: 'char', device: '1:3', name: '/dev/null' }],
-    ['c1ed 0 0 /s', { type: 'socket', device: '0:0', name: '/s' }],
-    ['11a4 0 0 /p', { type: 'fifo', device: '0:0', name: '/p' }],
-    ['', undefined],
-    ["stat: cannot stat '/x': No such file or directory", undefined],
-    ['a1ff 0 0 /link', undefined],
-  ])('%s', (line, want) => expect(parseStatLine(line)).toEqual(want))
-})
+it.each([
+  ['41ed 0 0 /a b', { type: 'dir', device: '0:0', name: '/a b' }],
+  ['81a4 0 0 /f', { type: 'file', device: '0:0', name: '/f' }],
+  ['61b0 103 1f /dev/x', { type: 'block', device: '259:31', name: '/dev/x' }],
+  ['21b6 1 3 /dev/null', { type: 'char', device: '1:3', name: '/dev/null' }],
+  ['c1ed 0 0 /s', { type: 'socket', device: '0:0', name: '/s' }],
+  ['11a4 0 0 /p', { type: 'fifo', device: '0:0', name: '/p' }],
+  ['', undefined],
+  ["stat: cannot stat '/x': No such file or directory", undefined],
+  ['a1ff 0 0 /link', undefined],
+])('lines of stat(1): %s', (line, want) => expect(parseStatLine(line)).toEqual(want))

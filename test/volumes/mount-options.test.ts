@@ -21,17 +21,17 @@ function volume(annotation?: string, options?: readonly string[]) {
   }
 }
 
-describe('mountOptions', () => {
-  it.each<{ name: string; annotation?: string; spec?: string[]; own: string[]; want: string[] }>([
-    { name: 'the annotation', annotation: 'ro,nfsvers=3', own: [], want: ['nfsvers=3', 'ro'] },
-    { name: 'an empty annotation', annotation: '', own: [], want: [] },
-    { name: 'the annotation before the spec', annotation: 'a', spec: ['b'], own: [], want: ['a'] },
-    { name: 'an empty annotation before the spec', annotation: '', spec: ['b'], own: ['ro'], want: ['ro'] },
-    { name: 'duplicates', annotation: 'ro,nfsvers=3', own: ['ro', 'noatime'], want: ['nfsvers=3', 'noatime', 'ro'] },
-    { name: 'the spec', spec: ['vers=4', 'ro'], own: ['bind'], want: ['bind', 'ro', 'vers=4'] },
-    { name: 'neither: in their own order', own: ['ro', 'bind'], want: ['ro', 'bind'] },
-  ])('$name', ({ annotation, spec, own, want }) => expect(mountOptions(volume(annotation, spec), own)).toEqual(want))
-})
+it.each<{ name: string; annotation?: string; spec?: string[]; own: string[]; want: string[] }>([
+  { name: 'the annotation', annotation: 'ro,nfsvers=3', own: [], want: ['nfsvers=3', 'ro'] },
+  { name: 'an empty annotation', annotation: '', own: [], want: [] },
+  { name: 'the annotation before the spec', annotation: 'a', spec: ['b'], own: [], want: ['a'] },
+  { name: 'an empty annotation before the spec', annotation: '', spec: ['b'], own: ['ro'], want: ['ro'] },
+  { name: 'duplicates', annotation: 'ro,nfsvers=3', own: ['ro', 'noatime'], want: ['nfsvers=3', 'noatime', 'ro'] },
+  { name: 'the spec', spec: ['vers=4', 'ro'], own: ['bind'], want: ['bind', 'ro', 'vers=4'] },
+  { name: 'neither: in their own order', own: ['ro', 'bind'], want: ['ro', 'bind'] },
+])('mountOptions: $name', ({ annotation, spec, own, want }) =>
+  expect(mountOptions(volume(annotation, spec), own)).toEqual(want),
+)
 
 describe('a plugin that takes none (P14)', () => {
   it('refuses them', () =>
@@ -54,30 +54,28 @@ const stepsOf = (securityContext: Security | undefined, rules: OwnershipRules = 
   return ownershipOf({ pod }, '/volume', rules)
 }
 
-describe('the fsGroup of a pod', () => {
-  it.each<[string, Security | undefined, OwnershipRules, object | undefined]>([
-    ['null, as Go writes it', { fsGroup: null as unknown as number }, {}, undefined],
-    ['root is a group as well', { fsGroup: 0 }, {}, { gid: 0, policy: 'Always', readOnly: false, ignoreErrors: false }],
-    [
-      'OnRootMismatch',
-      { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
-      {},
-      { gid: 2000, policy: 'OnRootMismatch', readOnly: false, ignoreErrors: false },
-    ],
-    [
-      'OnRootMismatch of a plugin that passes no policy (P32)',
-      { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
-      { ignorePolicy: true, ignoreErrors: true },
-      { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: true },
-    ],
-    [
-      'a policy that nobody knows',
-      { fsGroup: 2000, fsGroupChangePolicy: 'Sometimes' },
-      { readOnly: true },
-      { gid: 2000, policy: 'Always', readOnly: true, ignoreErrors: false },
-    ],
-  ])('%s', (_, securityContext, rules, ownership) => {
-    const expected = ownership === undefined ? [] : [{ op: 'setOwnership', target: '/volume', ownership }]
-    expect(stepsOf(securityContext, rules)).toEqual(expected)
-  })
+it.each<[string, Security | undefined, OwnershipRules, object | undefined]>([
+  ['null, as Go writes it', { fsGroup: null as unknown as number }, {}, undefined],
+  ['root is a group as well', { fsGroup: 0 }, {}, { gid: 0, policy: 'Always', readOnly: false, ignoreErrors: false }],
+  [
+    'OnRootMismatch',
+    { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
+    {},
+    { gid: 2000, policy: 'OnRootMismatch', readOnly: false, ignoreErrors: false },
+  ],
+  [
+    'OnRootMismatch of a plugin that passes no policy (P32)',
+    { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
+    { ignorePolicy: true, ignoreErrors: true },
+    { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: true },
+  ],
+  [
+    'a policy that nobody knows',
+    { fsGroup: 2000, fsGroupChangePolicy: 'Sometimes' },
+    { readOnly: true },
+    { gid: 2000, policy: 'Always', readOnly: true, ignoreErrors: false },
+  ],
+])('the fsGroup of a pod: %s', (_, securityContext, rules, ownership) => {
+  const expected = ownership === undefined ? [] : [{ op: 'setOwnership', target: '/volume', ownership }]
+  expect(stepsOf(securityContext, rules)).toEqual(expected)
 })

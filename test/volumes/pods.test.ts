@@ -14,49 +14,45 @@ import { pod } from './builders.ts'
 const MIRROR = 'kubernetes.io/config.mirror'
 const HASH = 'kubernetes.io/config.hash'
 
-describe('static pods', () => {
-  it.each<[name: string, annotations: object, mirror: boolean, uid: string, uids: string[]]>([
-    ['R201 an ordinary pod', {}, false, 'own', ['own']],
-    ['T132 a mirror pod', { [MIRROR]: 'h', [HASH]: 'h' }, true, 'h', ['own', 'h']],
-    ['S10 hash and mirror differ', { [MIRROR]: 'm', [HASH]: 'h' }, true, 'm', ['own', 'h', 'm']],
-    ['R202 no hash at all', { [MIRROR]: '' }, true, 'own', ['own']],
-  ])('%s', (_name, annotations, mirror, uid, uids) => {
-    const it = pod([], { uid: 'own', metadata: { annotations: { ...annotations } } })
-    expect(isMirrorPod(it)).toBe(mirror)
-    expect(onDiskUid(it)).toBe(uid)
-    expect(protectedUids(it)).toEqual(uids)
-  })
+it.each<[name: string, annotations: object, mirror: boolean, uid: string, uids: string[]]>([
+  ['R201 an ordinary pod', {}, false, 'own', ['own']],
+  ['T132 a mirror pod', { [MIRROR]: 'h', [HASH]: 'h' }, true, 'h', ['own', 'h']],
+  ['S10 hash and mirror differ', { [MIRROR]: 'm', [HASH]: 'h' }, true, 'm', ['own', 'h', 'm']],
+  ['R202 no hash at all', { [MIRROR]: '' }, true, 'own', ['own']],
+])('static pods: %s', (_name, annotations, mirror, uid, uids) => {
+  const it = pod([], { uid: 'own', metadata: { annotations: { ...annotations } } })
+  expect(isMirrorPod(it)).toBe(mirror)
+  expect(onDiskUid(it)).toBe(uid)
+  expect(protectedUids(it)).toEqual(uids)
 })
 
-describe('R221: terminated as the attach/detach controller sees it', () => {
-  const deletionTimestamp = '2026-01-01T00:00:00Z'
-  const running = { name: 'c', state: { running: {} } }
-  const stopped = { name: 'c', state: { terminated: {} } }
-  const waiting = { name: 'c', state: { waiting: {} } }
-  it.each<[name: string, want: boolean, metadata: object, status?: Pod['status']]>([
-    ['Failed', true, {}, { phase: 'Failed' }],
-    ['Running', false, {}, { phase: 'Running', containerStatuses: [stopped] }],
-    ['deleted, no statuses', true, { deletionTimestamp }],
-    [
-      'deleted, all stopped',
-      true,
-      { deletionTimestamp },
-      { containerStatuses: [stopped], initContainerStatuses: [waiting] },
-    ],
-    ['deleted, one runs', false, { deletionTimestamp }, { containerStatuses: [stopped, running] }],
-    ['deleted, an init container runs', false, { deletionTimestamp }, { initContainerStatuses: [running] }],
-    [
-      'deleted, a status without state',
-      false,
-      { deletionTimestamp },
-      { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
-    ],
-  ])('%s: %s', (_name, want, metadata, status) => {
-    const it = pod([], { metadata, ...(status !== undefined && { status }) })
-    expect(isControllerTerminated(it)).toBe(want)
-    expect(isTerminating(it)).toBe('deletionTimestamp' in metadata)
-    expect(isTerminalPhase(it)).toBe(['Failed', 'Succeeded'].includes(status?.phase ?? ''))
-  })
+const deletionTimestamp = '2026-01-01T00:00:00Z'
+const running = { name: 'c', state: { running: {} } }
+const stopped = { name: 'c', state: { terminated: {} } }
+const waiting = { name: 'c', state: { waiting: {} } }
+it.each<[name: string, want: boolean, metadata: object, status?: Pod['status']]>([
+  ['Failed', true, {}, { phase: 'Failed' }],
+  ['Running', false, {}, { phase: 'Running', containerStatuses: [stopped] }],
+  ['deleted, no statuses', true, { deletionTimestamp }],
+  [
+    'deleted, all stopped',
+    true,
+    { deletionTimestamp },
+    { containerStatuses: [stopped], initContainerStatuses: [waiting] },
+  ],
+  ['deleted, one runs', false, { deletionTimestamp }, { containerStatuses: [stopped, running] }],
+  ['deleted, an init container runs', false, { deletionTimestamp }, { initContainerStatuses: [running] }],
+  [
+    'deleted, a status without state',
+    false,
+    { deletionTimestamp },
+    { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
+  ],
+])('R221: terminated as the attach/detach controller sees it: %s: %s', (_name, want, metadata, status) => {
+  const it = pod([], { metadata, ...(status !== undefined && { status }) })
+  expect(isControllerTerminated(it)).toBe(want)
+  expect(isTerminating(it)).toBe('deletionTimestamp' in metadata)
+  expect(isTerminalPhase(it)).toBe(['Failed', 'Succeeded'].includes(status?.phase ?? ''))
 })
 
 it('T121, R105: names come from mounts and devices of init, main and ephemeral containers', () => {

@@ -87,16 +87,17 @@ describe('volumes and pods', () => {
   })
 })
 
-describe('T9-T12, R116: mode and use', () => {
-  it.each([
-    { rule: 'T10', mode: 'Filesystem', mounts: ['data'], devices: [], want: 'Filesystem' },
-    { rule: 'T9', mode: 'Block', mounts: [], devices: ['data'], want: 'Block' },
-    { rule: 'T11', mode: undefined, mounts: ['data'], devices: [], want: /has no volumeMode/ },
-    { rule: 'T12', mode: 'Filesystem', mounts: [], devices: ['data'], want: /mode Filesystem.*volumeDevices/ },
-    { rule: 'T12', mode: 'Block', mounts: ['data'], devices: [], want: /mode Block.*volumeMounts/ },
-    { rule: 'R116', mode: 'Block', mounts: ['data'], devices: ['data'], want: /mode Block/ },
-    { rule: 'R116', mode: 'Filesystem', mounts: ['data'], devices: ['data'], want: /mode Filesystem/ },
-  ])('$rule: $mode in mounts $mounts, devices $devices', ({ mode, mounts, devices, want }) => {
+it.each([
+  { rule: 'T10', mode: 'Filesystem', mounts: ['data'], devices: [], want: 'Filesystem' },
+  { rule: 'T9', mode: 'Block', mounts: [], devices: ['data'], want: 'Block' },
+  { rule: 'T11', mode: undefined, mounts: ['data'], devices: [], want: /has no volumeMode/ },
+  { rule: 'T12', mode: 'Filesystem', mounts: [], devices: ['data'], want: /mode Filesystem.*volumeDevices/ },
+  { rule: 'T12', mode: 'Block', mounts: ['data'], devices: [], want: /mode Block.*volumeMounts/ },
+  { rule: 'R116', mode: 'Block', mounts: ['data'], devices: ['data'], want: /mode Block/ },
+  { rule: 'R116', mode: 'Filesystem', mounts: ['data'], devices: ['data'], want: /mode Filesystem/ },
+])(
+  'T9-T12, R116: mode and use: $rule: $mode in mounts $mounts, devices $devices',
+  ({ mode, mounts, devices, want }) => {
     const { volumeMode: _default, ...spec } = volume().spec
     const pv = { ...volume(), spec: mode === undefined ? spec : { ...spec, volumeMode: mode } }
     const { volumes, unresolved } = populate([pod([claimVolume()], { mounts, devices })], {
@@ -106,8 +107,8 @@ describe('T9-T12, R116: mode and use', () => {
     if (typeof want === 'string') expect(volumes.map((each) => each.mode)).toEqual([want])
     else
       expect(unresolved).toEqual([expect.objectContaining({ cause: 'Unusable', message: expect.stringMatching(want) })])
-  })
-})
+  },
+)
 
 describe('R111-R113, S4: volumes that cannot be resolved', () => {
   const deletionTimestamp = '2026-01-01T00:00:00Z'

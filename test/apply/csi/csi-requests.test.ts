@@ -157,23 +157,24 @@ describe('C52, C55: where every field comes from', () => {
   })
 })
 
-describe('TestAccessModeMapping (C56)', () => {
-  it.each([
-    [['ReadWriteOnce'], 1, 7],
-    [['ReadOnlyMany'], 3, 3],
-    [['ReadWriteMany'], 5, 5],
-    [['ReadWriteOncePod'], 1, 6],
-    [undefined, 1, 7],
-    [[], 1, 7],
-    [['Other'], 0, 0],
-  ])('%j is %i, and %i for a driver with SINGLE_NODE_MULTI_WRITER', (accessModes, plain, multiWriter) => {
+it.each([
+  [['ReadWriteOnce'], 1, 7],
+  [['ReadOnlyMany'], 3, 3],
+  [['ReadWriteMany'], 5, 5],
+  [['ReadWriteOncePod'], 1, 6],
+  [undefined, 1, 7],
+  [[], 1, 7],
+  [['Other'], 0, 0],
+])(
+  'TestAccessModeMapping (C56): %j is %i, and %i for a driver with SINGLE_NODE_MULTI_WRITER',
+  (accessModes, plain, multiWriter) => {
     const volume = persistent({ pv: accessModes === undefined ? {} : { accessModes } })
     const modeWith = (capabilities: string[]) =>
       stageRequest(facts(volume, { capabilities }), {}).volumeCapability?.accessMode?.mode
     expect(modeWith([])).toBe(plain)
     expect(modeWith(['SINGLE_NODE_MULTI_WRITER'])).toBe(multiWriter)
-  })
-})
+  },
+)
 
 describe('TestMounterSetUp: pod information (C59)', () => {
   const context = (volume: VolumeToMount, driver: CsiDriver | undefined) =>
@@ -227,21 +228,19 @@ it.each([
   }
 })
 
-describe('Test_csiMountMgr_supportsFSGroup (C63, C64)', () => {
-  const rwo = { accessModes: ['ReadWriteOnce'] }
-  it.each<[string, VolumeToMount, CsiDriver | undefined, boolean]>([
-    ['File', persistent(), driverOf({ fsGroupPolicy: 'File' }), true],
-    ['File, read-only', persistent({ volume: { readOnly: true } }), driverOf({ fsGroupPolicy: 'File' }), false],
-    ['None', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), driverOf({ fsGroupPolicy: 'None' }), false],
-    ['no CSIDriver, no fsType', persistent({ pv: rwo }), undefined, false],
-    ['no CSIDriver, no access modes', persistent({ csi: { fsType: 'ext4' } }), undefined, false],
-    ['empty access modes', persistent({ pv: { accessModes: [] }, csi: { fsType: 'ext4' } }), undefined, false],
-    ['RWO', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), undefined, true],
-    ['RWX', persistent({ pv: { accessModes: ['ReadWriteMany'] }, csi: { fsType: 'ext4' } }), undefined, false],
-    ['inline', inline({ fsType: 'ext4' }), driverOf({ fsGroupPolicy: 'ReadWriteOnceWithFSType' }), true],
-  ])('%s', (_name, volume, driver, want) => {
-    expect(kubeletSetsGroup(volume, driver)).toBe(want)
-  })
+const rwo = { accessModes: ['ReadWriteOnce'] }
+it.each<[string, VolumeToMount, CsiDriver | undefined, boolean]>([
+  ['File', persistent(), driverOf({ fsGroupPolicy: 'File' }), true],
+  ['File, read-only', persistent({ volume: { readOnly: true } }), driverOf({ fsGroupPolicy: 'File' }), false],
+  ['None', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), driverOf({ fsGroupPolicy: 'None' }), false],
+  ['no CSIDriver, no fsType', persistent({ pv: rwo }), undefined, false],
+  ['no CSIDriver, no access modes', persistent({ csi: { fsType: 'ext4' } }), undefined, false],
+  ['empty access modes', persistent({ pv: { accessModes: [] }, csi: { fsType: 'ext4' } }), undefined, false],
+  ['RWO', persistent({ pv: rwo, csi: { fsType: 'ext4' } }), undefined, true],
+  ['RWX', persistent({ pv: { accessModes: ['ReadWriteMany'] }, csi: { fsType: 'ext4' } }), undefined, false],
+  ['inline', inline({ fsType: 'ext4' }), driverOf({ fsGroupPolicy: 'ReadWriteOnceWithFSType' }), true],
+])('Test_csiMountMgr_supportsFSGroup (C63, C64): %s', (_name, volume, driver, want) => {
+  expect(kubeletSetsGroup(volume, driver)).toBe(want)
 })
 
 it.each<[CsiDriver | undefined, boolean, boolean]>([

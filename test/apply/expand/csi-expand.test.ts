@@ -121,37 +121,38 @@ const NO_PART = { capabilities: [] }
 const INFEASIBLE = 'NodeResizeInfeasible'
 const NOT_REQUIRED = { 'volume.kubernetes.io/node-expansion-not-required': 'true' }
 
-describe('is the driver called, and what does the claim say then', () => {
-  const one = allocated(undefined, '1Gi')
-  const all = { ...grown, ...allocated() }
-  it.each<[string, Given, calls: number, size: string, says?: string, state?: string]>([
-    ['pending: called, and finished', { status: allocated('NodeResizePending') }, 1, '2Gi'],
-    ['infeasible on record: not called', { status: allocated(INFEASIBLE) }, 0, '1Gi', INFEASIBLE],
-    ['an old controller, which says nothing in the claim: called, and finished', {}, 1, '2Gi'],
-    ['an old controller, and the driver has no part in it: finished', NO_PART, 0, '2Gi'],
-    [
-      'pending, and the driver has no part in it: failed',
-      { status: allocated('NodeResizePending'), ...NO_PART },
-      0,
-      '1Gi',
-      'NodeResizePending',
-      'failed DriverRefused',
-    ],
-    ['equal sizes, one writer: not called', { status: all }, 0, '2Gi'],
-    // Only a kubelet that has run all the time remembers that its own node is behind (C96).
-    ['equal sizes, many writers: not called', { status: all, accessModes: MANY }, 0, '2Gi'],
-    ['all that was allocated is there, one writer: not called', { status: one }, 0, '1Gi'],
-    ['the same, many writers: called, since every node has its part', { status: one, accessModes: MANY }, 1, '1Gi'],
-    ['the same, the driver has no part in it: done', { status: one, accessModes: MANY, ...NO_PART }, 0, '1Gi'],
-    ['the same, no node has a part', { status: one, accessModes: MANY, annotations: NOT_REQUIRED }, 0, '1Gi'],
-    ['equal sizes, infeasible on record', { status: { ...grown, ...allocated(INFEASIBLE) } }, 0, '2Gi', INFEASIBLE],
-  ])('%s', async (_, given, calls, size, says, state = 'done') => {
+const one = allocated(undefined, '1Gi')
+const all = { ...grown, ...allocated() }
+it.each<[string, Given, calls: number, size: string, says?: string, state?: string]>([
+  ['pending: called, and finished', { status: allocated('NodeResizePending') }, 1, '2Gi'],
+  ['infeasible on record: not called', { status: allocated(INFEASIBLE) }, 0, '1Gi', INFEASIBLE],
+  ['an old controller, which says nothing in the claim: called, and finished', {}, 1, '2Gi'],
+  ['an old controller, and the driver has no part in it: finished', NO_PART, 0, '2Gi'],
+  [
+    'pending, and the driver has no part in it: failed',
+    { status: allocated('NodeResizePending'), ...NO_PART },
+    0,
+    '1Gi',
+    'NodeResizePending',
+    'failed DriverRefused',
+  ],
+  ['equal sizes, one writer: not called', { status: all }, 0, '2Gi'],
+  // Only a kubelet that has run all the time remembers that its own node is behind (C96).
+  ['equal sizes, many writers: not called', { status: all, accessModes: MANY }, 0, '2Gi'],
+  ['all that was allocated is there, one writer: not called', { status: one }, 0, '1Gi'],
+  ['the same, many writers: called, since every node has its part', { status: one, accessModes: MANY }, 1, '1Gi'],
+  ['the same, the driver has no part in it: done', { status: one, accessModes: MANY, ...NO_PART }, 0, '1Gi'],
+  ['the same, no node has a part', { status: one, accessModes: MANY, annotations: NOT_REQUIRED }, 0, '1Gi'],
+  ['equal sizes, infeasible on record', { status: { ...grown, ...allocated(INFEASIBLE) } }, 0, '2Gi', INFEASIBLE],
+])(
+  'is the driver called, and what does the claim say then: %s',
+  async (_, given, calls, size, says, state = 'done') => {
     expect(await expand(given)).toEqual({ state, calls, size, says })
     // A claim that shows all already is told nothing.
     if (given.status?.capacity !== undefined || given.status?.allocatedResources?.storage === '1Gi')
       expect(patches).toBe(0)
-  })
-})
+  },
+)
 
 it.each(OUTCOMES)('$code: the claim says whether another try makes sense (C101, C102)', async ({ code, state }) => {
   const infeasible = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'].includes(code)

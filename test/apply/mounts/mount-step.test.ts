@@ -44,29 +44,28 @@ describe('what is called', () => {
   })
 })
 
-describe('what a bind mount has of its source is named again when it is given options (TestGetBindMountOptions)', () => {
-  it.each([
-    { has: 'rw', keeps: '' },
-    { has: 'ro,nosuid,nodev,noexec,noatime,nodiratime,relatime', keeps: ',ro,nosuid,nodev,noexec,noatime,nodiratime' },
-  ])('$has', async ({ has, keeps }) => {
+it.each([
+  { has: 'rw', keeps: '' },
+  { has: 'ro,nosuid,nodev,noexec,noatime,nodiratime,relatime', keeps: ',ro,nosuid,nodev,noexec,noatime,nodiratime' },
+])(
+  'what a bind mount has of its source is named again when it is given options (TestGetBindMountOptions): $has',
+  async ({ has, keeps }) => {
     fixture.host.programs = () => {
       if (fixture.host.mounts.every(({ path }) => path !== DIR)) fixture.host.mount(DIR, { options: has })
       return {}
     }
     expect(await run({ options: ['bind', 'nosymfollow'] })).toMatchObject({ state: 'done' })
     expect(fixture.host.log.at(-1)).toBe(`mount -o bind,remount,nosymfollow${keeps} src ${DIR}`)
-  })
-})
+  },
+)
 
-describe('a mount that fails', () => {
-  const needsHelper = 'mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a helper program.'
-  it.each<{ stderr: string; missing: boolean; code: string }>([
-    { stderr: needsHelper, missing: true, code: 'CommandMissing' },
-    { stderr: needsHelper, missing: false, code: 'MountFailed' },
-    { stderr: 'mount.nfs: access denied by server', missing: true, code: 'MountFailed' },
-  ])('$stderr, mount.nfs missing: $missing -> $code', async ({ stderr, missing, code }) => {
-    if (missing) fixture.host.missing.add('mount.nfs')
-    fixture.host.programs = () => ({ status: 32, stderr })
-    expect(await run({ fsType: 'nfs' })).toMatchObject({ state: 'failed', code })
-  })
+const needsHelper = 'mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a helper program.'
+it.each<{ stderr: string; missing: boolean; code: string }>([
+  { stderr: needsHelper, missing: true, code: 'CommandMissing' },
+  { stderr: needsHelper, missing: false, code: 'MountFailed' },
+  { stderr: 'mount.nfs: access denied by server', missing: true, code: 'MountFailed' },
+])('a mount that fails: $stderr, mount.nfs missing: $missing -> $code', async ({ stderr, missing, code }) => {
+  if (missing) fixture.host.missing.add('mount.nfs')
+  fixture.host.programs = () => ({ status: 32, stderr })
+  expect(await run({ fsType: 'nfs' })).toMatchObject({ state: 'failed', code })
 })

@@ -1,5 +1,5 @@
 /** The legacy auth-provider oidc: an id token that is still good, or a clear word. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
 import { openIdToken } from '../../../src/core/kube/kubeconfig/kube-credentials.ts'
 
@@ -11,24 +11,22 @@ it('one that is still good is taken as it is', () => {
   expect(openIdToken({ 'id-token': GOOD }, 'config')).toBe(GOOD)
 })
 
-describe('one that is not', () => {
-  it.each([
-    { name: 'one that has expired', token: tokenUntil(1) },
-    { name: 'one that expires in a moment', token: tokenUntil(Date.now() / 1000 + 5) },
-    { name: 'none at all', token: undefined },
-    { name: 'a token that is none', token: 'x.y' },
-  ])('is one clear line, and nobody is asked: $name', ({ token }) => {
-    const settings = { 'id-token': token, 'refresh-token': 'again', 'idp-issuer-url': 'https://127.0.0.1:1' }
-    try {
-      openIdToken(settings, 'config')
-      expect.unreachable()
-    } catch (error) {
-      expect(error).toBeInstanceOf(VolctlError)
-      const { code, exit, hint, message } = error as VolctlError
-      expect({ code, exit, message }).toEqual({
-        ...{ code: 'CredentialFailed', exit: 1, message: 'The OpenID token in config has expired.' },
-      })
-      expect(hint).toContain('Log in again')
-    }
-  })
+it.each([
+  { name: 'one that has expired', token: tokenUntil(1) },
+  { name: 'one that expires in a moment', token: tokenUntil(Date.now() / 1000 + 5) },
+  { name: 'none at all', token: undefined },
+  { name: 'a token that is none', token: 'x.y' },
+])('one that is not: is one clear line, and nobody is asked: $name', ({ token }) => {
+  const settings = { 'id-token': token, 'refresh-token': 'again', 'idp-issuer-url': 'https://127.0.0.1:1' }
+  try {
+    openIdToken(settings, 'config')
+    expect.unreachable()
+  } catch (error) {
+    expect(error).toBeInstanceOf(VolctlError)
+    const { code, exit, hint, message } = error as VolctlError
+    expect({ code, exit, message }).toEqual({
+      ...{ code: 'CredentialFailed', exit: 1, message: 'The OpenID token in config has expired.' },
+    })
+    expect(hint).toContain('Log in again')
+  }
 })

@@ -202,12 +202,12 @@ async function grows(node: LiveNode, grow: () => unknown, want: Growth): Promise
   expect((await node.plan({ expand: true })).operations).toHaveLength(want.state === 'done' ? 0 : 1)
 }
 
-describe('a local directory that grows', () => {
-  it('has no size of its own: nothing is done, and the claim says that it is (P71)', ({ directory }) => {
-    const node = nodeWith(directory, directoryIn(directory), { capacity: { storage: '300Mi' } })
-    const message = expect.stringContaining('is a directory, which has no size of its own')
-    return grows(node, () => undefined, { ...LEFT, message })
-  })
+it('a local directory that grows: has no size of its own: nothing is done, and the claim says that it is (P71)', ({
+  directory,
+}) => {
+  const node = nodeWith(directory, directoryIn(directory), { capacity: { storage: '300Mi' } })
+  const message = expect.stringContaining('is a directory, which has no size of its own')
+  return grows(node, () => undefined, { ...LEFT, message })
 })
 
 describeUnless(noBlockDevices, 'a local device that grows', () => {
