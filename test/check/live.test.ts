@@ -48,22 +48,22 @@ describe('unknown', () => {
       path: '/persistentvolumeclaims',
       action: { type: 'status', status: 403, reason: 'Forbidden' },
     })
-  const podLists = async () => (await idle.api.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+  const podLists = () => idle.api.requests().filter(({ path }) => path.startsWith('/api/v1/pods?')).length
 
   it('only where the second look, too, does not see everything', async () => {
     await hideClaims()
-    await idle.api.clearRequests()
+    idle.api.clearRequests()
     const answer = checkOn(idle, '--confirm=5s')
     // The list that comes before the disk is read and, at the end of the first look, the one for the pods whose volumes could
     // not be resolved.
-    await vi.waitFor(async () => expect(await podLists()).toBe(2), { timeout: 30_000, interval: 20 })
-    await idle.api.setFaults()
+    await vi.waitFor(() => expect(podLists()).toBe(2), { timeout: 30_000, interval: 20 })
+    idle.api.setFaults()
     expectAnswer(await answer, 0, /^ok: /)
 
     await hideClaims()
     expectAnswer(await checkOn(idle, '--confirm=100ms'), 2, /^unknown: MayBeInUse: /)
-    expect(await podLists()).toBe(2 + 1 + 2 + 2)
-    await idle.api.setFaults()
+    expect(podLists()).toBe(2 + 1 + 2 + 2)
+    idle.api.setFaults()
   })
 
   it('an API server that accepts, and never answers: it ends in time', async () => {

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 let api: TestApiServer
 beforeAll(async () => {
   api = await startApiServer({ detachDelayMs: -1 })
-  await api.put(...base(), ...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone'))
+  api.put(...base(), ...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone'))
 })
 afterAll(() => api.stop())
 

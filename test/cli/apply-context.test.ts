@@ -12,7 +12,7 @@ const pod = (name: string) => ({
 
 async function serverWith(...names: string[]): Promise<TestApiServer> {
   const server = await startApiServer({ nodeName })
-  for (const name of names) await server.put(pod(name))
+  for (const name of names) server.put(pod(name))
   return server
 }
 

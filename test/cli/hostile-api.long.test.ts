@@ -68,7 +68,7 @@ describe('ends with one clear line, and has less than 500 MB of memory all the t
     { trick: 'brackets without end' },
     { trick: 'a failure without end' },
   ])('$trick', async ({ trick }) => {
-    await server.setFaults({ action: { type: 'trick', trick } })
+    server.setFaults({ action: { type: 'trick', trick } })
     const { status, stderr, peak } = await plan(server.kubeconfig('nobody'))
     expect(stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
     expect(status).toBe(1)

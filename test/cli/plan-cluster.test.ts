@@ -50,25 +50,19 @@ describe('live', () => {
   let api: TestApiServer
   beforeAll(async () => {
     api = await startApiServer({ detachDelayMs: -1 })
-    await api.put(
-      ...base(),
-      ...node('here'),
-      ...claimed('data'),
-      pod('web-0', 'here', 'data'),
-      attached('data', 'gone'),
-    )
+    api.put(...base(), ...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone'))
   })
   afterAll(() => api.stop())
 
   it('only reads, and names the command that carries it out', async () => {
-    await api.clearRequests()
+    api.clearRequests()
     const { status, stdout } = await volctl([
       ...['plan', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--node-gone', 'gone', 'pv/pv-data'],
     ])
     expect(status).toBe(0)
     expect(stdout).toContain('attached to gone, wanted by no pod: its detach is ready')
     expect(stdout).toMatch(/Next: volctl apply --volume pv-data .*--cluster --node-gone gone/)
-    const requests = await api.requests()
+    const requests = api.requests()
     const writes = requests.filter(({ method, path }) => method !== 'GET' && !/reviews$/.test(path))
     expect(writes).toEqual([])
   })

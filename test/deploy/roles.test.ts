@@ -73,9 +73,9 @@ it('has every verb that a plan needs, and none that a plan never needs', async (
   // That its pods run without their mounts is true of this copy of it.
   const codes = new Set((await plan()).problems.map(({ code }) => code))
   expect([...codes].toSorted()).toEqual(['PodStillRunning', 'RunsWithoutVolume'])
-  await node.api.put(...OBJECTS)
+  node.api.put(...OBJECTS)
   await plan()
-  const asked = await node.api.requests()
+  const asked = node.api.requests()
   const rights = (refused: boolean): string[] =>
     [
       ...new Set(

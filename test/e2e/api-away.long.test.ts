@@ -22,9 +22,9 @@ async function applyWith(
   faults: readonly Fault[],
   { flags = [], onLine }: { flags?: readonly string[]; onLine?: (line: string, ...rest: never[]) => void } = {},
 ) {
-  await scene.api.setFaults(...faults)
+  scene.api.setFaults(...faults)
   const run = await runVolctl(scene, [...APPLY, ...flags], onLine as Parameters<typeof runVolctl>[2])
-  await scene.api.setFaults()
+  scene.api.setFaults()
   // Every failure is one clear line with a code of the catalogue and a next step.
   expect(unclearOf(run)).toEqual([])
   expect(run.stderr).not.toMatch(/^ +at /m)
@@ -39,7 +39,7 @@ it('between two operations: what is done is done, and what comes next is not beg
   // The driver is at work when the API server ends.
   const alone = [...APPLY, '--parallel', '1']
   const between = await applyMeanwhile(broken, () => broken.api.setFaults({ action: failing(500) }), alone)
-  await broken.api.setFaults()
+  broken.api.setFaults()
   expect([between.status, unclearOf(between)]).toEqual([3, []])
   for (const end of [
     'UnmountVolume pv-common: done',

@@ -25,13 +25,13 @@ it.for([
     says: 'apply cannot ask for confirmation: standard error is not a terminal',
   },
 ])('on a terminal: $name', async ({ command, type = '', status = 1, says }, { broken }) => {
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   const scene = { ...broken, env: { ...broken.env, TMPDIR: broken.directory } }
   const run = await onTerminal(scene, () => type, command)
   expect(run.status).toBe(status)
   expect(run.stdout).toContain(says)
   expect(run.stdout.includes('to continue: ')).toBe(type !== '')
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it('a loop keeps its lines', async ({ broken }) => {
@@ -44,12 +44,12 @@ it('a loop keeps its lines', async ({ broken }) => {
 })
 
 it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', async ({ broken }) => {
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   const unknown = await shell(broken, `${APPLY} --pod default/nobody`)
   expect(unknown).toMatchObject({ status: 1, stdout: '' })
   expect(unknown.stderr).toContain('default/nobody matches no pod on this node')
   expect((await shell(broken, `${APPLY} --pod default/nobody --ignore-not-found`)).status).toBe(0)
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it('apply - carries out the plan that comes through a pipe; nothing, and a file that others could have written, are refused (S33)', async ({
@@ -57,7 +57,7 @@ it('apply - carries out the plan that comes through a pipe; nothing, and a file 
 }) => {
   const file = join(broken.directory, 'node.plan')
   await runVolctl(broken, ['plan', '--orphans', '--out', file])
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   chmodSync(file, 0o666)
   for (const [from, says] of [
     ['/dev/null', 'plan file from standard input: a device, not a plain file'],
@@ -66,7 +66,7 @@ it('apply - carries out the plan that comes through a pipe; nothing, and a file 
     const run = await shell(broken, `${VOLCTL} apply - <${from}`)
     expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(says) })
   }
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
   chmodSync(file, 0o600)
   expect((await shell(broken, `cat ${file} | ${VOLCTL} apply -`)).status).toBe(0)
   expect(await leftOf(broken)).toBe(0)

@@ -13,11 +13,11 @@ const isDone = (end: string): boolean => end.endsWith(': done')
 
 /** Something happens while the API server holds back one answer to an apply. */
 async function whileHeld(scene: Scene, fault: Omit<Fault, 'action'>, happens: () => unknown): Promise<Run> {
-  await scene.api.setFaults({ ...fault, action: { type: 'hold' } })
+  scene.api.setFaults({ ...fault, action: { type: 'hold' } })
   const applying = runVolctl(scene, APPLY)
   await expect.poll(() => scene.api.held()).toBeGreaterThan(0)
   await happens()
-  await scene.api.setFaults()
+  scene.api.setFaults()
   return await applying
 }
 
@@ -25,7 +25,7 @@ async function whileHeld(scene: Scene, fault: Omit<Fault, 'action'>, happens: ()
 const AFTER_THE_PLAN = { path: '/pods?', skip: 2 }
 
 it('S11: nothing is done on the answer, which is older than the kubelet', async ({ broken }) => {
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   let putBack = () => {}
   const run = await whileHeld(broken, AFTER_THE_PLAN, () => {
     putBack = hostSays(broken, { kubelet: { running: true, mayReturn: true, note: 'kubelet.service active' } })
@@ -33,32 +33,32 @@ it('S11: nothing is done on the answer, which is older than the kubelet', async 
   putBack()
   expect(run.status).toBe(4)
   expect(endsOf(run).filter((end) => !/: (?:refused|skipped) KubeletRunning$/.test(end))).toEqual([])
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it('S3: the API server fails right after the plan: nothing is done on what it said before', async ({ broken }) => {
-  const before = await stateOf(broken)
-  await broken.api.setFaults({ ...AFTER_THE_PLAN, action: { type: 'drop' } })
+  const before = stateOf(broken)
+  broken.api.setFaults({ ...AFTER_THE_PLAN, action: { type: 'drop' } })
   const run = await runVolctl(broken, APPLY)
-  await broken.api.setFaults()
+  broken.api.setFaults()
   expect(run.status).toBe(3)
   expect(endsOf(run).filter((end) => !/: (?:refused|skipped) AlivenessUnknown$/.test(end))).toEqual([
     // A detach asks for itself.
     'DetachVolume pv-idle: failed ApiUnreachable',
   ])
   expect(unclearOf(run)).toEqual([])
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it('S26: nothing of that pod is touched, the rest is done', async ({ broken }) => {
   const { web, batch } = broken.pods
   const ofPod = (paths: readonly string[]): string[] => paths.filter((path) => path.includes(batch.uid))
-  const before = await fingerprint(broken)
+  const before = fingerprint(broken)
   const run = await onTerminal(broken, () => {
     broken.cri.set({ pods: [web, batch].map(sandbox) })
     return 'yes\n'
   })
-  const end = await fingerprint(broken)
+  const end = fingerprint(broken)
   const { plan } = await planOf(broken, '--orphans')
   broken.cri.set({ pods: [sandbox(web)] })
   expect(run.status).toBe(3)
@@ -95,8 +95,8 @@ it('S21: a pod that came with a claim and a volume of its own keeps its disk att
   const uid = '11111111-2222-4333-8444-00000000000f'
   const coming = pod({ name: 'late', uid, volumes: [late], others: [] }, '/')
   const run = await applyMeanwhile(broken, () => broken.api.put(...objects, coming))
-  for (const kind of ['Pod', 'PersistentVolumeClaim']) await broken.api.remove(kind, late.name, NAMESPACE)
-  await broken.api.remove('PersistentVolume', pvOf(late))
+  for (const kind of ['Pod', 'PersistentVolumeClaim']) broken.api.remove(kind, late.name, NAMESPACE)
+  broken.api.remove('PersistentVolume', pvOf(late))
   const ends = endsOf(run).filter((end) => end.startsWith('DetachVolume'))
   expect(ends).toContain('DetachVolume pv-idle: refused WantedAgain')
   expect(ends).toContain('DetachVolume vol-old: done')
@@ -106,16 +106,14 @@ it('S26: one that had looked before another did everything finds it done, and ch
   let before = ''
   const late = await whileHeld(broken, { path: '/secrets/password', times: 1 }, async () => {
     // What is asked together with the secret has been answered.
-    await expect
-      .poll(async () => (await broken.api.requests()).some(({ path }) => path.includes('/csidrivers')))
-      .toBe(true)
+    await expect.poll(() => broken.api.requests().some(({ path }) => path.includes('/csidrivers'))).toBe(true)
     expect(await runVolctl(broken, APPLY)).toMatchObject({ status: 0 })
-    before = await stateOf(broken)
+    before = stateOf(broken)
   })
   expect(late.status).toBe(0)
   expect(endsOf(late).length).toBeGreaterThan(5)
   expect(endsOf(late).filter((end) => !isDone(end))).toEqual([])
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it.for([
@@ -131,7 +129,7 @@ it.for([
   const putBack = hostSays(broken, {})
   const run = await applyMeanwhile(broken, () => comes(broken))
   putBack()
-  await broken.api.remove('Lease', NODE, 'kube-node-lease').catch(() => undefined)
+  broken.api.remove('Lease', NODE, 'kube-node-lease')
   expect(run.status).toBe(3)
   expect(endsOf(run)).toContainEqual(expect.stringMatching(/: refused KubeletRunning$/))
   expect(await leftOf(broken)).toBeGreaterThan(0)

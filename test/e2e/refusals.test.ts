@@ -62,7 +62,7 @@ const REFUSALS: readonly Refusal[] = [
 
 /** Plan refuses, and so does apply, which changes nothing. */
 async function expectRefused(scene: Scene, { status, says }: Refusal, flags: readonly string[] = []): Promise<void> {
-  const before = await stateOf(scene)
+  const before = stateOf(scene)
   const runs = await Promise.all([
     runVolctl(scene, ['plan', ...flags]),
     runVolctl(scene, ['apply', '--orphans', '--yes', ...flags]),
@@ -74,13 +74,13 @@ async function expectRefused(scene: Scene, { status, says }: Refusal, flags: rea
     expect(run.stderr.split(/^(?=volctl: )/m).at(-1)).toMatch(/^volctl: .+\n {8}.+\n$/)
     expect(run.stderr.match(/^volctl: /gm)).toHaveLength(1)
   }
-  expect(await stateOf(scene)).toBe(before)
+  expect(stateOf(scene)).toBe(before)
 }
 
 it.for(REFUSALS)('$name: $status', async (refusal, { broken }) => {
   const { flags = () => [], host = {}, fault } = refusal
   const putBack = hostSays(broken, host)
-  if (fault !== undefined) await broken.api.setFaults({ path: '/pods', action: fault })
+  if (fault !== undefined) broken.api.setFaults({ path: '/pods', action: fault })
   await expectRefused(broken, refusal, flags(broken))
   putBack()
 })
@@ -99,9 +99,9 @@ it('S1: another cluster with a node of the same name', async ({ broken }) => {
 
 it('S29: no pod in the API, though processes of pods run', async ({ broken }) => {
   const { web } = broken.pods
-  await broken.api.remove('Pod', web.name, NAMESPACE)
+  broken.api.remove('Pod', web.name, NAMESPACE)
   await expectRefused(broken, { name: '', status: 4, says: 'refused: ' })
-  await broken.api.put(pod(web, broken.sources.hostPath))
+  broken.api.put(pod(web, broken.sources.hostPath))
 })
 
 /** A kubeconfig that does not verify the API server. */
@@ -124,7 +124,7 @@ it('S34: an API server that the kubeconfig does not verify: a plan says so; an a
     undefined,
     true,
   ])
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   const [without, accepting] = [join(broken.directory, 'without.plan'), join(broken.directory, 'accepting.plan')]
   await runVolctl(broken, ['plan', '--orphans', ...kubeconfig, '--out', without])
   for (const how of [['--orphans', '--yes'], [without]]) {
@@ -132,7 +132,7 @@ it('S34: an API server that the kubeconfig does not verify: a plan says so; an a
     expect(status).toBe(4)
     expect(stderr).toMatch(/^volctl: refused: .*https:.* verif.*\n {8}.*--accept-insecure-api\.\n$/m)
   }
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
   await runVolctl(broken, ['plan', '--orphans', '--accept-insecure-api', ...kubeconfig, '--out', accepting])
   const accepted = await runVolctl(broken, ['apply', accepting, ...kubeconfig])
   expect(accepted.status).toBe(0)

@@ -27,8 +27,8 @@ export function repairs(layout: Layout): void {
 
   it('what is broken is found: leaked subPaths, forgotten staging, attachments, deleted pods', async () => {
     await scene.breakIt()
-    await scene.api.clearRequests()
-    before = await fingerprint(scene)
+    scene.api.clearRequests()
+    before = fingerprint(scene)
     const { mounts } = before
     expect(mounts.length / new Set(mounts).size).toBe(timesInTable(layout))
     broken = await planOf(scene, '--orphans')
@@ -66,9 +66,9 @@ export function repairs(layout: Layout): void {
       runVolctl({ env: {} }, ['plan', '--snapshot', file, '--orphans']),
     ])
     expect(there.stdout.replace('\nNext: on node worker-1: ', '\nNext: ')).toBe(live.stdout)
-    const requests = (await scene.api.requests()).map(({ method, path }) => `${method} ${path}`)
+    const requests = scene.api.requests().map(({ method, path }) => `${method} ${path}`)
     expect(requests.filter((request) => !isRead(request))).toEqual([])
-    expect(await fingerprint(scene)).toEqual(before)
+    expect(fingerprint(scene)).toEqual(before)
   })
 
   it('apply does it all, says so operation by operation, and keeps their order', async () => {
@@ -90,7 +90,7 @@ export function repairs(layout: Layout): void {
   })
 
   it('no byte of any volume has changed, what lives is untouched, and of deleted pods nothing is left', async () => {
-    const end = await fingerprint(scene)
+    const end = fingerprint(scene)
     const { web, db, batch } = scene.pods
     const ofLiving = (path: string): boolean => path.includes(web.uid)
     expect(end.contents).toEqual(before.contents)

@@ -118,9 +118,9 @@ function grown(objects: readonly object[]): object[] {
 
 /** A run of volctl as that user, with what it was given and what not: `verb resource`, each once, sorted; reviews left out. */
 async function runAs(scene: Scene, user: string, args: readonly string[]) {
-  await scene.api.clearRequests()
+  scene.api.clearRequests()
   const run: Run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
-  const requests = (await scene.api.requests()).filter(({ path }) => !path.includes('reviews'))
+  const requests = scene.api.requests().filter(({ path }) => !path.includes('reviews'))
   const rights = (refused: boolean): string[] => {
     const found = requests.filter(({ status }) => (status === 403) === refused)
     const words = found.map(({ method, path }) => requestInfo(method, new URL(path, 'https://test')))
@@ -167,7 +167,7 @@ async function give(scene: Scene, objects: readonly object[]): Promise<void> {
   scene.driver.setFaults('lie NodeExpandVolume')
   await scene.breakIt()
   const volumes = Object.values(scene.pods).flatMap((pod: ScenePod) => pod.volumes)
-  await scene.api.put(node([...volumes, FORGOTTEN, IDLE, VAULT]), ...moreObjects(), ...grown(objects))
+  scene.api.put(node([...volumes, FORGOTTEN, IDLE, VAULT]), ...moreObjects(), ...grown(objects))
 }
 
 it('plan uses every right of its ClusterRole, and misses none but the contents of volumes; explain needs no more', async ({
@@ -213,7 +213,7 @@ it("S3: what the kubelet's own credential is not told of may be anything, and is
 })
 
 it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', async ({ scene }) => {
-  await scene.api.remove('PersistentVolumeClaim', 'hollow', NAMESPACE)
+  scene.api.remove('PersistentVolumeClaim', 'hollow', NAMESPACE)
   const unlisted = ['list nodes', 'list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
   const plan = await planAs(scene, 'kubelet')
   // Whether other nodes have it attached cannot be told.

@@ -10,15 +10,15 @@ import { runVolctl } from '../helpers/scene/volctl.ts'
 import { hostSays } from './story.ts'
 
 /** How the node comes into the state that a runbook is for, one after another. */
-const STATES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+const STATES: Readonly<Record<string, (scene: Scene) => Promise<void> | void>> = {
   'The kubelet is stuck': (scene) => scene.breakIt(),
   'A drain hangs': terminating,
   'After a reboot': async (scene) => {
     await scene.setUp()
     await scene.reboot()
   },
-  'A StatefulSet cannot move': async (scene) => {
-    await scene.api.remove('Pod', scene.pods.web.name, NAMESPACE)
+  'A StatefulSet cannot move': (scene) => {
+    scene.api.remove('Pod', scene.pods.web.name, NAMESPACE)
     setAlive(scene, [])
   },
   'An attachment stays': async (scene) => {
@@ -28,13 +28,13 @@ const STATES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
 }
 
 /** The pod was deleted, its containers have ended, and the kubelet that would unmount its volumes is down. */
-async function terminating(scene: Scene): Promise<void> {
+function terminating(scene: Scene): void {
   const { api, pods, sources } = scene
   const running = pod(pods.web, sources.hostPath) as { metadata: object; status: object }
   const now = new Date(Date.now() - 300_000).toISOString()
   const metadata = { ...running.metadata, deletionTimestamp: now, deletionGracePeriodSeconds: 30 }
   const containerStatuses = [{ name: 'main', state: { terminated: { exitCode: 0, finishedAt: now } } }]
-  await api.put({ ...running, metadata, status: { ...running.status, containerStatuses } })
+  api.put({ ...running, metadata, status: { ...running.status, containerStatuses } })
   setAlive(scene, [])
 }
 

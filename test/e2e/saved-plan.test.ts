@@ -66,11 +66,11 @@ it('an edited one is found out, operation by operation; fields that nobody knows
   const edited = join(broken.directory, 'edited.plan')
   const plan = JSON.parse(readFileSync(fileOf(broken), 'utf8')) as object
   writeFileSync(edited, JSON.stringify({ ...plan, operations, later: 1 }), { mode: 0o600 })
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   const run = await runVolctl(broken, ['apply', edited, ...CARRY_OUT])
   expect(run.status).toBe(3)
   expect([...endsById(run).values()].map(({ code }) => code)).toEqual(operations.map(() => 'Changed'))
-  expect([await stateOf(broken), statSync(victim).isDirectory()]).toEqual([before, true])
+  expect([stateOf(broken), statSync(victim).isDirectory()]).toEqual([before, true])
 })
 
 it('what is another file or another mount now is refused, with was and now; what depends on it is dropped, and the rest is done (S26)', async ({
@@ -105,10 +105,10 @@ it('what is another file or another mount now is refused, with was and now; what
 })
 
 it('carried out again it does nothing, and says of each why; a new one does what is left', async ({ scene }) => {
-  const before = await stateOf(scene)
+  const before = stateOf(scene)
   const again = await runVolctl(scene, ['apply', fileOf(scene), ...CARRY_OUT])
   expect(again.status).toBe(3)
-  expect(await stateOf(scene)).toBe(before)
+  expect(stateOf(scene)).toBe(before)
   const codes = [...endsById(again).values()].map(({ code }) => code)
   expect(codes.filter((code) => code === 'AlreadyDone')).toHaveLength(printed.operations.length - 3)
   await runVolctl(scene, ['plan', '--orphans', '--out', fileOf(scene)])
@@ -152,7 +152,7 @@ it('what cannot be recorded is not done, and a plan that cannot be saved is prin
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'disk', disk])
   const filling = spawn('dd', ['if=/dev/zero', `of=${disk}/filling`, 'bs=4096'], { stdio: 'ignore' })
   await once(filling, 'close')
-  const before = await stateOf(broken)
+  const before = stateOf(broken)
   const run = await runVolctl(broken, ['apply', '--orphans', '--journal', disk, ...CARRY_OUT])
   const unsaved = await runVolctl(broken, ['plan', '--out', join(disk, 'node.plan')])
   execFileSync('umount', [disk])
@@ -163,7 +163,7 @@ it('what cannot be recorded is not done, and a plan that cannot be saved is prin
   })
   expect(unsaved).toMatchObject({ status: 1, stdout: expect.stringMatching(/\n\d+ operations: /) })
   expect(unsaved.stderr).toMatch(/^volctl: plan file .*node\.plan: its file system is full \(ENOSPC\)\n.*\n$/)
-  expect(await stateOf(broken)).toBe(before)
+  expect(stateOf(broken)).toBe(before)
 })
 
 it('told to do without a journal it says what the state files held (S14)', async ({ broken }) => {

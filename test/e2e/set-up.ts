@@ -13,7 +13,7 @@ export function setsUp(layout: Layout): void {
   let before: Fingerprint
   beforeAll(async () => {
     scene = await makeScene({ layout })
-    before = await fingerprint(scene)
+    before = fingerprint(scene)
     await scene.reboot()
   })
   afterAll(() => scene.dispose())
@@ -38,7 +38,7 @@ export function setsUp(layout: Layout): void {
     expect(scene.driver.violations()).toEqual([])
     const { status, plan } = await planOf(scene)
     expect([status, plan.operations, plan.problems]).toEqual([0, [], []])
-    const end = await fingerprint(scene)
+    const end = fingerprint(scene)
     expect(end.mounts.length / new Set(end.mounts).size).toBe(timesInTable(layout))
     // Containers get sub-paths.
     const own = (paths: readonly string[]): string[] =>

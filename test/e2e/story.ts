@@ -34,7 +34,7 @@ export const it = test
       await breakAnew(scene)
       await use(scene)
       scene.driver.setFaults()
-      await scene.api.setFaults()
+      scene.api.setFaults()
     },
   })
   .skipIf(noMounts !== undefined)
@@ -45,14 +45,14 @@ const brokenStates = new WeakMap<Scene, string>()
 /** Where the test before has changed nothing, it is still broken; what one has left half done is done first. */
 async function breakAnew(scene: Scene): Promise<void> {
   const before = brokenStates.get(scene)
-  if (before !== undefined && before === (await stateOf(scene))) return
+  if (before !== undefined && before === stateOf(scene)) return
   const { db, batch } = scene.pods
   const isLeft = [db, batch].some(({ uid }) => existsSync(join(scene.rootDir, 'pods', uid)))
   if (before !== undefined && isLeft) await runVolctl(scene, APPLY)
   await scene.setUp()
   await scene.breakIt()
-  await scene.api.clearRequests()
-  brokenStates.set(scene, await stateOf(scene))
+  scene.api.clearRequests()
+  brokenStates.set(scene, stateOf(scene))
 }
 
 export const APPLY = ['apply', '--orphans', '--yes', '--parallel', '1', '-o', 'ndjson'] as const
@@ -77,8 +77,8 @@ export async function leftOf(scene: Scene): Promise<number> {
 }
 
 /** All that a repair may change, and all that it must not, as a text to compare. */
-export async function stateOf(scene: Scene): Promise<string> {
-  return JSON.stringify(await fingerprint(scene))
+export function stateOf(scene: Scene): string {
+  return JSON.stringify(fingerprint(scene))
 }
 
 export async function journalOf(scene: Scene): Promise<PastApplies> {

@@ -36,9 +36,9 @@ function podOf(name: string, nodeName: string, claimName: string, uid: string, p
 
 /** What a plan says, and what was asked of other nodes for it. */
 async function said(scene: Scene, user: string) {
-  await scene.api.clearRequests()
+  scene.api.clearRequests()
   const { status, plan } = await planOf(scene, '--kubeconfig', scene.api.kubeconfig(user))
-  const asked = (await scene.api.requests()).map((each) => `${decodeURIComponent(each.path)} ${each.status}`)
+  const asked = scene.api.requests().map((each) => `${decodeURIComponent(each.path)} ${each.status}`)
   const { operations, waiting, problems } = plan
   return {
     status,
@@ -75,7 +75,7 @@ it("S30: Multi-Attach: which node has it, since when, and which pod there; S3: w
   scene,
 }) => {
   // A pod that came here while its old node still has its volume.
-  await scene.api.put(
+  scene.api.put(
     ...volumeObjects(LATE, '').slice(0, 2),
     attachmentElsewhere(LATE),
     podOf('late-0', OTHER, LATE.name, 'u-late-0'),
@@ -84,7 +84,7 @@ it("S30: Multi-Attach: which node has it, since when, and which pod there; S3: w
   const { words, ...rest } = await said(scene, 'admin')
   const verdict = await verdictOn(scene, `pod/${NAMESPACE}/late-1`)
   const forbidden = await said(scene, 'kubelet')
-  await scene.api.remove('Pod', 'late-1', NAMESPACE)
+  scene.api.remove('Pod', 'late-1', NAMESPACE)
   expect(rest).toMatchObject({
     status: 5,
     waiting: ['pv-late: AccessMode'],
@@ -103,7 +103,7 @@ it('S30: of a plugin without VolumeAttachments the status of the other Node tell
   scene,
 }) => {
   const objects = volumeObjects(LUN, '').slice(0, 2) as { kind: string; spec: { csi?: object } }[]
-  await scene.api.put(
+  scene.api.put(
     ...objects.map((object) => {
       const { csi: _, ...spec } = object.spec
       const iscsi = { targetPortal: '192.0.2.1', iqn: 'iqn.2026-01.com.example:disk', lun: 3 }

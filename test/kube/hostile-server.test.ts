@@ -13,9 +13,9 @@ const PODS = '/api/v1/pods'
 let server: TestApiServer
 let client: KubeClient | undefined
 
-async function meet(trick: TrickName, options: KubeClientOptions = {}): Promise<KubeClient> {
-  await server.clearRequests()
-  await server.setFaults({ action: { type: 'trick', trick } })
+function meet(trick: TrickName, options: KubeClientOptions = {}): KubeClient {
+  server.clearRequests()
+  server.setFaults({ action: { type: 'trick', trick } })
   client = connect(server, 'nobody', options)
   return client
 }
@@ -62,7 +62,7 @@ describe('a request to what is no API server ends', () => {
     { trick: 'a list of nothing', code: 'ApiFailed', says: /something other than objects/, stays: true },
   ])('$trick: $code', async ({ trick, code, says, stays = false, deadlineMs = 15_000 }) => {
     const limits = { listBytes: MEBIBYTE }
-    const asking = await meet(trick, { deadlineMs, limits })
+    const asking = meet(trick, { deadlineMs, limits })
     const began = performance.now()
     const error = (await failureOf(asking.list(PODS))) as ApiError
     expect(error).toMatchObject({ exit: 1, hint: expect.stringMatching(/\w/) })
@@ -77,16 +77,16 @@ describe('a request to what is no API server ends', () => {
   })
 
   it('an answer that is too large is not asked for again', async () => {
-    const asking = await meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
+    const asking = meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
     expect(await failureOf(asking.get(PODS))).toMatchObject({
       code: 'ApiFailed',
       message: expect.stringMatching(/larger|more than|too many/),
     })
-    expect(await server.requests()).toHaveLength(1)
+    expect(server.requests()).toHaveLength(1)
   })
 
   it('stops at once when interrupted in the middle of an answer', async () => {
-    const asking = await meet('a byte now and then')
+    const asking = meet('a byte now and then')
     const controller = new AbortController()
     const work = asking.list(PODS, { signal: controller.signal })
     setTimeout(() => controller.abort(new Error('interrupted')), 100)
@@ -111,7 +111,7 @@ it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; c
     says: /all pages of GET \/api\/v1\/pods within 0\.3 s/,
   },
 ])('a list without end: $name is one clear line', async ({ trick, limits, code, says }) => {
-  const asking = await meet(trick, limits === undefined ? {} : { limits })
+  const asking = meet(trick, limits === undefined ? {} : { limits })
   const error = await failureOf(asking.list(PODS))
   expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
   expect(error.message).toMatch(says)
@@ -119,7 +119,7 @@ it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; c
 
 it('answers that are received at once share one limit', async () => {
   const budget = new Budget(3 * MEBIBYTE)
-  const asking = await meet('a list without end', { budget, limits: { answerBytes: 2 * MEBIBYTE } })
+  const asking = meet('a list without end', { budget, limits: { answerBytes: 2 * MEBIBYTE } })
   // What another answer holds just now.
   budget.take(2 * MEBIBYTE)
   const error = await failureOf(asking.get(PODS))

@@ -25,16 +25,16 @@ beforeAll(async () => {
 
 afterAll(async () => await server.stop())
 
-beforeEach(async () => {
-  await server.setFaults()
-  await server.clearRequests()
+beforeEach(() => {
+  server.setFaults()
+  server.clearRequests()
   client = connect(server, 'admin', { pageSize: 10 })
 })
 
 afterEach(() => client.close())
 
-async function count(): Promise<number> {
-  return (await server.requests()).length
+function count(): number {
+  return server.requests().length
 }
 
 describe('lists', () => {
@@ -45,7 +45,7 @@ describe('lists', () => {
     )
     expect(list.resourceVersion).toMatch(/^\d+$/)
     expect(list.items[0]).toMatchObject({ kind: 'PersistentVolume', apiVersion: 'v1' })
-    const paths = (await server.requests()).map(({ path }) => path)
+    const paths = server.requests().map(({ path }) => path)
     expect(paths).toHaveLength(3)
     for (const path of paths) expect(path).not.toContain('resourceVersion')
   })
@@ -65,7 +65,7 @@ describe('lists', () => {
       says: /same page/,
     },
   ])('takes $name for no list', async ({ body, says }) => {
-    await server.setFaults({ action: { type: 'body', body } })
+    server.setFaults({ action: { type: 'body', body } })
     const error = await failureOf(client.list(VOLUMES))
     expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringMatching(/answer|list of/), exit: 1 })
     expect(error.message).toMatch(says)
@@ -74,13 +74,13 @@ describe('lists', () => {
   it('takes null for none, as Go writes an empty list', async () => {
     const metadata = { continue: null, remainingItemCount: null, resourceVersion: '7' }
     const body = JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: null })
-    await server.setFaults({ action: { type: 'body', body } })
+    server.setFaults({ action: { type: 'body', body } })
     expect(await client.list(VOLUMES)).toEqual({ items: [], resourceVersion: '7' })
   })
 
   it('takes pages of two states for no list', async () => {
     const page = (metadata: object): string => JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: [] })
-    await server.setFaults(
+    server.setFaults(
       { times: 1, action: { type: 'body', body: page({ continue: 'more', resourceVersion: '7' }) } },
       { times: 1, action: { type: 'body', body: page({ resourceVersion: '8' }) } },
     )
@@ -95,22 +95,22 @@ describe('retries', () => {
     { name: '500', action: { type: 'status', status: 500 } },
     { name: 'a dropped connection', action: { type: 'drop' } },
   ] as const)('asks again after $name', async ({ action }) => {
-    await server.setFaults({ times: 2, action })
+    server.setFaults({ times: 2, action })
     expect((await client.list(VOLUMES)).items).toHaveLength(25)
   })
 
   it('never repeats a delete whose answer was lost, but one that was turned away', async () => {
     const path = `${VOLUMES}/no-such`
-    await server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
+    server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
     expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'ApiUnreachable' })
-    expect(await count()).toBe(1)
-    await server.setFaults({ times: 1, action: { type: 'status', status: 429, retryAfter: 0 } })
+    expect(count()).toBe(1)
+    server.setFaults({ times: 1, action: { type: 'status', status: 429, retryAfter: 0 } })
     expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'NotFound', isAbsent: true })
   })
 
   it('does not repeat what the server decided', async () => {
     expect(await failureOf(connect(server, 'nobody').get(VOLUMES))).toMatchObject({ code: 'Forbidden' })
-    expect(await count()).toBe(1)
+    expect(count()).toBe(1)
   })
 
   it('waits as long as it is told, within what is plausible, else longer each time', () => {
@@ -126,7 +126,7 @@ describe('retries', () => {
 
 describe('an API server that cannot be used is one clear line', () => {
   it('that does not answer in time', async () => {
-    await server.setFaults({ action: { type: 'hang' } })
+    server.setFaults({ action: { type: 'hang' } })
     const error = await failureOf(client.get(VOLUMES, { deadlineMs: 1500 }))
     expect(error).toMatchObject({
       code: 'ApiUnreachable',
@@ -135,7 +135,7 @@ describe('an API server that cannot be used is one clear line', () => {
       exit: 1,
     })
     expect(error.message).toBe(`The API server ${server.url} did not answer within 1.5 s.`)
-    expect(await count()).toBe(1)
+    expect(count()).toBe(1)
   })
 
   it('that is down', async () => {
@@ -177,13 +177,13 @@ describe('an API server that cannot be used is one clear line', () => {
   })
 
   it('takes a 404 without a Status for no absence (S3)', async () => {
-    await server.setFaults({ action: { type: 'status', status: 404, reason: 'NotFound' } })
+    server.setFaults({ action: { type: 'status', status: 404, reason: 'NotFound' } })
     expect(await failureOf(client.get(`${VOLUMES}/pv-00`))).toMatchObject({ status: 404, isAbsent: false })
   })
 })
 
 it('stops at once when interrupted', async () => {
-  await server.setFaults({ action: { type: 'hang' } })
+  server.setFaults({ action: { type: 'hang' } })
   const controller = new AbortController()
   const work = client.get(VOLUMES, { signal: controller.signal })
   controller.abort(new Error('interrupted'))
@@ -191,11 +191,11 @@ it('stops at once when interrupted', async () => {
 })
 
 it("tells how far this host's clock is from the server's (S28)", async () => {
-  await server.set({ clockSkewMs: 3_600_000 })
+  server.set({ clockSkewMs: 3_600_000 })
   await client.get(VOLUMES)
   expect(Math.abs((client.clockSkewMs ?? 0) - 3_600_000)).toBeLessThan(5_000)
   // One of the clocks is set: the next answer tells.
-  await server.set({ clockSkewMs: 0 })
+  server.set({ clockSkewMs: 0 })
   await client.get(VOLUMES)
   expect(Math.abs(client.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
 })
@@ -206,10 +206,10 @@ it('asks for compressed answers where the server is elsewhere', async () => {
   const objects = [{ kind: 'PersistentVolume', metadata: { name: 'big', annotations: { blob } } }]
   await using elsewhere = await startApiServer({ nodeName: 'node-1', host: '0.0.0.0', objects })
   const remote = connect(elsewhere, 'admin')
-  const before = await elsewhere.connections()
+  const before = elsewhere.connections()
   for (let asked = 0; asked < 3; asked++)
     expect((await remote.list(VOLUMES)).items).toMatchObject([{ metadata: { annotations: { blob } } }])
   remote.close()
   // What is read to its end leaves its connection for the next.
-  expect((await elsewhere.connections()) - before).toBe(1)
+  expect(elsewhere.connections() - before).toBe(1)
 })

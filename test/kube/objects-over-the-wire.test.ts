@@ -75,7 +75,7 @@ let counter = 0
 async function attached(finalizers: string[]): Promise<AttachmentVersion> {
   const name = `csi-${++counter}`
   const handle = `vol-${counter}`
-  await server.put(
+  server.put(
     {
       kind: 'PersistentVolume',
       metadata: { name: `pv-${counter}` },
@@ -134,12 +134,12 @@ describe('deleting a VolumeAttachment', () => {
   it('whose answer was lost is looked at, not repeated', async () => {
     const version = await attached([])
     const client = connect(server, 'apply')
-    await server.clearRequests()
-    await server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
+    server.clearRequests()
+    server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
     expect(await failureOf(deleteVolumeAttachment(client, version))).toMatchObject({ code: 'ApiUnreachable' })
-    await server.remove('VolumeAttachment', version.name)
+    server.remove('VolumeAttachment', version.name)
     expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
-    expect((await server.requests()).filter(({ method }) => method === 'DELETE')).toHaveLength(2)
+    expect(server.requests().filter(({ method }) => method === 'DELETE')).toHaveLength(2)
   })
 })
 
@@ -199,10 +199,13 @@ it('what may not be read is no absence (S3): a node asks for an object that none
 })
 
 it('a server without any version of trust bundles says so', async () => {
-  await server.setFaults({ path: 'clustertrustbundles', action: { type: 'status', status: 404, reason: 'NotFound' } })
+  server.setFaults({ path: 'clustertrustbundles', action: { type: 'status', status: 404, reason: 'NotFound' } })
   const failure = await failureOf(getClusterTrustBundle(connect(server, 'apply'), 'one'))
   expect(failure.code).toBe('NotFound')
-  const asked = (await server.requests()).map(({ path }) => path).filter((path) => path.includes('clustertrust'))
+  const asked = server
+    .requests()
+    .map(({ path }) => path)
+    .filter((path) => path.includes('clustertrust'))
   expect(asked.slice(-3)).toEqual([
     '/apis/certificates.k8s.io/v1/clustertrustbundles/one',
     '/apis/certificates.k8s.io/v1beta1/clustertrustbundles/one',
@@ -256,14 +259,14 @@ describe('pod, claim and volume that were made after the last look (S21)', () =>
   beforeAll(async () => {
     before = await readApi({ client: admin(), nodeName: NODE })
   })
-  beforeEach(async () => {
-    await server.remove('Pod', 'web', 'shop')
-    await server.remove('PersistentVolumeClaim', 'data', 'shop')
-    await server.remove('PersistentVolume', 'pv')
+  beforeEach(() => {
+    server.remove('Pod', 'web', 'shop')
+    server.remove('PersistentVolumeClaim', 'data', 'shop')
+    server.remove('PersistentVolume', 'pv')
   })
 
   it('are seen, where the last look would have called the claim absent', async () => {
-    await server.put(VOLUME, CLAIM, POD)
+    server.put(VOLUME, CLAIM, POD)
     expect(await wanted()).toEqual({
       old: { wants: false, unresolved: ['Absent'] },
       fresh: { wants: true, unresolved: [] },
@@ -271,13 +274,13 @@ describe('pod, claim and volume that were made after the last look (S21)', () =>
   })
 
   it('a claim that does not exist now is absent', async () => {
-    await server.put(POD)
+    server.put(POD)
     expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Absent'] })
   })
 
   it.each(['persistentvolumeclaims', 'persistentvolumes'])('what cannot be read of %s is unknown', async (resource) => {
-    await server.put(VOLUME, CLAIM, POD)
-    await server.setFaults({ path: `/${resource}/`, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    server.put(VOLUME, CLAIM, POD)
+    server.setFaults({ path: `/${resource}/`, action: { type: 'status', status: 403, reason: 'Forbidden' } })
     expect((await wanted()).fresh).toEqual({ wants: false, unresolved: ['Unknown'] })
   })
 })

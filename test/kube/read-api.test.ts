@@ -64,9 +64,9 @@ beforeAll(async () => {
 
 afterAll(async () => await server.stop())
 
-beforeEach(async () => {
-  await server.setFaults()
-  await server.clearRequests()
+beforeEach(() => {
+  server.setFaults()
+  server.clearRequests()
 })
 
 async function read(user: string, nodeName = NODE): Promise<ApiSnapshot> {
@@ -117,7 +117,7 @@ describe('with a credential that may list', () => {
   it('reads a claim again by name that the list shows unbound (N48)', async () => {
     const items = capture.api.persistentVolumeClaims.map((claim) => ({ ...claim, spec: {} }))
     const body = JSON.stringify({ kind: 'PersistentVolumeClaimList', metadata: {}, items })
-    await server.setFaults({ path: '/persistentvolumeclaims?', times: 1, action: { type: 'body', body } })
+    server.setFaults({ path: '/persistentvolumeclaims?', times: 1, action: { type: 'body', body } })
     const { persistentVolumeClaims: claims } = await read('admin')
     expect(claims.some(({ spec }) => spec.volumeName !== undefined)).toBe(true)
   })
@@ -184,7 +184,7 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
 const LEASE = '/leases/'
 
 it("the node's lease (S11): is read with the kubelet's own credential where the other may not", async () => {
-  await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+  server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
   const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
   const api = await readApi({ client, kubeletClient, nodeName: NODE })
   for (const each of [client, kubeletClient]) each.close()
@@ -239,7 +239,7 @@ describe('what cannot be read', () => {
     'configmaps',
     'secrets',
   ])('%s: stands in errors, and the rest is there', async (resource) => {
-    await server.setFaults({ path: `/${resource}`, action: { type: 'status', status: 418, reason: 'Teapot' } })
+    server.setFaults({ path: `/${resource}`, action: { type: 'status', status: 418, reason: 'Teapot' } })
     const api = await read('admin')
     expect(api.pods).toHaveLength(capture.api.pods.length)
     expect(api.errors).toContainEqual(expect.objectContaining({ resource, status: 418, reason: 'Teapot' }))
@@ -247,7 +247,7 @@ describe('what cannot be read', () => {
 
   it('pods: nothing to plan from', async () => {
     expect(await failureOf(read('nobody'))).toMatchObject({ code: 'Forbidden', exit: 1 })
-    await server.setFaults({ path: '/pods', action: { type: 'status', status: 401, reason: 'Unauthorized' } })
+    server.setFaults({ path: '/pods', action: { type: 'status', status: 401, reason: 'Unauthorized' } })
     expect(await failureOf(read('admin'))).toMatchObject({ code: 'Unauthorized', exit: 1 })
   })
 
@@ -263,7 +263,7 @@ describe('what cannot be read', () => {
   it('refuses a pod list that is not of this node alone', async () => {
     const pod = { metadata: { name: 'x', uid: 'x' }, spec: { nodeName: 'other-node' } }
     const body = JSON.stringify({ kind: 'PodList', metadata: {}, items: [pod] })
-    await server.setFaults({ path: '/pods', action: { type: 'body', body } })
+    server.setFaults({ path: '/pods', action: { type: 'body', body } })
     expect(await failureOf(read('admin'))).toMatchObject({
       code: 'ApiFailed',
       message: expect.stringMatching(/answer|list of/),
@@ -271,7 +271,7 @@ describe('what cannot be read', () => {
   })
 })
 
-const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+const listed = () => server.requests().filter(({ path }) => path.startsWith('/api/v1/pods?')).length
 const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
 /** One pod's claim does not exist: is the pod still there? */
 const FOR_MISSING_CLAIM = 1
@@ -291,15 +291,15 @@ it('a pod list asked for before the disk has been read (R804): is asked for agai
     const api = await readBeside({
       podUids: async () => {
         // The list is old by now.
-        await vi.waitFor(async () => expect(await listed()).toBe(1))
+        await vi.waitFor(() => expect(listed()).toBe(1))
         return [anyUid, 'young']
       },
-      read: () => server.put({ kind: 'Pod', ...young }),
+      read: async () => server.put({ kind: 'Pod', ...young }),
     })
     expect(names(api.pods)).toContain('young')
-    expect(await listed()).toBe(2 + FOR_MISSING_CLAIM)
+    expect(listed()).toBe(2 + FOR_MISSING_CLAIM)
   } finally {
-    await server.remove('Pod', 'young', 'pg')
+    server.remove('Pod', 'young', 'pg')
   }
 })
 
@@ -315,18 +315,18 @@ describe('a pod that is deleted between the list of pods and the GET of its clai
   ]
   const aboutIt = ({ errors }: ApiSnapshot) => errors.filter(({ name = '' }) => name.startsWith('short'))
 
-  async function readWhile(user: string, deleted: () => Promise<unknown>): Promise<ApiSnapshot> {
-    await server.put(...objects)
-    await server.setFaults({ times: 1, path: `/persistentvolumeclaims/${claim.name}`, action: { type: 'hold' } })
+  async function readWhile(user: string, deleted: () => void): Promise<ApiSnapshot> {
+    server.put(...objects)
+    server.setFaults({ times: 1, path: `/persistentvolumeclaims/${claim.name}`, action: { type: 'hold' } })
     try {
       const api = read(user)
-      await vi.waitFor(async () => expect(await server.held()).toBe(1), 20_000)
-      await deleted()
-      await server.setFaults()
+      await vi.waitFor(() => expect(server.held()).toBe(1), 20_000)
+      deleted()
+      server.setFaults()
       return await api
     } finally {
-      await server.remove('Pod', 'short', 'pg').catch(() => {})
-      await server.remove('PersistentVolumeClaim', claim.name, 'pg').catch(() => {})
+      server.remove('Pod', 'short', 'pg')
+      server.remove('PersistentVolumeClaim', claim.name, 'pg')
     }
   }
 
@@ -407,7 +407,7 @@ it('S34: one look at the API: takes no more memory than it may, whatever is list
 
 it('never writes: only reads and self reviews', async () => {
   for (const user of ['admin', 'kubelet', 'plan']) await read(user)
-  const requests = await server.requests()
+  const requests = server.requests()
   expect(requests.length).toBeGreaterThan(20)
   expect(
     requests.filter(({ method, path }) => method !== 'GET' && !/\/selfsubject(access)?reviews$/.test(path)),
@@ -416,7 +416,7 @@ it('never writes: only reads and self reviews', async () => {
 
 it('needs few round trips: the number of requests does not grow with what lists hold', async () => {
   await read('admin')
-  const requests = await server.requests()
+  const requests = server.requests()
   const single = requests.filter(({ path }) =>
     /\/(persistentvolumes|persistentvolumeclaims|volumeattachments|csidrivers)\/./.test(path),
   )

@@ -115,9 +115,9 @@ describe('collectNode', () => {
     using _ = dir
     const first = await collectNode({ attributes: 'plan' })
     mkdirSync(join(dir.path, 'root/pods/later'))
-    const connections = await server.connections()
+    const connections = server.connections()
     const second = await collectNode({ attributes: 'plan', client: first.client })
-    expect(await server.connections()).toBe(connections)
+    expect(server.connections()).toBe(connections)
     expect(second.snapshot.tree?.some((entry) => entry.path === 'pods/later')).toBe(true)
     const now = JSON.parse(
       JSON.stringify({ rootDir: join(dir.path, 'root'), kubelet: { running: true, mayReturn: true } }),

@@ -71,7 +71,7 @@ describeUnless(noRoot, 'explaining for real', () => {
   it('the same offline but for the holders; nothing is written', async ({ directory }) => {
     const file = `${directory}/node.json`
     await runVolctl(scene, ['snapshot', '-o', file])
-    await scene.api.clearRequests()
+    scene.api.clearRequests()
     // A next command is typed on the node, or reads the snapshot.
     const comparable = ({ holders: _, createdAt: __, notes: ___, summary, ...each }: Explanation): object => ({
       ...each,
@@ -79,7 +79,7 @@ describeUnless(noRoot, 'explaining for real', () => {
     })
     for (const what of [scene.pods.web.uid, scene.pods.db.uid, 'pv/pv-common', 'pvc/shop/common', scene.rootDir])
       expect(comparable(await answer(what, '--snapshot', file)), what).toEqual(comparable(await answer(what)))
-    const requests = (await scene.api.requests()).map(({ method, path }) => `${method} ${path}`)
+    const requests = scene.api.requests().map(({ method, path }) => `${method} ${path}`)
     expect(requests.filter((each) => !/^GET |selfsubject/.test(each))).toEqual([])
   })
 

@@ -53,20 +53,14 @@ afterAll(() => api.stop())
 
 /** The server with exactly these objects. */
 async function given(...objects: object[]): Promise<void> {
-  await api.setFaults()
+  api.setFaults()
   for (const resource of [PODS, NODES, CLAIMS, VOLUMES, ATTACHMENTS, CSI_NODES, LEASES]) {
     for (const { kind, metadata } of (await listObjects<ApiObject>(admin(), resource as Resource<ApiObject>)).items)
-      await api.remove(kind ?? '', metadata.name, metadata.namespace)
+      api.remove(kind ?? '', metadata.name, metadata.namespace)
   }
-  await api.put(
-    ...base(),
-    ...node('busy'),
-    ...claimed('other'),
-    pod('other-0', 'busy', 'other'),
-    attached('other', 'busy'),
-  )
-  await api.put(...objects)
-  await api.clearRequests()
+  api.put(...base(), ...node('busy'), ...claimed('other'), pod('other-0', 'busy', 'other'), attached('other', 'busy'))
+  api.put(...objects)
+  api.clearRequests()
 }
 
 const admin = () => clientOf(api)
@@ -82,8 +76,9 @@ function messages({ events }: Applied): string {
 }
 
 /** Changes of attachments that the server was asked for. */
-async function changes(): Promise<string[]> {
-  return (await api.requests())
+function changes(): string[] {
+  return api
+    .requests()
     .filter(({ method, path, user }) => method !== 'GET' && path.includes('/volumeattachments') && user !== undefined)
     .map(({ method, status }) => `${method} ${status}`)
 }
@@ -98,7 +93,7 @@ function rightOf(method: string, path: string): string {
 }
 
 /** The same client, which calls this right before the first look at a single operation. */
-function afterFirstLook(client: KubeClient, hook: () => Promise<void>): KubeClient {
+function afterFirstLook(client: KubeClient, hook: () => unknown): KubeClient {
   let isCalled = false
   return new Proxy(client, {
     get: (target, key) => {
@@ -155,7 +150,7 @@ describe('detach elsewhere, then attach', () => {
       ['failed', 'TimedOut'],
       ['refused', 'Changed'],
     ])
-    expect(await changes()).not.toContain('POST 200')
+    expect(changes()).not.toContain('POST 200')
     expect(applied.result.outcomes[1]?.differences).toHaveLength(1)
   })
 })
@@ -166,7 +161,7 @@ describe('what came in between', () => {
     const plan = await planOf(admin())
     const late = afterFirstLook(admin(), () => api.put(pod('web-0', 'off', 'data')))
     expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
-    expect(await changes()).toEqual([])
+    expect(changes()).toEqual([])
   })
 
   it('a pod in the window between the look and the DELETE: done, and said', async () => {
@@ -174,7 +169,7 @@ describe('what came in between', () => {
     await given(...off, ...claimed('data'), attached('data', 'off'))
     await using _ = await startAttacher(api, { driver: DRIVER })
     const late = beforeChange(admin(), async (method) => {
-      if (method === 'delete') await api.put(pod('web-0', 'off', 'data'))
+      if (method === 'delete') api.put(pod('web-0', 'off', 'data'))
     })
     const applied = await apply(late, await planOf(admin()))
     expect(applied.events).toContainEqual(
@@ -188,30 +183,30 @@ describe('what came in between', () => {
   it('another version of the attachment: nothing is deleted', async () => {
     await given(...moved())
     const late = beforeChange(admin(), async (method) => {
-      if (method === 'delete') await api.put(attached('data', 'gone'))
+      if (method === 'delete') api.put(attached('data', 'gone'))
     })
     const applied = await apply(late, await gonePlan(), { options: GONE })
     expect(ends(applied)).toEqual([
       ['refused', 'Changed'],
       ['skipped', 'Predecessor'],
     ])
-    expect(await changes()).toEqual(['DELETE 409'])
+    expect(changes()).toEqual(['DELETE 409'])
   })
 
   it('the same attachment by somebody else: taken as it is', async () => {
     await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
     const late = beforeChange(admin(), async (method, path) => {
-      if (method === 'create' && path.endsWith('volumeattachments')) await api.put(attached('data', 'here'))
+      if (method === 'create' && path.endsWith('volumeattachments')) api.put(attached('data', 'here'))
     })
     expect(ends(await apply(late, await planOf(admin())))).toEqual([['done', undefined]])
-    expect(await changes()).toEqual(['POST 409'])
+    expect(changes()).toEqual(['POST 409'])
   })
 
   it('the controller, in mid-apply: nothing more is done', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
     const late = beforeChange(admin(), async (method) => {
-      if (method === 'delete') await api.put(controllerLease(0))
+      if (method === 'delete') api.put(controllerLease(0))
     })
     const applied = await apply(late, await gonePlan(), { options: GONE })
     // The first operation had begun; it ends.
@@ -220,7 +215,7 @@ describe('what came in between', () => {
       ['refused', 'ControllerRunning'],
     ])
     expect(applied.result.exit).toBe(3)
-    expect(await changes()).not.toContain('POST 200')
+    expect(changes()).not.toContain('POST 200')
   })
 
   it('the controller, before the first operation: everything is refused', async () => {
@@ -229,7 +224,7 @@ describe('what came in between', () => {
     const late = afterFirstLook(admin(), () => api.put(controllerLease(0)))
     const { result } = await apply(late, plan, { options: GONE })
     expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'ControllerRunning' } })
-    expect(await changes()).toEqual([])
+    expect(changes()).toEqual([])
   })
 })
 
@@ -238,7 +233,7 @@ describe('failures of the API', () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
     const plan = await gonePlan()
-    await api.setFaults({ method: 'DELETE', times: 1, action: { type: 'lose' } })
+    api.setFaults({ method: 'DELETE', times: 1, action: { type: 'lose' } })
     expect(ends(await applyGone(plan))).toEqual([
       ['done', undefined],
       ['done', undefined],
@@ -256,8 +251,7 @@ describe('failures of the API', () => {
       const isAway = method === 'delete' && isFirst
       isFirst &&= !isAway
       const path = `/volumeattachments/${attachmentOf('data', 'gone')}`
-      if (isAway)
-        await api.setFaults({ method: 'GET', path, skip: 1, times: 4, action: { type: 'status', status: 403 } })
+      if (isAway) api.setFaults({ method: 'GET', path, skip: 1, times: 4, action: { type: 'status', status: 403 } })
       return answer
     })
     const applied = await apply(late, plan, { options: GONE }, ({ message }) => {
@@ -271,10 +265,10 @@ describe('failures of the API', () => {
     await given(...moved())
     const plan = await gonePlan()
     const broken = { path: 'fieldSelector=spec.nodeName', action: { type: 'status', status: 403 } } as const
-    await api.setFaults(broken)
+    api.setFaults(broken)
     const applied = await applyGone(plan)
     expect(ends(applied)[0]).toEqual(['failed', 'Forbidden'])
-    expect(await changes()).toEqual([])
+    expect(changes()).toEqual([])
   })
 })
 
@@ -312,10 +306,10 @@ describe('one apply at a time', () => {
     })
     await given(...moved())
     const plan = await gonePlan()
-    await api.put(dead(30))
+    api.put(dead(30))
     expect(await failureOf(applyGone(plan))).toMatchObject({ code: 'Locked' })
-    expect(await changes()).toEqual([])
-    await api.put(dead(70))
+    expect(changes()).toEqual([])
+    api.put(dead(70))
     await using _ = await startAttacher(api, { driver: DRIVER })
     const applied = await applyGone(plan)
     expect(applied.events[0]).toMatchObject({ code: 'Locked', message: expect.stringContaining('root@ws pid 1') })
@@ -350,7 +344,7 @@ describe('one apply at a time', () => {
     const now = performance.now.bind(performance)
     const slow = afterFirstLook(admin(), async () => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
-      await api.put({
+      api.put({
         kind: 'Lease',
         metadata: { namespace: 'kube-system', name: 'volctl-cluster-apply' },
         spec: { holderIdentity: 'other' },
@@ -362,7 +356,7 @@ describe('one apply at a time', () => {
     } finally {
       vi.restoreAllMocks()
     }
-    expect(await changes()).toEqual([])
+    expect(changes()).toEqual([])
   })
 })
 
@@ -375,12 +369,12 @@ describe('finalizers of a driver that is gone', () => {
     const plan = await planOf(admin(), STRIP)
     expect(plan.operations).toMatchObject([{ steps: [{ op: 'removeFinalizers' }] }])
     const confirmed = planId(plan)
-    await api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
+    api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'Changed']])
-    expect(await changes()).toEqual([])
-    await api.remove('CSIDriver', OLD.attacher)
+    expect(changes()).toEqual([])
+    api.remove('CSIDriver', OLD.attacher)
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['done', undefined]])
-    expect(await changes()).toEqual(['PATCH 200'])
+    expect(changes()).toEqual(['PATCH 200'])
     expect((await planOf(admin(), STRIP)).operations).toEqual([])
   })
 })
@@ -392,13 +386,13 @@ describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
     await using _ = await startAttacher(api, { driver: DRIVER })
     const options = { ...GONE, stripFinalizers: true }
     const plan = await planOf(clientOf(api, 'cluster-apply'), options)
-    await api.clearRequests()
+    api.clearRequests()
     const client = clientOf(api, 'cluster-apply')
     const applied = await apply(client, plan, { options, confirmed: planId(plan) })
     expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done', 'done'])
     // Everybody who logs in may review himself and read the version.
     const isFree = (path: string): boolean => path.includes('/self') || path === '/version'
-    const mine = (await api.requests()).filter(({ user, path }) => user === 'cluster-apply' && !isFree(path))
+    const mine = api.requests().filter(({ user, path }) => user === 'cluster-apply' && !isFree(path))
     expect(mine.filter(({ status }) => status === 403)).toEqual([])
     const used = new Set(mine.map(({ method, path }) => rightOf(method, path)))
     const granted = rules.flatMap(({ resources = [], verbs }) =>

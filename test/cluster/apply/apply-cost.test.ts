@@ -25,14 +25,8 @@ let api: TestApiServer
 beforeAll(async () => {
   api = await startApiServer({ detachDelayMs: -1 })
   const volumes = names(OPERATIONS, 'data-')
-  await api.put(
-    ...base(),
-    ...node('here'),
-    ...claimed('other'),
-    pod('other-0', 'here', 'other'),
-    attached('other', 'here'),
-  )
-  await api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
+  api.put(...base(), ...node('here'), ...claimed('other'), pod('other-0', 'here', 'other'), attached('other', 'here'))
+  api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
 })
 afterAll(() => api.stop())
 
@@ -40,13 +34,16 @@ it('an apply computes the pass over the whole cluster before its first operation
   await using _ = await startAttacher(api, { driver: DRIVER })
   const plan = await planOf(clientOf(api), GONE)
   vi.mocked(planCluster).mockClear()
-  await api.clearRequests()
+  api.clearRequests()
   const { result } = await apply(clientOf(api), plan, { options: GONE })
   expect(result.outcomes.map(({ state }) => state)).toEqual(plan.operations.map(() => 'done'))
   expect(result.outcomes).toHaveLength(OPERATIONS)
   expect(vi.mocked(planCluster)).toHaveBeenCalledTimes(2)
   expect(vi.mocked(planPart)).toHaveBeenCalledTimes(OPERATIONS)
-  const paths = (await api.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path)
+  const paths = api
+    .requests()
+    .filter(({ method }) => method === 'GET')
+    .map(({ path }) => path)
   // Before each delete, and after it.
   expect(paths.filter((path) => path.includes('fieldSelector=spec.nodeName'))).toHaveLength(2 * OPERATIONS)
   // Each list of the cluster at the beginning, and at the end.
@@ -55,7 +52,7 @@ it('an apply computes the pass over the whole cluster before its first operation
 
 it('begins the next operations while the external attachers work, ten at once', async () => {
   const volumes = names(OPERATIONS, 'slow-')
-  await api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
+  api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
   const plan = await planOf(clientOf(api), GONE)
   expect(plan.operations).toHaveLength(OPERATIONS)
   const attachers: ReturnType<typeof startAttacher>[] = []

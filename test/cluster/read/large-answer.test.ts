@@ -54,8 +54,8 @@ describe('an answer to a list', () => {
   })
   afterAll(async () => await server.stop())
   beforeEach(async () => {
-    await server.setFaults()
-    await server.clearRequests()
+    server.setFaults()
+    server.clearRequests()
   })
 
   async function read(onProgress?: (resource: string, objects: number) => void): Promise<ClusterState> {
@@ -70,12 +70,12 @@ describe('an answer to a list', () => {
   const uids = ({ pods }: ClusterState): string[] => pods.map(({ uid }) => uid).toSorted()
   const all = Array.from({ length: PODS }, (_, index) => `pod-${index}`).toSorted()
   const retries = async (): Promise<number> =>
-    (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length - PODS / 10
+    server.requests().filter(({ path }) => path.startsWith('/api/v1/pods?')).length - PODS / 10
 
   it('that breaks off in the middle of an object is asked for again, and each object counts once', async () => {
     for (const skip of [0, 3]) {
-      await server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action: { type: 'cut', bytes: 1500 } })
-      await server.clearRequests()
+      server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action: { type: 'cut', bytes: 1500 } })
+      server.clearRequests()
       const state = await read()
       expect(uids(state)).toEqual(all)
       expect(state.lists.pods).toMatchObject({ state: 'whole', count: PODS })
@@ -84,7 +84,7 @@ describe('an answer to a list', () => {
   })
 
   it('that breaks off every time shows no object, and none as absent', async () => {
-    await server.setFaults({ path: '/api/v1/pods?', skip: 2, action: { type: 'cut', bytes: 1500 } })
+    server.setFaults({ path: '/api/v1/pods?', skip: 2, action: { type: 'cut', bytes: 1500 } })
     const state = await read()
     expect(state.pods).toEqual([])
     expect(state.lists.pods).toEqual({ state: 'failed', count: 0 })
@@ -92,7 +92,7 @@ describe('an answer to a list', () => {
   })
 
   it('is told of page by page, and begins again where the list has expired', async () => {
-    await server.setFaults({ path: '/api/v1/pods?', skip: 2, times: 1, action: { type: 'expire' } })
+    server.setFaults({ path: '/api/v1/pods?', skip: 2, times: 1, action: { type: 'expire' } })
     const told: number[] = []
     const state = await read((resource, objects) => resource === 'pods' && told.push(objects))
     expect(uids(state)).toEqual(all)

@@ -103,7 +103,7 @@ beforeAll(async () => {
 
 afterAll(async () => await server.stop())
 
-beforeEach(async () => await server.setFaults())
+beforeEach(() => server.setFaults())
 
 async function read(user = 'admin') {
   const client = connect(server, user, { pageSize: 2 })
@@ -115,12 +115,12 @@ async function read(user = 'admin') {
 }
 
 /** Reads, and does something while the list of pods is on its way. */
-async function readWhile(change: () => Promise<void>) {
-  await server.setFaults({ path: '/api/v1/pods?', times: 1, action: { type: 'hold' } })
+async function readWhile(change: () => void) {
+  server.setFaults({ path: '/api/v1/pods?', times: 1, action: { type: 'hold' } })
   const reading = read()
-  await vi.waitFor(async () => expect(await server.held()).toBe(1), 20_000)
-  await change()
-  await server.setFaults()
+  await vi.waitFor(() => expect(server.held()).toBe(1), 20_000)
+  change()
+  server.setFaults()
   return await reading
 }
 
@@ -197,7 +197,7 @@ describe('a cluster', () => {
   })
 
   it('has no UID where what is answered is no namespace', async () => {
-    await server.setFaults({ path: '/namespaces/kube-system', times: 1, action: { type: 'body', body: '{}' } })
+    server.setFaults({ path: '/namespaces/kube-system', times: 1, action: { type: 'body', body: '{}' } })
     expect((await read()).clusterUID).toBeUndefined()
   })
 
@@ -226,7 +226,7 @@ describe('a cluster', () => {
         spec: { renewTime: '2026-11-22T00:00:00.000000Z' },
       },
     ]
-    await server.put(...extra)
+    server.put(...extra)
     try {
       const { controller, nodes } = await read()
       expect(controller.writes).toEqual([
@@ -237,14 +237,14 @@ describe('a cluster', () => {
       ])
       expect(nodes.map(({ leaseWrittenAt }) => leaseWrittenAt)).toEqual([undefined, '2026-11-22T01:00:00Z'])
     } finally {
-      for (const { kind, metadata } of extra) await server.remove(kind, metadata.name, metadata.namespace)
+      for (const { kind, metadata } of extra) server.remove(kind, metadata.name, metadata.namespace)
     }
   })
 
   it('asks for attachments and Nodes before pods, and for pods before claims', async () => {
-    await server.clearRequests()
+    server.clearRequests()
     await read()
-    const asked = (await server.requests()).map(({ path }) => path.replace(/\?.*/, ''))
+    const asked = server.requests().map(({ path }) => path.replace(/\?.*/, ''))
     const first = (path: string): number => asked.indexOf(path)
     const last = (path: string): number => asked.lastIndexOf(path)
     expect(last('/apis/storage.k8s.io/v1/volumeattachments')).toBeLessThan(first('/api/v1/pods'))
@@ -261,25 +261,25 @@ describe('a cluster', () => {
     })
     const namesOf = ({ attachments }: Awaited<ReturnType<typeof read>>) => attachments.map(({ uid }) => uid).toSorted()
 
-    afterEach(async () => {
-      for (const name of ['csi-passing', 'csi-left']) await server.remove('VolumeAttachment', name).catch(() => {})
+    afterEach(() => {
+      for (const name of ['csi-passing', 'csi-left']) server.remove('VolumeAttachment', name)
     })
 
     it('is left out if it went with the volume while the pods were read, and stays if not', async () => {
-      await server.put(of('passing'), of('left'))
-      const state = await readWhile(async () => await server.remove('VolumeAttachment', 'csi-passing'))
+      server.put(of('passing'), of('left'))
+      const state = await readWhile(() => server.remove('VolumeAttachment', 'csi-passing'))
       expect(namesOf(state)).toEqual(['va-1', 'va-left'])
     })
 
     it('stays where the second look is refused', async () => {
-      await server.put(of('passing'))
-      await server.setFaults({ path: 'fieldSelector=metadata.name', action: { type: 'status', status: 403 } })
+      server.put(of('passing'))
+      server.setFaults({ path: 'fieldSelector=metadata.name', action: { type: 'status', status: 403 } })
       expect(namesOf(await read())).toEqual(['va-1', 'va-passing'])
     })
   })
 
   it('tells a list that was refused from an empty one', async () => {
-    await server.setFaults({ path: '/api/v1/pods', action: { type: 'status', status: 403 } })
+    server.setFaults({ path: '/api/v1/pods', action: { type: 'status', status: 403 } })
     const state = await read()
     expect(state.lists.pods).toEqual({ state: 'failed', count: 0 })
     expect(state.errors).toMatchObject([{ resource: 'pods', status: 403 }])
@@ -290,7 +290,7 @@ describe('a cluster', () => {
     { status: 403, code: 'Forbidden' },
     { status: 503, code: 'ApiFailed' },
   ])('is no cluster where everything is answered with $status', async ({ status, code }) => {
-    await server.setFaults({ action: { type: 'status', status, retryAfter: 0 } })
+    server.setFaults({ action: { type: 'status', status, retryAfter: 0 } })
     expect(await failureOf(read())).toMatchObject({ code, exit: 1 })
   })
 })

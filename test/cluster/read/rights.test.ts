@@ -40,7 +40,7 @@ afterAll(async () => await server.stop())
 
 describe('the ClusterRole of plan --cluster', () => {
   it('is enough, and each of its rights is used', async () => {
-    await server.clearRequests()
+    server.clearRequests()
     const client = connect(server, 'all')
     const state = await readCluster({ client })
     client.close()
@@ -51,7 +51,7 @@ describe('the ClusterRole of plan --cluster', () => {
       lostNodes: [],
       controller: { lease: { holder: 'cp' }, leaseAtEnd: {} },
     })
-    const asked = (await server.requests()).filter(({ path }) => !path.includes('reviews') && path !== '/version')
+    const asked = server.requests().filter(({ path }) => !path.includes('reviews') && path !== '/version')
     const used = [...new Set(asked.map(({ method, path }) => rightFor(method, path)))].toSorted()
     const given = ROLE.rules.flatMap(({ resources = [], verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),

@@ -70,10 +70,10 @@ export class LiveCluster implements AsyncDisposable {
   static async start(objects: readonly object[], attacher: 'none' | 'own' = 'none'): Promise<LiveCluster> {
     const api = await startApiServer({ objects: [...base(), ...objects], users: USERS })
     const isOwn = attacher === 'none'
-    await api.set({ reportsDetached: false, attachesAtOnce: isOwn, detachDelayMs: isOwn ? 0 : -1 })
+    api.set({ reportsDetached: false, attachesAtOnce: isOwn, detachDelayMs: isOwn ? 0 : -1 })
     const cluster = new LiveCluster(api)
     await cluster.kubelets()
-    await api.clearRequests()
+    api.clearRequests()
     return cluster
   }
 
@@ -92,7 +92,7 @@ export class LiveCluster implements AsyncDisposable {
 
   /** So many minutes pass in which only kubelets are at work. */
   async elapse(minutes: number): Promise<void> {
-    await this.api.elapse(minutes * 60_000)
+    this.api.elapse(minutes * 60_000)
     await this.kubelets()
   }
 
@@ -126,10 +126,13 @@ export class LiveCluster implements AsyncDisposable {
   }
 
   /** Changes of attachments that volctl asked for: `DELETE 200`. */
-  async changes(): Promise<string[]> {
+  changes(): string[] {
     const isChange = (each: LoggedRequest): boolean =>
       each.user === 'volctl' && each.method !== 'GET' && each.path.includes('/volumeattachments')
-    return (await this.api.requests()).filter(isChange).map(({ method, status }) => `${method} ${status}`)
+    return this.api
+      .requests()
+      .filter(isChange)
+      .map(({ method, status }) => `${method} ${status}`)
   }
 
   async plan(...flags: readonly string[]): Promise<ClusterPlan> {
@@ -154,7 +157,7 @@ export class LiveCluster implements AsyncDisposable {
 
   /** An apply that waits for the answer to one request, until the server has no fault any more. */
   async beginHeld(fault: Omit<Fault, 'action'>): Promise<{ readonly ended: Promise<Applied> }> {
-    await this.api.setFaults({ ...fault, times: 1, action: { type: 'hold' } })
+    this.api.setFaults({ ...fault, times: 1, action: { type: 'hold' } })
     const { ended } = this.begin(...GONE)
     await expect.poll(() => this.api.held()).toBe(1)
     return { ended }

@@ -9,8 +9,8 @@ it('a controller that goes on in mid-apply: the apply ends, and nothing is done 
   await using cluster = await LiveCluster.start(moved())
   const { ended } = await cluster.beginHeld({ method: 'DELETE' })
   await cluster.detach('data', 'gone')
-  await cluster.api.put(controllerLease(0), attached('data', 'here'))
-  await cluster.api.setFaults()
+  cluster.api.put(controllerLease(0), attached('data', 'here'))
+  cluster.api.setFaults()
   expect(await ended).toMatchObject({
     status: 3,
     ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerRunning'],
@@ -64,17 +64,17 @@ describe('an apply that is killed', () => {
   it.each(KILLS)('$when $change: the next one does the rest, and the journal names what was begun', async (kill) => {
     const journal = join(cluster.directory, `journal-${run++}`)
     const flags = ['--node-gone', 'gone', '--journal', journal]
-    await cluster.api.remove('VolumeAttachment', attachmentOf('data', 'here'))
-    await cluster.api.remove('Lease', 'volctl-cluster-apply', 'kube-system')
-    await cluster.api.put(attached('data', 'gone'))
+    cluster.api.remove('VolumeAttachment', attachmentOf('data', 'here'))
+    cluster.api.remove('Lease', 'volctl-cluster-apply', 'kube-system')
+    cluster.api.put(attached('data', 'gone'))
 
     // Held at its first request until the server knows whom to kill.
-    await cluster.api.setFaults({ action: { type: 'hold' } })
+    cluster.api.setFaults({ action: { type: 'hold' } })
     const { pid, ended } = cluster.begin(...flags)
     const { method, path, when } = kill
-    await cluster.api.setFaults({ method, path, action: { type: 'kill', pid, when } })
+    cluster.api.setFaults({ method, path, action: { type: 'kill', pid, when } })
     expect((await ended).status).toBeUndefined()
-    await cluster.api.setFaults()
+    cluster.api.setFaults()
 
     // Longer than the lease of the dead apply lasts.
     await cluster.elapse(2)

@@ -50,21 +50,21 @@ it('a controller that lives, while pods come and go: every plan is empty, and an
     'own',
   )
   for (const on of ['n1', 'n2', 'n1']) {
-    await cluster.api.put(controllerLease(0), ...['a', 'b'].map((claim) => pod(`${claim}-0`, on, claim)))
+    cluster.api.put(controllerLease(0), ...['a', 'b'].map((claim) => pod(`${claim}-0`, on, claim)))
     await cluster.kubelets()
     const plan = await cluster.plan()
     expect([plan.inputs.controller.state, plan.operations]).toEqual(['lives', []])
   }
   expect(await cluster.apply()).toMatchObject({ status: 0, ends: [] })
-  expect(await cluster.changes()).toEqual([])
+  expect(cluster.changes()).toEqual([])
 })
 
 it('a controller that attaches between the two looks of an apply stops it', async () => {
   await using cluster = await LiveCluster.start(moved())
   const { ended } = await cluster.beginHeld({ method: 'POST', path: '/leases' })
   const [made] = node('here') as [{ status: object }]
-  await cluster.api.put({ ...made, status: { ...made.status, volumesAttached: [{ name: 'x', devicePath: '' }] } })
-  await cluster.api.setFaults()
+  cluster.api.put({ ...made, status: { ...made.status, volumesAttached: [{ name: 'x', devicePath: '' }] } })
+  cluster.api.setFaults()
   expect((await ended).ends).toContainEqual(expect.stringContaining('refused AttachVolume pv-data@here'))
   expect(await cluster.attachments()).not.toContain('pv-data@here')
 })
@@ -72,14 +72,14 @@ it('a controller that attaches between the two looks of an apply stops it', asyn
 it('a controller that comes back and deletes what volctl is about to delete: refused, and the rest is left to it', async () => {
   await using cluster = await LiveCluster.start(moved(), 'own')
   const { ended } = await cluster.beginHeld({ method: 'DELETE' })
-  await cluster.api.put(controllerLease(0))
+  cluster.api.put(controllerLease(0))
   await cluster.detach('data', 'gone')
-  await cluster.api.setFaults()
+  cluster.api.setFaults()
   expect(await ended).toMatchObject({
     status: 3,
     ends: ['refused DetachVolume pv-data@gone Changed', 'skipped AttachVolume pv-data@here Predecessor'],
   })
-  expect(await cluster.changes()).toEqual(['DELETE 409'])
+  expect(cluster.changes()).toEqual(['DELETE 409'])
   // As the plan says: the controller acts, and before it the attacher.
   expect(waitsOf(await cluster.plan())).toEqual(['AttachmentDeleting pv-data@gone', 'DetachFirst pv-data@here'])
 })
@@ -121,7 +121,7 @@ it.each<{ name: string; fault: Fault; operations: readonly string[]; complete: b
   const idle = Array.from({ length: 500 }, (_, n) => pod(`idle-${n}`, 'here', 'one'))
   const volumes = ['free', 'one'].flatMap((name) => [...claimed(name), attached(name, 'here')])
   await using cluster = await LiveCluster.start([...node('here'), ...volumes, ...idle, pod('web-1', 'here', 'one')])
-  await cluster.api.setFaults(fault)
+  cluster.api.setFaults(fault)
   const plan = await cluster.plan()
   expect([operationsOf(plan), plan.complete]).toEqual([operations, complete])
 })

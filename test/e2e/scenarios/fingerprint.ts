@@ -14,10 +14,10 @@ export interface Fingerprint {
   readonly contents: Readonly<Record<string, string>>
 }
 
-export async function fingerprint(scene: Scene): Promise<Fingerprint> {
+export function fingerprint(scene: Scene): Fingerprint {
   const { rootDir } = scene
   const mounts = scene.mountPoints().map((path) => relative(rootDir, path))
-  const requests = await scene.api.requests()
+  const requests = scene.api.requests()
   const deleted = requests.filter(({ method, status }) => method === 'DELETE' && status < 300)
   return {
     files: filesOf(rootDir, mounts),

@@ -40,36 +40,14 @@ export interface LoggedRequest {
   readonly status: number
 }
 
-export interface TestApiServer extends AsyncDisposable {
-  readonly url: string
-  /** Holds ca.crt and the kubeconfigs; removed by `stop`. */
-  readonly directory: string
-  kubeconfig(user: string): string
-  /** Those that have been answered. */
-  requests(): Promise<readonly LoggedRequest[]>
-  clearRequests(): Promise<void>
-  /** TLS connections: all so far, and those that are open. */
-  connections(): Promise<number>
-  openConnections(): number
-  put(...objects: object[]): Promise<void>
-  remove(kind: string, name: string, namespace?: string): Promise<void>
-  /** Every time in every object is so much longer ago. */
-  elapse(ms: number): Promise<void>
-  /** Requests that a fault holds now. */
-  held(): Promise<number>
-  /** Replaces all faults. */
-  setFaults(...faults: Fault[]): Promise<void>
-  set(settings: Partial<Settings>): Promise<void>
-  /** Ends it and removes its directory. */
-  stop(): Promise<void>
-}
+export type TestApiServer = Awaited<ReturnType<typeof startApiServer>>
 
 const PATCHES = ['application/strategic-merge-patch+json', 'application/merge-patch+json']
 
 /** Answers above this size are compressed for clients that accept it, as Kubernetes does (N52). */
 const COMPRESS_FROM = 128 * 1024
 
-export async function startApiServer(options: ApiServerOptions = {}): Promise<TestApiServer> {
+export async function startApiServer(options: ApiServerOptions = {}) {
   const { data = [], objects = [], host = '127.0.0.1', others = () => false } = options
   const store = new Store()
   const documents = [...data.map((file) => JSON.parse(readFileSync(file, 'utf8'))), ...objects]
@@ -147,22 +125,29 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Te
   }
   return {
     url,
+    /** Holds ca.crt and the kubeconfigs; removed by `stop`. */
     directory,
-    kubeconfig: (user) => {
+    kubeconfig: (user: string): string => {
       const path = kubeconfigs.get(user)
       if (path === undefined) throw new Error(`no user ${user}`)
       return path
     },
-    requests: async () => [...log],
-    clearRequests: async () => void log.splice(0),
-    connections: async () => accepted,
+    /** Those that have been answered. */
+    requests: (): readonly LoggedRequest[] => [...log],
+    clearRequests: () => void log.splice(0),
+    /** TLS connections: all so far, and those that are open. */
+    connections: () => accepted,
     openConnections: () => open,
-    put: async (...added) => added.forEach((object) => void store.put(structuredClone(object) as StoredObject)),
-    remove: async (kind, name, namespace) => store.remove(kind, namespace, name),
-    elapse: async (ms) => store.elapse(ms),
-    held: async () => faults.held,
-    setFaults: async (...all) => faults.set(all),
-    set: async (changed) => void Object.assign(settings, changed),
+    put: (...added: object[]) => added.forEach((object) => void store.put(structuredClone(object) as StoredObject)),
+    remove: (kind: string, name: string, namespace?: string) => store.remove(kind, namespace, name),
+    /** Every time in every object is so much longer ago. */
+    elapse: (ms: number) => store.elapse(ms),
+    /** Requests that a fault holds now. */
+    held: () => faults.held,
+    /** Replaces all faults. */
+    setFaults: (...all: Fault[]) => faults.set(all),
+    set: (changed: Partial<Settings>) => void Object.assign(settings, changed),
+    /** Ends it and removes its directory. */
     stop,
     [Symbol.asyncDispose]: stop,
   }

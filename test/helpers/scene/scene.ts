@@ -128,7 +128,7 @@ const csiVolumes = (parts: Parts): ScenePod['volumes'] => [...podVolumes(parts).
 async function setUpScene(parts: Parts): Promise<void> {
   const { api, driver, rootDir, sources } = parts
   const pods: ScenePod[] = Object.values(parts.pods)
-  await api.put(
+  api.put(
     node(podVolumes(parts)),
     ...podVolumes(parts).flatMap((volume) => volumeObjects(volume, sources.local)),
     ...pods.map((each) => pod(each, sources.hostPath)),
@@ -152,7 +152,7 @@ export function sandbox({ uid, name }: ScenePod): SandboxState {
 async function breakScene(parts: Parts, tell: (step: string) => void): Promise<void> {
   const { api, driver, rootDir, sources, pods } = parts
   tell('The kubelet goes down. Meanwhile two pods are deleted by force.')
-  for (const { name } of [pods.db, pods.batch]) await api.remove('Pod', name, NAMESPACE)
+  for (const { name } of [pods.db, pods.batch]) api.remove('Pod', name, NAMESPACE)
   setAlive(parts, [pods.web])
 
   tell('One of them leaves a subPath mount behind, and nothing else of its volume.')
@@ -162,7 +162,7 @@ async function breakScene(parts: Parts, tell: (step: string) => void): Promise<v
   await stageVolume(driver, handleOf(FORGOTTEN))
 
   tell('And a volume is still attached that nobody here wants.')
-  await api.put(
+  api.put(
     node([...podVolumes(parts), FORGOTTEN, IDLE]),
     ...[FORGOTTEN, IDLE].flatMap((volume) => volumeObjects(volume, sources.local)),
   )

@@ -54,7 +54,7 @@ describeUnless(noFuse, 'servers that answer with ESTALE or EIO', () => {
       const places = placesOf(scene, directory)
       for (const [path, mode] of Object.values(places)) await startFuse(path, mode)
       const [host, local] = [places.host[0], places.local[0]]
-      await scene.api.put(...comingPod(host, local))
+      scene.api.put(...comingPod(host, local))
       const file = `${directory}/node.json`
       expect(await runVolctl(scene, ['snapshot', '-o', file])).toMatchObject({ status: 0 })
       const { deadMounts = [] } = JSON.parse(readFileSync(file, 'utf8')) as NodeSnapshot

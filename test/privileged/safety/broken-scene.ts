@@ -15,7 +15,7 @@ export async function onBroken<T>(
   const scene = await makeScene({ directory: `${directory}/scene`, small: true, layout })
   try {
     await scene.breakIt()
-    await scene.api.clearRequests()
+    scene.api.clearRequests()
     return await use(scene)
   } finally {
     await scene.dispose()

@@ -31,7 +31,7 @@ const LONG_AGO = 1_750_000_000
 async function repair(scene: Scene, before: object): Promise<object> {
   const plan = await planOf(scene)
   const { status, ends, stderr } = await applyTo(scene)
-  const after = await fingerprint(scene)
+  const after = fingerprint(scene)
   const found = {
     status,
     blocked: blockedOf(plan),
@@ -89,12 +89,12 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       sh('mount', '-t', 'tmpfs', 'foreign', common)
       // S22: a pod wants memory where a file lies.
       const uid = '99999999-2222-4333-8444-000000000001'
-      await api.put(pod({ name: 'new', uid, volumes: [], others: ['memory'] }, ''))
+      api.put(pod({ name: 'new', uid, volumes: [], others: ['memory'] }, ''))
       const memory = `${rootDir}/pods/${uid}/volumes/kubernetes.io~empty-dir/memory`
       mkdirSync(memory, { recursive: true })
       for (const path of [secret, common, memory]) writeFileSync(`${path}/file`, 'x')
       // S23: content changed, and nobody asked for it to be written.
-      await api.put({
+      api.put({
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: 'password', namespace: 'shop', uid: 'p' },
@@ -137,7 +137,7 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       scene.driver.setFaults('fail NodeUnpublishVolume=INTERNAL')
       const [, second] = volumeObjects({ name: 'old2', kind: 'filesystem' }, '') as { spec: object }[]
       const csi = { driver: scene.driver.name, volumeHandle: handleOf(FORGOTTEN), fsType: 'ext4' }
-      await scene.api.put({ ...second, spec: { ...second?.spec, csi } })
+      scene.api.put({ ...second, spec: { ...second?.spec, csi } })
       expect(await repair(scene, scene.contentHashes())).toMatchObject({
         blocked: ['DetachVolume vol-old: AttachmentUnclear'],
         undone: ['RemoveOrphanPodDir -: skipped DriverFailed', 'UnmountVolume pv-common: failed DriverFailed'],
@@ -164,13 +164,13 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         spec: { accessModes: ['ReadWriteOnce'] },
         status: { phase: 'Pending' },
       }
-      await scene.api.put({ ...volume, spec: { ...volume?.spec, volumeMode: 'Block' } }, pending, made)
+      scene.api.put({ ...volume, spec: { ...volume?.spec, volumeMode: 'Block' } }, pending, made)
       // What was staged here is attached to another node, too.
       const elsewhere = `${NODE}-2`
       const found = volumeObjects(FORGOTTEN, '').at(-1) as { metadata: object; spec: object }
       const name = attachmentName(handleOf(FORGOTTEN), scene.driver.name, elsewhere)
       const metadata = { ...found.metadata, name, uid: 'va' }
-      await scene.api.put({ ...found, metadata, spec: { ...found.spec, nodeName: elsewhere } })
+      scene.api.put({ ...found, metadata, spec: { ...found.spec, nodeName: elsewhere } })
       expect(await repair(scene, scene.contentHashes())).toMatchObject({
         blocked: ['DetachVolume vol-old: TwoWriters', 'UnmountDevice vol-old: TwoWriters'],
         problems: expect.arrayContaining(['MayBeInUse']),
@@ -193,9 +193,9 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
         for (const each of blocked) expect(each).toMatch(new RegExp(`^(UnmountDevice|DetachVolume) .*: ${code}$`))
       }
       // S4: one PersistentVolume of a pod that lives cannot be read: it may be any of what is staged.
-      await api.setFaults({ path: '/persistentvolumes', action: { type: 'status', status: 500 } })
+      api.setFaults({ path: '/persistentvolumes', action: { type: 'status', status: 500 } })
       await holdsDevices('MayBeInUse')
-      await api.setFaults()
+      api.setFaults()
       // S9: a process of a pod that nothing on this node knows.
       tell(scene, { processes: [pods.web.uid, UNKNOWN] })
       await holdsDevices('UnknownPodProcess')
@@ -210,10 +210,10 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       expect(await readyOf(scene)).toEqual(['UnmountVolume', 'UnmountVolume', 'UnmountVolume', 'RemoveOrphanPodDir'])
       writeFileSync(hostFile, told)
       // S5: the claim of a pod that lives is deleted.
-      await api.remove('PersistentVolumeClaim', 'common', 'shop')
+      api.remove('PersistentVolumeClaim', 'common', 'shop')
       expect(await problemsOf(scene)).toContain('MayBeInUse')
       expect((await planOf(scene)).operations.filter((each) => each.pod?.uid === pods.web.uid)).toEqual([])
-      await api.put(...volumeObjects(pods.web.volumes[0] ?? IDLE, '').slice(0, 1))
+      api.put(...volumeObjects(pods.web.volumes[0] ?? IDLE, '').slice(0, 1))
       // S9: the runtime knows none of the pods that live: it is another one. What is merely attached is of no pod.
       cri.set({ pods: [] })
       expect(await repair(scene, before)).toMatchObject({
@@ -289,9 +289,9 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       rmSync(`${staging.slice(0, -'globalmount'.length)}vol_data.json`)
       const [, volume, attachment] = volumeObjects(FORGOTTEN, '') as { metadata: { name: string }; spec: object }[]
       const csi = { driver: driver.name, volumeHandle: 'vol-new', fsType: 'ext4' }
-      await api.put({ ...volume, spec: { ...volume?.spec, csi } })
-      await api.remove('VolumeAttachment', attachment?.metadata.name ?? '')
-      await api.put(node([...pods.web.volumes, ...pods.batch.volumes, IDLE]))
+      api.put({ ...volume, spec: { ...volume?.spec, csi } })
+      api.remove('VolumeAttachment', attachment?.metadata.name ?? '')
+      api.put(node([...pods.web.volumes, ...pods.batch.volumes, IDLE]))
       expect(await repair(scene, scene.contentHashes())).toMatchObject({
         status: 3,
         blocked: [expect.stringMatching(/^UnmountDevice [0-9a-f]{64}: IdentityUnconfirmed$/)],
@@ -353,7 +353,7 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
           'ReadWriteOnce',
         ])
           expect(stderr).toContain(shown)
-        const after = await fingerprint(scene)
+        const after = fingerprint(scene)
         expect({ detached: after.detached.length, contents: after.contents }).toEqual({
           detached: 3,
           contents: before,

@@ -45,7 +45,7 @@ describeUnless(noSystemd, 'apply --stop-kubelet', () => {
     const failed = await interruptedBy(place, () =>
       place.node.api.setFaults({ action: { type: 'status', status: 500 } }),
     )
-    await place.node.api.setFaults()
+    place.node.api.setFaults()
     expect(failed).toMatchObject({ status: 1, ...RUNS, left: true, journal: ['begin', 'stop', 'start, runs'] })
     const masked = await interruptedBy(place, () => place.systemd.systemctl('mask', '--runtime', UNIT))
     place.systemd.systemctl('unmask', '--runtime', UNIT)

@@ -200,7 +200,7 @@ function reportNode(place: StopPlace): NodeJS.Timeout {
     if (place.state() !== 'active') return
     const { status, ...node } = nodeObject() as { readonly status: object }
     const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: new Date().toISOString() }
-    void place.node.api.put({ ...node, status: { ...status, conditions: [ready] } }).catch(() => undefined)
+    place.node.api.put({ ...node, status: { ...status, conditions: [ready] } })
   }, 500)
 }
 

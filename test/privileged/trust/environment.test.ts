@@ -19,11 +19,11 @@ const PROGRAMS = [
 ]
 
 /** The launcher has a link to resolve, systemd runs, and a path is to be looked at. */
-async function prepare({ directory, api }: TrustNode): Promise<void> {
+function prepare({ directory, api }: TrustNode): void {
   symlinkSync(VOLCTL, `${directory}/volctl`)
   mkdirSync('/run/systemd/system', { recursive: true })
   mkdirSync(`${directory}/shared`)
-  await api.put({
+  api.put({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'idle', namespace: 'default', uid: podUid(7) },
@@ -99,7 +99,7 @@ describeUnless(noRoot, "the caller's environment", () => {
       // volctl has to go into its mount namespace.
       const through = ['unshare', '-m', '--propagation', 'unchanged']
       if (kubelet === 'elsewhere') await node.start({ name: 'kubelet', flags: node.flags(), through })
-      await prepare(node)
+      prepare(node)
       const { env, places } = lies(node)
       const plain = await planAndApply(node, {})
       expect(plain).toMatchObject({ plan: { node: NODE }, mounted: false })
@@ -123,6 +123,6 @@ describeUnless(noRoot, "the caller's environment", () => {
     expect(await plan({ NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_EXTRA_CA_CERTS: authority })).toEqual(plain)
     const openssl = { SSL_CERT_FILE: authority, NODE_USE_SYSTEM_CA: '1', NODE_OPTIONS: '--use-openssl-ca' }
     expect(await plan(openssl)).toEqual(plain)
-    expect(await node.api.requests()).toEqual([])
+    expect(node.api.requests()).toEqual([])
   })
 })

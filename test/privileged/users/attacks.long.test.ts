@@ -156,7 +156,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
         renameSync(own, elsewhere)
         symlinkSync(elsewhere, own)
         const volumes = [{ name: 'h', hostPath: { path: `${named}/below` } }]
-        await scene.api.put({
+        scene.api.put({
           ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'default', uid: 'p' } },
           ...{ spec: { nodeName: 'worker-1', containers: [], volumes }, status: { phase: 'Running' } },
         })

@@ -38,7 +38,7 @@ export interface TrialNode {
   readonly disks: CsiDriver
   readonly directories: CsiDriver
   /** Tells the API server of these volumes alone: attached and reported in use where they are of a driver. */
-  setVolumes(volumes: readonly PersistentVolume[]): Promise<void>
+  setVolumes(volumes: readonly PersistentVolume[]): void
   plan(): Promise<Plan>
   /** Everything that may be done. */
   apply(): Promise<{
@@ -87,14 +87,14 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
 
 let earlier: readonly PersistentVolume[] = []
 
-async function setVolumes(api: TestApiServer, volumes: readonly PersistentVolume[]): Promise<void> {
+function setVolumes(api: TestApiServer, volumes: readonly PersistentVolume[]): void {
   for (const { name, csi } of earlier) {
-    await api.remove('PersistentVolume', name)
-    await api.remove('PersistentVolumeClaim', name, NAMESPACE)
-    if (csi) await api.remove('VolumeAttachment', attachmentName(csi.handle, csi.driver, NODE))
+    api.remove('PersistentVolume', name)
+    api.remove('PersistentVolumeClaim', name, NAMESPACE)
+    if (csi) api.remove('VolumeAttachment', attachmentName(csi.handle, csi.driver, NODE))
   }
   earlier = volumes
-  await api.put(...nodeObjects(volumes), ...volumes.flatMap(volumeObjects))
+  api.put(...nodeObjects(volumes), ...volumes.flatMap(volumeObjects))
 }
 
 function nodeObjects(volumes: readonly PersistentVolume[]): object[] {

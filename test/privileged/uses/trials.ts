@@ -114,7 +114,7 @@ async function onNode(
           else if (!(holding instanceof Unavailable)) throw new Error(nameOf(subject.combination), { cause: holding })
           else verdicts.push({ ...subject.combination, skipped: holding.message, outcomes: [], hurt: '' })
         }
-        await node.setVolumes(subjects.flatMap(({ volume }) => volume ?? []))
+        node.setVolumes(subjects.flatMap(({ volume }) => volume ?? []))
         verdicts.push(...(await work(node, trials)))
       } finally {
         await cleanUp(node, trials)
