@@ -1,21 +1,20 @@
-import { Args, type Interfaces } from '@oclif/core'
+import { Args } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
 import { parseDuration } from '../core/base/duration.ts'
+import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { carryOut, isDrawn, refusalOf } from '../core/cli/carry-out.ts'
-import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
+import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { confirm, mustAsk, terminals } from '../core/cli/confirm.ts'
+import { mustAsk, terminals } from '../core/cli/confirm.ts'
 import { applyFlags, DEFAULTS } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import {
-  clusterOptions,
   journalDirectory,
   nodeChoice,
   parseCount,
@@ -25,8 +24,7 @@ import {
 } from '../core/cli/options.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
-import { stopAsked } from '../core/cli/stop-asked.ts'
-import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
+import { notStarted, StoppedKubelet, stopAsked } from '../core/cli/stopped-kubelet.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
@@ -34,53 +32,24 @@ import { type TimeLimits, timeLimits } from '../core/node/kubelet-stop/plan-stop
 import type { UnitFacts } from '../core/node/kubelet-stop/stoppable.ts'
 import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
-import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
+import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
-import {
-  DEFAULT_SETTLE_MS,
-  type Operation,
-  type Plan,
-  type PlanOptions,
-  type ReviewedPlan,
-  type SavedPlan,
-} from '../core/plan/plan.ts'
+import type { Plan, ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
 import { closing, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 
-function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefined): string {
-  return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${readyText(ready)}? Type 'yes' to continue: `
-}
-
-type ParsedFlags = Interfaces.InferredFlags<typeof Apply.flags> & Naming
-
-/** What the command line asks for. */
-interface Asked {
-  readonly flags: ParsedFlags
-  readonly planfile: string | undefined
-  readonly parallel: number
-  readonly timeoutMs: number
-  readonly maxMs: number
-  readonly journalDir: string | undefined
-  /** A person is there, who can say yes. */
-  readonly asks: boolean
-}
-
 /** One apply of this node. */
-interface Run extends Asked {
+interface Run extends ApplyAsked {
   readonly interrupts: Interrupts
+  /** The plan that was reviewed and saved, whose options count. */
+  saved?: SavedPlan
   /** The last look. */
   node: CollectedNode
   /** The kubelet that this apply stops. */
   stop?: StoppedKubelet
-}
-
-/** The plan that was reviewed and saved, if there is one, and the options of the pass. */
-interface Basis {
-  readonly saved: SavedPlan | undefined
-  readonly options: PlanOptions
 }
 
 /** The plan that a look gives, and what of it would be carried out. */
@@ -91,8 +60,6 @@ interface Planned {
   /** The unit that is stopped for it, and for how long. */
   readonly stop?: { readonly facts: UnitFacts; readonly limits: TimeLimits }
 }
-
-type PlanOf = (node: CollectedNode, state?: NodeState) => Promise<Planned>
 
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
@@ -131,27 +98,33 @@ export default class Apply extends VolctlCommand {
 
   async run(): Promise<void> {
     const asked = await this.#ask()
-    if (asked.flags.cluster) return await this.#toCluster(asked)
-    const fromFile = await this.#readFile(asked)
-    await requireNodeHere(nodeChoice(asked.flags))
+    const { flags, planfile } = asked
+    if (flags.cluster) {
+      // It shares only flags and manners: it needs no root, and changes nothing on this machine.
+      const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
+      return await applyToCluster(this, asked)
+    }
+    const isPiped = planfile !== undefined && isPlanInput(planfile)
+    const fromFile = planfile === undefined || isPiped ? {} : await this.#readPlan(planfile)
+    await requireNodeHere(nodeChoice(flags))
     requireRoot()
     using interrupts = new Interrupts((line) => this.say(line))
-    const looked = this.#lookAt(asked.flags, { signal: interrupts.stop })
-    const run: Run = { ...asked, interrupts, node: await interrupts.orInterrupted(looked) }
+    const looked = this.#look(flags, { signal: interrupts.stop })
+    const run: Run = { ...asked, ...fromFile, interrupts, node: await interrupts.orInterrupted(looked) }
     try {
       requireStanding(run.node)
       // Not before the look: where volctl starts again in another mount namespace, that run reads it.
-      const basis = fromFile ?? (await interrupts.orInterrupted(this.#read(run.planfile)))
-      const planned = await this.#plan(run, basis)
-      const confirmed = await this.#review(run, basis, planned)
-      await this.#carryOut(run, basis, planned, confirmed)
+      if (isPiped) Object.assign(run, await interrupts.orInterrupted(this.#readPlan(planfile)))
+      const planned = await this.#judge(run)
+      const confirmed = await this.#review(run, planned)
+      await this.#carryOut(run, planned, confirmed)
     } finally {
       leaveNode(run.node)
     }
   }
 
   /** @throws VolctlError Usage */
-  async #ask(): Promise<Asked> {
+  async #ask(): Promise<ApplyAsked> {
     const { flags: typed, args, raw } = await this.parse(Apply)
     const { 'name-or-planfile': names = [] } = args
     const { planfile, ...narrowed } = applyArguments(names, typed)
@@ -166,73 +139,70 @@ export default class Apply extends VolctlCommand {
       maxMs: parseDuration(flags['max-downtime'] ?? DEFAULTS['max-downtime'], '--max-downtime'),
       journalDir: journalDirectory(flags.journal),
       asks: mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io)),
+      options: planOptions(flags, this.config.version),
     }
   }
 
-  /** Before the node is read; undefined: the plan is on standard input. */
-  async #readFile({ planfile, flags }: Asked): Promise<Basis | undefined> {
-    const fromFlags = planOptions(flags, this.config.version)
-    if (planfile === undefined) return { saved: undefined, options: fromFlags }
-    return isPlanInput(planfile) ? undefined : await this.#read(planfile)
+  async #readPlan(file: string): Promise<Pick<Run, 'saved' | 'options'>> {
+    const saved = await readTypedPlan(NODE_PLAN, file, this.config.version)
+    const from = isPlanInput(file) ? 'standard input' : file
+    this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
+    return { saved, options: saved.options }
   }
 
-  #lookAgain({ flags, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
-    return this.#lookAt(flags, { signal: interrupts.abandon, stopped: stop && before.node.kubelet, before })
-  }
-
-  #lookAt(flags: ParsedFlags, options: Omit<LookOptions, 'attributes' | 'log'>): Promise<CollectedNode> {
+  #look(flags: ApplyAsked['flags'], options: Omit<LookOptions, 'attributes' | 'log'>): Promise<CollectedNode> {
     return lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, ...options })
   }
 
+  #lookAgain({ flags, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
+    return this.#look(flags, { signal: interrupts.abandon, stopped: stop && before.node.kubelet, before })
+  }
+
   /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */
-  async #plan(run: Run, { saved, options }: Basis): Promise<Planned> {
-    const { flags, interrupts } = run
-    const planOf: PlanOf = async (look, state = look) => {
-      const { node, decided } = await judged({ ...look, ...state }, options, { signal: interrupts.stop })
-      const { plan } = decided
-      const done = (operation: Operation): boolean => isDone(operation, node)
-      return { node, plan, shown: saved === undefined ? plan : planToReview(saved, plan, done) }
-    }
-    const stopped = flags['stop-kubelet']
-      ? await interrupts.orInterrupted(this.#stopped(run, options, planOf))
-      : undefined
-    const planned = stopped ?? (await this.#settled(run, planOf))
+  async #judge(run: Run): Promise<Planned> {
+    const { flags, saved, interrupts } = run
+    const stopped = flags['stop-kubelet'] ? await interrupts.orInterrupted(this.#stopped(run)) : undefined
+    const planned = stopped ?? (await this.#settled(run))
     run.node = planned.node
     if (saved === undefined) requireNamed(planned.plan.problems, flags)
     return planned
   }
 
+  /** @param state another state of the same node */
+  async #planOf({ saved, options, interrupts }: Run, look: CollectedNode, state: NodeState = look): Promise<Planned> {
+    const { node, decided } = await judged({ ...look, ...state }, options, { signal: interrupts.stop })
+    const { plan } = decided
+    const shown = saved === undefined ? plan : planToReview(saved, plan, (operation) => isDone(operation, node))
+    return { node, plan, shown }
+  }
+
   /** Undefined: nothing is stopped, and the person knows why. */
-  async #stopped(run: Run, { settleMs }: PlanOptions, planOf: PlanOf): Promise<Planned | undefined> {
-    const { node, flags, maxMs, timeoutMs } = run
-    const asked = await stopAsked(node, {
+  async #stopped(run: Run): Promise<Planned | undefined> {
+    const { node, flags, maxMs, timeoutMs, options } = run
+    const { settleMs } = options
+    const stop = await stopAsked(node, {
       settleMs,
       ownKubeconfig: flags.kubeconfig !== undefined,
-      planOf: (state) => planOf(node, state),
+      planOf: (state) => this.#planOf(run, node, state),
     })
-    if (typeof asked === 'string') {
-      this.say(asked)
+    if (typeof stop === 'string') {
+      this.say(stop)
       return undefined
     }
-    const { facts, plan, shown } = asked
-    const limits = timeLimits({
-      maxMs,
-      settleMs,
-      timeoutMs: flags.timeout === undefined ? undefined : timeoutMs,
-      defaultTimeoutMs: timeoutMs,
-    })
-    return { node, plan, shown, stop: { facts, limits } }
+    const own = flags.timeout === undefined ? undefined : timeoutMs
+    const limits = timeLimits({ maxMs, settleMs, timeoutMs: own, defaultTimeoutMs: timeoutMs })
+    return { ...stop.then, node, stop: { facts: stop.facts, limits } }
   }
 
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
-  async #settled(run: Run, planOf: PlanOf): Promise<Planned> {
+  async #settled(run: Run): Promise<Planned> {
     const { interrupts, flags } = run
-    const first = await planOf(run.node)
+    const first = await this.#planOf(run, run.node)
     if (flags['no-wait']) return first
     const waited = afterSettling(first, {
       again: async () => {
         run.node = await this.#lookAgain(run, run.node)
-        return await planOf(run.node)
+        return await this.#planOf(run, run.node)
       },
       kubeletIsBack: async () => ownsNode(await run.node.node.kubeletState()),
       signal: interrupts.stop,
@@ -245,84 +215,45 @@ export default class Apply extends VolctlCommand {
     return await interrupts.orInterrupted(waited)
   }
 
-  /**
-   * The plan as a person must see it before saying yes (S31), what refuses it as a whole, and the question.
-   *
-   * @returns whether a person has said yes: the node may have changed meanwhile
-   */
-  async #review({ flags, asks, maxMs, interrupts }: Run, { options }: Basis, planned: Planned): Promise<boolean> {
-    const { plan, shown, stop } = planned
+  /** @returns whether a person has said yes: the node may have changed meanwhile */
+  async #review(run: Run, { plan, shown, stop }: Planned): Promise<boolean> {
+    const { flags, maxMs, options, interrupts } = run
     const { settleMs } = options
-    const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
-    // Standard output stays for the answer.
-    if (asking || isDrawn(flags.output)) {
-      const screen = await this.screenOf(this.io.stderr, flags.output)
-      const advised = withAdvice(shown, givenBy(flags, settleMs))
-      messages.write(renderPlan(advised, screen, { confirm: true, unfolded: this.verbose }))
-    }
+    const { unit, unitFileState = '' } = { ...stop?.facts }
+    const atBoot = unitFileState.startsWith('enabled')
+    const does = unit === undefined ? 'Perform' : `Stop ${unit} and perform`
     const insecure = refuseInsecureApi(plan.inputs.api, options)
-    const refusal = refusalOf(plan) ?? refusalOf({ ...(insecure && { refused: insecure }) })
-    if (refusal !== undefined) throw refusal
-    if (stop !== undefined) {
-      const { unit, unitFileState } = stop.facts
-      const atBoot = unitFileState.startsWith('enabled')
-      messages.write(announcement({ unit, node: plan.node, maxMs, settleMs, atBoot }, messages.columns))
-    }
-    if (asking) await confirm(questionAbout(shown, stop?.facts.unit), interrupts.stop)
-    return asking
-  }
-
-  /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
-  async #toCluster({ flags, planfile, timeoutMs, journalDir, asks }: Asked): Promise<void> {
-    const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
-    const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
-    const choice: ClusterApplyChoice = {
-      ...{ timeoutMs, journalDir, asks, format: flags.output },
-      options: saved?.plan.options ?? clusterOptions(flags, planOptions(flags, this.config.version)),
-      saved,
-      context: givenBy(flags, DEFAULT_SETTLE_MS, [
-        ...(planfile === undefined ? [] : [planfile]),
-        ...(flags.yes ? ['--yes'] : []),
-      ]),
-      api: nodeChoice(flags),
-      noJournal: flags['no-journal'],
-      naming: flags,
-      digest: flags.confirm,
-    }
-    await applyToCluster(choice, this)
-  }
-
-  async #readOfCluster(file: string): Promise<NonNullable<ClusterApplyChoice['saved']>> {
-    const { savedClusterPlan } = await import('../core/plan/cluster-plan.ts')
-    return { plan: await readTypedPlan({ scope: 'cluster', shape: savedClusterPlan }, file, this.config.version), file }
-  }
-
-  async #read(file = '-'): Promise<Basis> {
-    const saved = await readTypedPlan(NODE_PLAN, file, this.config.version)
-    const from = isPlanInput(file) ? 'standard input' : file
-    this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
-    return { saved, options: saved.options }
+    return await review(this, run, {
+      operations: shown.operations,
+      draw: (screen) =>
+        renderPlan(withAdvice(shown, givenBy(flags, settleMs)), screen, { confirm: true, unfolded: this.verbose }),
+      ...omitUndefined({ refused: plan.refused ?? insecure }),
+      below: unit && announcement({ unit, node: plan.node, maxMs, settleMs, atBoot }, messages.columns),
+      question: `${does} ${readyText(shown.summary.ready ?? 0)}? Type 'yes' to continue: `,
+      signal: interrupts.stop,
+    })
   }
 
   /** The saved plan or the fresh one, and its outcome. */
-  async #carryOut(run: Run, { saved, options }: Basis, planned: Planned, confirmed: boolean): Promise<void> {
-    const { flags, interrupts, maxMs } = run
-    const { plan: fresh, shown, stop } = planned
+  async #carryOut(run: Run, { plan: fresh, shown, stop }: Planned, confirmed: boolean): Promise<void> {
+    const { flags, interrupts, maxMs, options, saved } = run
     if (stop !== undefined) {
       const { facts, limits } = stop
-      run.stop = stoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
+      run.stop = new StoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
     }
     const context = applyContext(run.node, {
+      ...omitUndefined({
+        freshPlan: confirmed || run.stop !== undefined ? undefined : fresh,
+        planFile: run.planfile,
+        journalDir: run.journalDir,
+        kubeletStop: run.stop,
+      }),
       options,
-      freshPlan: confirmed || run.stop !== undefined ? undefined : fresh,
-      planFile: run.planfile,
-      journalDir: run.journalDir,
       noJournal: flags['no-journal'],
       parallel: run.parallel,
       timeoutMs: stop?.limits.operationMs ?? run.timeoutMs,
       signal: interrupts.stop,
       abandon: interrupts.abandon,
-      kubeletStop: run.stop,
       lookAgain: async (before) =>
         (await judged(await this.#lookAgain(run, before), options, { signal: interrupts.stop })).node,
     })

@@ -1,7 +1,7 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 
 import { isDone } from '../apply/find-again.ts'
-import type { ApplyContext, Cluster, CsiNode, KubeletStop } from '../apply/operation/ports.ts'
+import type { ApplyContext, Cluster, CsiNode } from '../apply/operation/ports.ts'
 import { VolctlError } from '../base/errors.ts'
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
@@ -18,7 +18,7 @@ import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses, knownPods } from '../reconcile/pods/witnesses.ts'
 import { csiNodeClient } from '../rpc/csi-node-client.ts'
@@ -30,26 +30,24 @@ import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
 
-interface ApplySettings {
+type Given =
+  | 'freshPlan'
+  | 'planFile'
+  | 'journalDir'
+  | 'noJournal'
+  | 'parallel'
+  | 'timeoutMs'
+  | 'signal'
+  | 'abandon'
+  | 'kubeletStop'
+
+interface ApplySettings extends Pick<ApplyContext, Given> {
   readonly options: PlanOptions
-  /** Of the moment. */
-  readonly freshPlan?: Plan | undefined
-  readonly planFile?: string | undefined
-  /** --journal. */
-  readonly journalDir?: string | undefined
-  readonly noJournal: boolean
-  readonly parallel: number
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
-  readonly abandon: AbortSignal
-  readonly kubeletStop?: KubeletStop | undefined
   /** A new whole look, with the connections of the last. */
   readonly lookAgain: (before: CollectedNode) => Promise<CollectedNode>
 }
 
-export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
-  const { options, parallel, timeoutMs, signal, abandon, lookAgain } = settings
-  const { freshPlan, planFile, noJournal, kubeletStop } = settings
+export function applyContext(first: CollectedNode, { options, lookAgain, ...given }: ApplySettings): ApplyContext {
   const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
   let latest = first
   return {
@@ -68,17 +66,11 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
       latest.snapshot.api === undefined
         ? { state: 'Unknown', reason: 'was not read' }
         : apiLookup(latest.snapshot.api).csiDriver(name),
-    parallel,
-    timeoutMs,
-    signal,
-    abandon,
     guards: guardsLifted(options),
-    ...omitUndefined({ lockFile }),
-    journalDir: settings.journalDir ?? lazyDir,
+    ...omitUndefined({ lockFile, detachWaitMs: given.kubeletStop && given.timeoutMs }),
+    journalDir: lazyDir,
     lazyDir,
-    noJournal,
-    ...omitUndefined({ freshPlan, planFile, kubeletStop }),
-    ...(kubeletStop !== undefined && { detachWaitMs: timeoutMs }),
+    ...given,
   }
 }
 

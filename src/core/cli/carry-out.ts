@@ -1,4 +1,5 @@
-/** What `apply` prints while it carries a plan out, and how it and `plan` end: of either scope. */
+/** What an apply of either scope has in common: what is asked for, the question, what is printed meanwhile; and how it and `plan` end. */
+import type { Interfaces } from '@oclif/core'
 import { SafetyRefusal } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
@@ -9,16 +10,64 @@ import {
   type ClusterApplyResult,
   resultEvent,
 } from '../plan/events.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Naming } from '../plan/name-faults.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
-import type { OutputFormat } from './flags.ts'
+import { confirm, type Expected } from './confirm.ts'
+import type { applyFlags, OutputFormat } from './flags.ts'
 import { messages } from './output.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
-export function isDrawn(format: OutputFormat): boolean {
+/** What the command line asks for. */
+export interface ApplyAsked {
+  readonly flags: Interfaces.InferredFlags<typeof applyFlags> & Naming
+  readonly planfile: string | undefined
+  readonly parallel: number
+  readonly timeoutMs: number
+  readonly maxMs: number
+  readonly journalDir: string | undefined
+  /** A person is there, who can say yes. */
+  readonly asks: boolean
+  /** By the flags: those in a plan file come before them. */
+  readonly options: PlanOptions
+}
+
+interface Review extends Pick<Plan, 'refused'> {
+  readonly operations: readonly { readonly blocked?: object }[]
+  readonly draw: (screen: Screen, asking: boolean) => string
+  /** What stands between the plan and the question. */
+  readonly below?: string | undefined
+  readonly question: string
+  /** Another answer than yes. */
+  readonly expected?: Expected | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * Shows the plan as a person must see it before saying yes (S31), then asks.
+ *
+ * @returns whether a person was asked, and has said yes
+ * @throws SafetyRefusal of a plan that is refused as a whole; VolctlError where the answer is another
+ */
+export async function review(
+  command: VolctlCommand,
+  { flags: { output }, asks }: ApplyAsked,
+  { operations, draw, refused, below = '', question, expected, signal }: Review,
+): Promise<boolean> {
+  const asking = asks && operations.some(({ blocked }) => blocked === undefined)
+  // Standard output stays for the answer.
+  if (asking || isDrawn(output)) messages.write(draw(await command.screenOf(command.io.stderr, output), asking))
+  const refusal = refused && refusalOf({ refused })
+  if (refusal !== undefined) throw refusal
+  messages.write(below)
+  if (asking) await confirm(`\n${question}`, signal, expected)
+  return asking
+}
+
+function isDrawn(format: OutputFormat): boolean {
   return format === 'table' || format === 'wide'
 }
 

@@ -8,54 +8,77 @@ import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
-import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
-import { type CommandContext, typed } from '../plan/commands.ts'
+import { type ClusterOptions, type ClusterPlan, savedClusterPlan } from '../plan/cluster-plan.ts'
+import { typed } from '../plan/commands.ts'
+import { readTypedPlan } from '../plan/documents/plan-file.ts'
 import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
-import { type Naming, requireNamed } from '../plan/name-faults.ts'
+import { requireNamed } from '../plan/name-faults.ts'
+import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
 import { clusterClosing, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/plan-view.ts'
-import { carryOut, isDrawn, refusalOf } from './carry-out.ts'
-import { confirm } from './confirm.ts'
-import type { OutputFormat } from './flags.ts'
+import { type ApplyAsked, carryOut, review } from './carry-out.ts'
+import { givenBy } from './command-context.ts'
 import { Interrupts } from './interrupts.ts'
 import { apiClient } from './load-cluster.ts'
-import type { NodeChoice } from './options.ts'
-import { messages } from './output.ts'
+import { clusterOptions, nodeChoice } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
-export interface ClusterApplyChoice {
-  /** Those of the plan that was saved, if there is one. */
-  readonly options: ClusterOptions
-  readonly api: Pick<NodeChoice, 'kubeconfig' | 'context'>
-  readonly timeoutMs: number
-  readonly journalDir?: string | undefined
-  readonly noJournal: boolean
-  readonly naming: Naming
-  /** --confirm */
-  readonly digest?: string | undefined
-  /** A plan that was reviewed and saved, and its file. */
-  readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
-  /** Of the same apply. */
-  readonly context: CommandContext
-  readonly asks: boolean
-  readonly format: OutputFormat
-}
-
 /** @throws VolctlError, also for what refused the apply after everything was printed */
-export async function applyToCluster(choice: ClusterApplyChoice, command: VolctlCommand): Promise<void> {
-  const { saved, api } = choice
+export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked): Promise<void> {
+  const { flags, planfile, timeoutMs } = asked
+  const format = { scope: 'cluster', shape: savedClusterPlan } as const
+  const saved = planfile === undefined ? undefined : await readTypedPlan(format, planfile, command.config.version)
+  const options = saved?.options ?? clusterOptions(flags, asked.options)
+  const words = [...(planfile === undefined ? [] : [planfile]), ...(flags.yes ? ['--yes'] : [])]
+  const context = givenBy(flags, DEFAULT_SETTLE_MS, words)
+  const again = (...more: readonly string[]): string =>
+    typed({ argv: ['volctl', 'apply', ...more], why: '' }, context).command
   using interrupts = new Interrupts((line) => command.say(line))
-  const client = apiClient(api, command.detail)
+  const signal = interrupts.stop
+  const client = apiClient(nodeChoice(flags), command.detail)
   try {
-    const { fresh, looked } = await planned(client, choice, command, interrupts)
-    if (saved === undefined) requireNamed(fresh.problems, choice.naming)
+    const { fresh, looked } = await planned(client, options, command, interrupts)
+    if (saved === undefined) requireNamed(fresh.problems, flags)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
-    const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
-    const digest = await reviewed(plan, choice, command, interrupts.stop)
-    await carryOutPlan(client, plan, { ...choice, digest, looked }, command, interrupts.stop)
+    const plan = withDigest({ ...fresh, ...saved })
+    const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
+    // What allows finalizers to be taken off, where it was not given.
+    const digest = flags.confirm === undefined ? plan.digest : undefined
+    const confirmed = await review(command, asked, {
+      ...omitUndefined({ refused: plan.refused }),
+      operations: plan.operations,
+      draw: (screen, asking) =>
+        // All that a person must have seen before saying yes (S31).
+        renderClusterPlan(plan, screen, { unfolded: true, context, asks: true }) + (asking ? '' : '\n'),
+      question:
+        digest === undefined
+          ? `Perform ${readyText(ready.length)}? Type 'yes' to continue: `
+          : `Finalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${digest}, to continue: `,
+      expected:
+        digest === undefined
+          ? undefined
+          : {
+              text: digest,
+              hint: `Type ${digest}. Where apply cannot ask: ${again('--confirm', digest)}`,
+            },
+      signal,
+    })
+    const settings = {
+      ...{ options, looked, timeoutMs, signal },
+      openJournal: () => journalOf(asked),
+      command: again(),
+      ...omitUndefined({ confirmed: flags.confirm ?? (confirmed ? digest : undefined), planFile: planfile }),
+    }
+    const nameOf = numberedInCluster(plan)
+    await carryOut(command, flags.output, plan, {
+      nameOf,
+      stepOf: (event) => `${nameOf(event)}: ${event.message}`,
+      apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
+      draw: (result, screen) => clusterClosing(result, plan, screen, context),
+    })
   } finally {
     client.close()
   }
@@ -64,7 +87,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, command: Volctl
 /** Without the cluster that was read, which the apply reads again: there is no room for both. */
 async function planned(
   client: KubeClient,
-  { options }: ClusterApplyChoice,
+  options: ClusterOptions,
   command: VolctlCommand,
   interrupts: Interrupts,
 ): Promise<{ readonly fresh: ClusterPlan; readonly looked: Looked }> {
@@ -75,74 +98,9 @@ async function planned(
   return { fresh: planCluster(state, options), looked: lookedAt(state) }
 }
 
-/**
- * Shows the plan where a person is to read it, and asks.
- *
- * @returns the digest that allows finalizers to be taken off, as the person gave it
- */
-async function reviewed(
-  plan: ClusterPlan,
-  { asks, format, digest, context }: ClusterApplyChoice,
-  command: VolctlCommand,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
-  const asking = asks && ready.length > 0
-  if (asking || isDrawn(format)) {
-    // All that a person must have seen before saying yes (S31).
-    const look = { unfolded: true, context, asks: true } as const
-    messages.write(renderClusterPlan(plan, await command.screenOf(command.io.stderr, format), look))
-    if (!asking) messages.write('\n')
-  }
-  const refusal = refusalOf(plan)
-  if (refusal !== undefined) throw refusal
-  if (!asking) return digest
-  if (plan.digest !== undefined && digest === undefined) {
-    await confirm(
-      `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${plan.digest}, to continue: `,
-      signal,
-      {
-        text: plan.digest,
-        hint: `Type ${plan.digest}. Where apply cannot ask: ${again(context, '--confirm', plan.digest)}`,
-      },
-    )
-    return plan.digest
-  }
-  await confirm(`\nPerform ${readyText(ready.length)}? Type 'yes' to continue: `, signal)
-  return digest
-}
-
-async function carryOutPlan(
-  client: KubeClient,
-  plan: ClusterPlan,
-  choice: ClusterApplyChoice & { readonly looked: Looked },
-  command: VolctlCommand,
-  signal: AbortSignal,
-): Promise<void> {
-  const { options, looked, timeoutMs, digest, format, context } = choice
-  const settings = {
-    ...{ options, looked, timeoutMs, signal },
-    openJournal: () => journalOf(choice),
-    command: again(context),
-    ...omitUndefined({ confirmed: digest, planFile: choice.saved?.file }),
-  }
-  const nameOf = numberedInCluster(plan)
-  await carryOut(command, format, plan, {
-    nameOf,
-    stepOf: (event) => `${nameOf(event)}: ${event.message}`,
-    apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
-    draw: (result, screen) => clusterClosing(result, plan, screen, context),
-  })
-}
-
-/** What carries the same plan out again. */
-function again(context: CommandContext, ...more: readonly string[]): string {
-  return typed({ argv: ['volctl', 'apply', ...more], why: '' }, context).command
-}
-
-function journalOf({ journalDir, noJournal }: ClusterApplyChoice): Journal {
+function journalOf({ journalDir, flags }: ApplyAsked): Journal {
   // Nothing is detached lazily, and no state file is removed: there is nothing to be said instead.
-  if (noJournal) return spokenJournal('', () => undefined)
+  if (flags['no-journal']) return spokenJournal('', () => undefined)
   return openJournal(journalDir ?? stateDirectory())
 }
 

@@ -1,15 +1,19 @@
-/** Stops the kubelet for an apply, and starts it again at every end (S35). */
+/** What --stop-kubelet comes to (S35): a unit that is stopped for the apply and started again at every end, or the reason why none is. */
 
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
 import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
 import { commandLine } from '../base/command.ts'
 import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
-import { pause } from '../linux/deadline.ts'
+import { inTime, pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import type { TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
+import { needStop, onceStopped, type TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
+import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet-stop/stoppable.ts'
 import {
   type ArmedTimer,
   armTimer,
@@ -22,48 +26,79 @@ import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
 import { startText, stopText } from '../views/downtime-view.ts'
-import type { Terminal } from '../views/redrawn.ts'
 import { afterSettling } from './after-settling.ts'
 import type { Interrupts } from './interrupts.ts'
 import { watchedTerminal } from './output.ts'
+
+interface StopAsked {
+  readonly settleMs: number
+  /** --kubeconfig was given. */
+  readonly ownKubeconfig: boolean
+  /** The plan of a node in this state, and what of it would be carried out. */
+  planOf(state: NodeState): Promise<PlanShown>
+}
+
+interface PlanShown {
+  readonly plan: Plan
+  readonly shown: Plan
+}
+
+/**
+ * @returns the unit, and what would be done once it is stopped; or a sentence: nothing is stopped, and why
+ * @throws SafetyRefusal: something needs it, and it may not be stopped
+ */
+export async function stopAsked(
+  node: CollectedNode,
+  { settleMs, ownKubeconfig, planOf }: StopAsked,
+): Promise<{ readonly facts: UnitFacts; readonly then: PlanShown } | string> {
+  const { kubelet, api } = node.snapshot
+  if (kubelet?.running !== true) {
+    const why = kubelet?.mayReturn === true && kubelet.note !== undefined ? ` (${kubelet.note})` : ''
+    return `The kubelet does not run${why}: it is not stopped now, and not started at the end.`
+  }
+  const { hostname, port, protocol } = new URL(node.client.server)
+  const isHere = await mayBeHere(hostname.replace(/^\[|\]$/g, ''))
+  // A test's node has no unit of this machine.
+  const unit = node.node.places === undefined ? kubelet.unit : undefined
+  // An API server of this machine may end with the unit.
+  const apiPort = Number(port) || (protocol === 'http:' ? 80 : 443)
+  const facts = unit === undefined ? undefined : await unitFacts(unit, isHere ? apiPort : undefined)
+  const { plan: running } = await planOf(node)
+  const then = await planOf(onceStopped(node, facts))
+  const needed = needStop({ stopped: then.shown, running, pods: api?.pods ?? [], settleMs })
+  if (needed.length === 0 && then.plan.refused === undefined)
+    return `Nothing here needs the kubelet to be stopped: ${unit ?? 'it'} keeps running.`
+  return { facts: requireStoppable({ unit, facts, otherApi: ownKubeconfig && !isHere }), then }
+}
+
+const DNS_MS = 2000
+
+/** By an address of this machine; or its name leads nowhere. */
+async function mayBeHere(host: string): Promise<boolean> {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  try {
+    const found = await inTime(lookup(host, { all: true }), DNS_MS, () => new Error('no answer'))
+    return found.some(({ address }) => LOOPBACK.test(address) || own.some((each) => each.address === address))
+  } catch {
+    return true
+  }
+}
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$)/
 
 /** A kubelet answers within seconds, and reports its node as soon as it does. */
 const HEALTHY_WITHIN_MS = 60_000
 const READY_WITHIN_MS = 30_000
 const BETWEEN_MS = 500
 
-interface StopPorts {
+interface StopChoice {
   readonly unit: string
   /** --max-downtime */
   readonly maxMs: number
   readonly limits: TimeLimits
-  /** Aborted: end the wait, and begin no operation. */
-  readonly signal: AbortSignal
-  /** Aborted: start the kubelet, and wait for nothing more. */
-  readonly abandon: AbortSignal
-  readonly terminal: Terminal | undefined
-  detail(line: string): void
-  /** Undefined: it has no health port. */
-  kubeletHealth(): Promise<boolean | undefined>
-  /** Whether the API shows the node as Ready since a moment; undefined: it is not readable. */
-  nodeIsReady(since: Date): Promise<boolean | undefined>
-}
-
-export interface StopChoice extends Pick<StopPorts, 'unit' | 'maxMs' | 'limits' | 'detail'> {
+  /** The first ends the wait, and begins no operation; the second starts the kubelet, and waits for nothing more. */
   readonly interrupts: Pick<Interrupts, 'stop' | 'abandon'>
-}
-
-/** Nothing is stopped yet. */
-export function stoppedKubelet(node: CollectedNode, { interrupts, ...choice }: StopChoice): StoppedKubelet {
-  const { client, node: located } = node
-  return new StoppedKubelet({
-    ...choice,
-    signal: interrupts.stop,
-    abandon: interrupts.abandon,
-    terminal: watchedTerminal(),
-    kubeletHealth: () => located.kubeletHealth(),
-    nodeIsReady: async (since) => isReadySince(await getNode(client, located.nodeName), since),
-  })
+  detail(line: string): void
 }
 
 /** The node's own clock wrote the heartbeat, in whole seconds. */
@@ -83,8 +118,10 @@ export function notStarted(downtime: KubeletDowntime): VolctlError {
 
 type Say = (event: ApplyEvent) => void
 
+/** Nothing is stopped before it begins. */
 export class StoppedKubelet implements KubeletStop {
-  readonly #ports: StopPorts
+  readonly #node: CollectedNode
+  readonly #choice: StopChoice
   readonly #over = new AbortController()
   #timer: ArmedTimer | undefined
   /** When the stop was asked for, by performance.now(). */
@@ -94,8 +131,9 @@ export class StoppedKubelet implements KubeletStop {
   #end: Promise<void> | undefined
   #downtime: KubeletDowntime | undefined
 
-  constructor(ports: StopPorts) {
-    this.#ports = ports
+  constructor(node: CollectedNode, choice: StopChoice) {
+    this.#node = node
+    this.#choice = choice
   }
 
   readonly limit: TimeLimit = {
@@ -105,14 +143,14 @@ export class StoppedKubelet implements KubeletStop {
 
   #leftMs(): number {
     if (this.#timer === undefined) return Number.POSITIVE_INFINITY
-    return this.#timer.firesAt - this.#ports.limits.startMs - performance.now()
+    return this.#timer.firesAt - this.#choice.limits.startMs - performance.now()
   }
 
   async begin(journal: Journal, looks: StoppedLooks, onEvent: Say): Promise<Plan> {
-    const { unit, maxMs, signal, detail } = this.#ports
+    const { unit, maxMs, interrupts, detail } = this.#choice
     this.#timer = await armTimer(unit, maxMs)
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
-    if (signal.aborted) throw new Interrupted()
+    if (interrupts.stop.aborted) throw new Interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
     if (!(await isActive(unit))) throw notRunning(unit)
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
@@ -131,10 +169,10 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Plan> {
-    const { signal, terminal } = this.#ports
+    const { stop: signal } = this.#choice.interrupts
     const again = async () => ({ plan: await look() })
     const until = Date.now() + this.#leftMs()
-    const waiter = { again, kubeletIsBack, signal, terminal, until, begins: () => undefined }
+    const waiter = { again, kubeletIsBack, signal, terminal: watchedTerminal(), until, begins: () => undefined }
     try {
       return (await afterSettling(await again(), waiter)).plan
     } catch (error) {
@@ -153,7 +191,7 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   async #started(journal: Journal, onEvent: Say): Promise<void> {
-    const { unit, detail, abandon } = this.#ports
+    const { unit, detail, interrupts } = this.#choice
     // What is still at work must not hold up the start.
     this.#over.abort()
     if (this.#stopping === undefined) {
@@ -184,40 +222,51 @@ export class StoppedKubelet implements KubeletStop {
       onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
     }
     onEvent(note(startText(down)))
-    const ready = down.runs && !byOthers && !abandon.aborted ? await this.#untilReady(startedAt) : undefined
+    const ready = down.runs && !byOthers && !interrupts.abandon.aborted ? await this.#untilReady(startedAt) : undefined
     this.#downtime = { ...down, ...omitUndefined({ ready }) }
   }
 
   async #disarm(): Promise<void> {
     if (this.#timer === undefined) return
     const { name } = this.#timer
-    this.#ports.detail(
+    this.#choice.detail(
       (await disarmTimer(name)) ? `${name} is gone` : `${name} is still there; it does nothing to a kubelet that runs`,
     )
   }
 
   async #whyUnhealthy(): Promise<string | undefined> {
-    const { abandon, kubeletHealth, detail } = this.#ports
-    const until = performance.now() + HEALTHY_WITHIN_MS
-    while (!abandon.aborted && performance.now() < until) {
-      const health = await kubeletHealth().catch(() => false)
-      if (health !== false) {
-        detail(health === undefined ? 'the kubelet has no health port' : "the kubelet's health port answers")
-        return undefined
-      }
-      await pause(BETWEEN_MS, abandon)
-    }
-    return abandon.aborted ? undefined : 'its health port does not answer'
+    const { interrupts, detail } = this.#choice
+    const isSound = await this.#until(HEALTHY_WITHIN_MS, async () => {
+      const health = await this.#node.node.kubeletHealth().catch(() => false)
+      if (health === false) return false
+      detail(health === undefined ? 'the kubelet has no health port' : "the kubelet's health port answers")
+      return true
+    })
+    return isSound === true || interrupts.abandon.aborted ? undefined : 'its health port does not answer'
   }
 
-  async #untilReady(since: Date): Promise<boolean | undefined> {
-    const { signal, abandon, nodeIsReady } = this.#ports
-    const until = performance.now() + READY_WITHIN_MS
-    for (;;) {
-      const ready = await nodeIsReady(since).catch(() => undefined)
-      if (ready === true || performance.now() >= until || signal.aborted || abandon.aborted) return ready
+  /** Whether the API shows the node as Ready since a moment; undefined: it is not readable. */
+  #untilReady(since: Date): Promise<boolean | undefined> {
+    const { client, node } = this.#node
+    const isReady = async (): Promise<boolean> => isReadySince(await getNode(client, node.nodeName), since)
+    return this.#until(READY_WITHIN_MS, () => isReady().catch(() => undefined), this.#choice.interrupts.stop)
+  }
+
+  /** Asks until it is so, the time is over, or a person does not want to wait. @returns the last answer */
+  async #until(
+    ms: number,
+    ask: () => Promise<boolean | undefined>,
+    signal?: AbortSignal,
+  ): Promise<boolean | undefined> {
+    const { abandon } = this.#choice.interrupts
+    const end = performance.now() + ms
+    let answer: boolean | undefined
+    while (!abandon.aborted) {
+      answer = await ask()
+      if (answer === true || performance.now() >= end || signal?.aborted) break
       await pause(BETWEEN_MS, abandon)
     }
+    return answer
   }
 }
 

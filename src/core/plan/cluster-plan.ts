@@ -223,8 +223,5 @@ const clusterOptionsShape = object({
 
 export interface ClusterOptions extends ShapeOf<typeof clusterOptionsShape> {}
 
-/** The file's apiVersion and kind have been checked before. */
+/** A cluster's saved plan as `apply --cluster` takes it. The file's apiVersion and kind have been checked before. */
 export const savedClusterPlan = object({ ...REVIEWED, options: clusterOptionsShape })
-
-/** A cluster's saved plan as `apply --cluster` takes it. */
-export interface SavedClusterPlan extends ShapeOf<typeof savedClusterPlan> {}
