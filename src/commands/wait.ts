@@ -9,7 +9,7 @@ import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { type WholeStatus, wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
+import { wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
@@ -51,42 +51,35 @@ export default class Wait extends VolctlCommand {
     const { pods, namespaces, volumes } = options
     using looks = new NodeLooks(nodeChoice(flags), this.detail)
     const { clock } = looks
-    const began = clock.now()
-    const first = await looks.look()
-    const firstMs = clock.now() - began
-    const seen = rowsIn(first, options)
-    const targets = waitTargets(seen, omitUndefined({ pods, namespaces, volumes }), condition, flags)
-    let last = first
+    const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
+    let since = 0
     let left: readonly string[] = []
     let failed = ''
-    const isReached = (rows: WholeStatus): boolean => {
+    const look = async (limitMs?: number): Promise<'over' | 'same'> => {
+      const node = await looks.look(limitMs)
+      const whole = wholeStatus(planWithDecisions(node, wholeOf(options)))
+      const { targets = waitTargets(whole, omitUndefined({ pods, namespaces, volumes }), condition, flags) } = seen
+      Object.assign(seen, { node, targets })
+      failed = ''
       left = targets.flatMap((target) => {
-        const why = missing(rows, target, condition)
+        const why = missing(whole, target, condition)
         return why === undefined ? [] : `${target.name} is not ${word} (${why})`
       })
-      return left.length === 0
+      if (limitMs === undefined) since = clock.now()
+      if (left.length === 0) return 'over'
+      if (limitMs === undefined && timeoutMs > 0) {
+        if (condition === 'detached') requireSight(node, targets)
+        if (this.io.stderr.isTTY === true) this.say(`waiting up to ${formatDuration(timeoutMs)}: ${firstOf(left)}`)
+      }
+      return 'same'
     }
-    const since = clock.now()
-    let outcome: Awaited<ReturnType<typeof lookAgain>> = 'over'
-    if (!isReached(seen)) {
-      if (timeoutMs > 0 && condition === 'detached') requireSight(first, targets)
-      if (timeoutMs > 0 && this.io.stderr.isTTY === true)
-        this.say(`waiting up to ${formatDuration(timeoutMs)}: ${firstOf(left)}`)
-      const again = {
-        ...{ timeoutMs, firstMs },
-        look: async (limitMs: number) => {
-          last = await looks.look(limitMs)
-          failed = ''
-          return isReached(rowsIn(last, options)) ? 'over' : 'same'
-        },
-        failed: (message: string) => {
-          failed = `; the last look failed: ${message}`
-        },
-      } as const
-      outcome = await lookAgain(again, clock)
+    const onFailure = (message: string): void => {
+      failed = `; the last look failed: ${message}`
     }
+    const outcome = await lookAgain({ timeoutMs, look, failed: onFailure }, clock)
     const waited = formatDuration(Math.round(clock.now() - since))
-    await this.#answer(last, targets, word, outcome === 'over', flags, options)
+    const { node, targets = [] } = seen
+    if (node !== undefined) await this.#answer(node, targets, word, outcome === 'over', flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
     throw new VolctlError('NotReached', `timed out after ${waited}: ${firstOf(left)}${failed}`, {
@@ -121,10 +114,6 @@ export default class Wait extends VolctlCommand {
     const all = rows.size < whole.all.length
     await this.answer(status, format, (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan) }))
   }
-}
-
-function rowsIn(state: NodeState, options: PlanOptions): WholeStatus {
-  return wholeStatus(planWithDecisions(state, wholeOf(options)))
 }
 
 function firstOf([first = '', ...others]: readonly string[]): string {

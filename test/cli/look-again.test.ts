@@ -28,7 +28,8 @@ class Clock {
 
   async wait(isReached: (ms: number) => boolean, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
     let problem: string | undefined
-    const look = async (limitMs: number) => {
+    const look = async (limitMs?: number) => {
+      if (limitMs === undefined) return 'same'
       // Takes whole milliseconds only.
       AbortSignal.timeout(limitMs)
       this.limits.push(limitMs)
@@ -41,7 +42,7 @@ class Clock {
     const failed = (message: string): void => {
       problem = message
     }
-    const outcome = await lookAgain({ timeoutMs, firstMs: 0, look, failed }, this.ports)
+    const outcome = await lookAgain({ timeoutMs, look, failed }, this.ports)
     return { outcome, waitedMs: Math.round(this.ms), problem }
   }
 }

@@ -57,22 +57,3 @@ export class Interrupts implements Disposable {
     }
   }
 }
-
-/** For commands that only look: the first SIGINT or SIGTERM ends them, with status 130. */
-export class StopSignal implements Disposable {
-  readonly #abort = new AbortController()
-  readonly #signals = io().signals
-  readonly #onSignal = (): void => this.#abort.abort()
-
-  constructor() {
-    this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal
-  }
-
-  [Symbol.dispose](): void {
-    this.#signals.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal)
-  }
-}

@@ -3,7 +3,7 @@ import { Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import { StopSignal } from './interrupts.ts'
+import { io } from '../trust/run.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './options.ts'
 
@@ -25,25 +25,26 @@ export interface Clock {
   interrupted(): boolean
 }
 
-interface Again {
-  /** Absent: for ever. */
+interface Looking {
+  /** From the end of the first look on; absent: for ever. */
   readonly timeoutMs?: number
-  /** How long the first look took. */
-  readonly firstMs: number
-  /** @param limitMs whole, for all of it; then a VolctlError is thrown */
-  look(limitMs: number): Promise<'over' | 'changed' | 'same'>
-  /** A look that fails is not the end. */
+  /** @param limitMs whole, for all of it; then a VolctlError is thrown; absent: this is the first look */
+  look(limitMs?: number): Promise<'over' | 'changed' | 'same'>
+  /** A later look that fails is not the end. */
   failed(message: string): void
 }
 
-/** Goes on after the first look. @throws SafetyRefusal: then this is another node, or another cluster */
+/** @throws what the first look throws; SafetyRefusal of a later one: then this is another node, or another cluster */
 export async function lookAgain(
-  { timeoutMs = Number.POSITIVE_INFINITY, firstMs, look, failed }: Again,
+  { timeoutMs = Number.POSITIVE_INFINITY, look, failed }: Looking,
   clock: Clock,
 ): Promise<'over' | 'timedOut' | 'interrupted'> {
+  const start = clock.now()
+  if ((await look()) === 'over') return 'over'
   const began = clock.now()
   const left = (): number => timeoutMs - (clock.now() - began)
-  let tookMs = firstMs
+  const most = Math.max(LOOK_LIMIT_MS, 2 * (began - start))
+  let tookMs = began - start
   for (let quiet = 0; left() > 0; quiet++) {
     const rest = Math.max(PAUSES_MS[quiet] ?? LONGEST_PAUSE_MS, tookMs * REST_PER_LOOK)
     await clock.pause(Math.ceil(Math.max(1, Math.min(rest, left()))))
@@ -51,8 +52,7 @@ export async function lookAgain(
     const before = clock.now()
     try {
       // Beyond the time of the whole wait no look goes on.
-      const limitMs = Math.max(LEAST_LIMIT_MS, Math.min(Math.max(LOOK_LIMIT_MS, 2 * firstMs), left()))
-      const seen = await look(Math.ceil(limitMs))
+      const seen = await look(Math.ceil(Math.max(LEAST_LIMIT_MS, Math.min(most, left()))))
       if (seen === 'over') return 'over'
       if (seen === 'changed') quiet = -1
     } catch (error) {
@@ -65,9 +65,11 @@ export async function lookAgain(
   return clock.interrupted() ? 'interrupted' : 'timedOut'
 }
 
-/** Looks with the connections of those before; what they have opened is closed at the end, and Ctrl-C ends them. */
+/** Looks with the connections of those before; what they have opened is closed at the end. The first SIGINT or SIGTERM ends them. */
 export class NodeLooks implements Disposable {
-  readonly #stop = new StopSignal()
+  readonly #stop = new AbortController()
+  readonly #signals = io().signals
+  readonly #onSignal = (): void => this.#stop.abort()
   readonly #choice: NodeChoice
   readonly #log: (line: string) => void
   #last: CollectedNode | undefined
@@ -75,6 +77,7 @@ export class NodeLooks implements Disposable {
   constructor(choice: NodeChoice, log: (line: string) => void) {
     this.#choice = choice
     this.#log = log
+    this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
   }
 
   readonly clock: Clock = {
@@ -101,6 +104,6 @@ export class NodeLooks implements Disposable {
 
   [Symbol.dispose](): void {
     leaveNode(this.#last)
-    this.#stop[Symbol.dispose]()
+    this.#signals.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal)
   }
 }

@@ -72,31 +72,25 @@ export async function watch({ look, write, terminal, ...clock }: WatchPorts): Pr
   const say = (lines: readonly string[]): void => {
     if (terminal === undefined) for (const line of lines) write(`${line}\n`)
   }
-  const began = clock.now()
-  let last = await look()
-  const firstMs = clock.now() - began
-  say([...last.lines.values()])
-  screen.draw(last.text)
-  if (!last.isOver)
-    await lookAgain(
-      {
-        firstMs,
-        look: async () => {
-          const { lines: before } = last
-          last = await look()
-          const changes = changedLines(before, last.lines)
-          say(changes)
-          screen.draw(last.text)
-          return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
-        },
-        failed: (message) => {
-          const trouble = `The last look failed: ${message}`
-          say([trouble])
-          screen.draw(`${last.text}${trouble}\n`)
-        },
+  const seen: { last?: Shown } = {}
+  const outcome = await lookAgain(
+    {
+      look: async () => {
+        const last = await look()
+        const changes = changedLines(seen.last?.lines ?? new Map(), last.lines)
+        seen.last = last
+        say(changes)
+        screen.draw(last.text)
+        return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
       },
-      clock,
-    )
-  if (terminal !== undefined) screen.leave(() => write(last.text))
-  return last.isOver
+      failed: (message) => {
+        const trouble = `The last look failed: ${message}`
+        say([trouble])
+        screen.draw(`${seen.last?.text}${trouble}\n`)
+      },
+    },
+    clock,
+  )
+  if (terminal !== undefined) screen.leave(() => write(seen.last?.text ?? ''))
+  return outcome === 'over'
 }
