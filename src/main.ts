@@ -5,11 +5,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Config, Interfaces } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { paintOf } from './core/cli/colour.ts'
-import { messages, standardOutput } from './core/cli/output.ts'
+import { asksForCommands, commandHelp, helpAsked, rootHelp } from './core/cli/help.ts'
+import { messages, paintOf, standardOutput } from './core/cli/output.ts'
 import { sayError } from './core/cli/report-error.ts'
-import { asksForCommands, rootHelp } from './core/cli/root-help.ts'
-import { helpAsked, SHORT, shortened } from './core/cli/short-help.ts'
 import { explainError, unknownCommand } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { givePlaces, type Places } from './core/node/places.ts'
@@ -92,22 +90,20 @@ async function perform(args: readonly string[], { manifest: { commands }, root }
   const { args: line, help } = helpAsked(commandLine(args))
   if (asksForCommands(line)) {
     const paint = await paintOf(args, stdout)
-    return output.write(rootHelp(Object.values(commands), paint, stdout.columns || undefined))
+    return output.write(rootHelp(commands, paint, stdout.columns || undefined))
   }
   const id = (help === undefined ? line[0] : line.find((word) => !word.startsWith('-'))) ?? ''
   const command = Object.hasOwn(commands, id) ? commands[id] : undefined
   if (command === undefined) throw unknownCommand(id, Object.keys(commands))
   // Not before: a version does not need it, and it is a third of what a start evaluates.
-  const { Config } = await loadOclif()
+  const { CommandHelp, Config } = await loadOclif()
   const known = { root, bin: programName(), version: pjson.version, pjson, topicSeparator: ':' }
   const noHooks = { runHook: async () => ({ successes: [], failures: [] }) }
   const config = Object.assign(new Config({ root }), known, noHooks)
   Object.defineProperty(config, 'commands', { value: Object.values(commands) })
   if (help !== undefined) {
-    const { helpText } = await import('./core/cli/command-help.ts')
     const maxWidth = stdout.isTTY === true && stdout.columns ? Math.max(stdout.columns, 40) : 80
-    const [shown, options] = help === 'short' ? [shortened(command), SHORT] : [command, {}]
-    return output.write(helpText(shown, config, { ...options, maxWidth }))
+    return output.write(commandHelp(command, help === 'short', config, CommandHelp, maxWidth))
   }
   const load = LOADERS[id]
   if (load === undefined) throw new Error(`no such command: ${id}`)

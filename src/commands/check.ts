@@ -4,6 +4,7 @@ import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.
 import { Reentered } from '../core/cli/live-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { typedFormats } from '../core/cli/report-error.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
@@ -60,7 +61,7 @@ export default class Check extends VolctlCommand {
     // The run in the other namespace has answered.
     if (thrown instanceof Reentered) return
     const { code, message } = explainError(thrown, { command: this.id })
-    const typed = this.typedFormats()
+    const typed = typedFormats(this.argv)
     const format = CHECK_FORMATS.findLast((each) => typed.includes(each))
     await this.#print(judged.failedCheck(`${code}: ${message}`, this.config.version), undefined, format)
   }

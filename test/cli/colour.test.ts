@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isColourful } from '../../src/core/cli/colour.ts'
+import { isColourful } from '../../src/core/cli/output.ts'
 import { isUtf8Locale } from '../../src/core/views/screen.ts'
 
 describe('colour is used', () => {

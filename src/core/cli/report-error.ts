@@ -4,8 +4,7 @@ import { io } from '../trust/run.ts'
 import type { Palette } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { type Width, wrapped } from '../views/wrap.ts'
-import { paintOf } from './colour.ts'
-import { messages } from './output.ts'
+import { messages, paintOf } from './output.ts'
 
 /** One line on standard error where `-o` is json, yaml or ndjson (scripts/schema.ts). */
 export interface ErrorDocument {

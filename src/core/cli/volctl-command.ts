@@ -8,11 +8,10 @@ import { renderNames } from '../views/names.ts'
 import { ASCII_SYMBOLS, fillsScreen, isUtf8Locale, type Screen, UNICODE_SYMBOLS } from '../views/screen.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
 import { wrapped } from '../views/wrap.ts'
-import { paintOf } from './colour.ts'
 import { baseFlags, type OutputFormat } from './flags.ts'
 import { Reentered } from './live-node.ts'
-import { messages, standardOutput } from './output.ts'
-import { sayError, typedFormats } from './report-error.ts'
+import { messages, paintOf, standardOutput } from './output.ts'
+import { sayError } from './report-error.ts'
 import { explainError, type Known } from './usage-error.ts'
 
 /** By what each shows; `$` stands for the name that volctl is called by. */
@@ -141,11 +140,6 @@ export abstract class VolctlCommand extends Command {
     const { output } = flags
     const formats = output?.type === 'option' ? (output.options ?? []) : []
     return { command: this.id, flags: Object.keys(flags), formats }
-  }
-
-  /** From the raw arguments, as a usage error leaves nothing parsed. */
-  protected typedFormats(): readonly string[] {
-    return typedFormats(this.argv)
   }
 }
 
