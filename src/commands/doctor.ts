@@ -1,9 +1,9 @@
 import { ExitStatus } from '../core/base/exit-status.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { doctorFlags } from '../core/cli/flags.ts'
-import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
+import { watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
-import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
@@ -31,7 +31,7 @@ export default class Doctor extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const choice = nodeChoice(flags)
-    const look = flags.snapshot === undefined ? await this.#live(choice) : await offline(choice, flags.snapshot)
+    const look = await this.#look(choice, flags.snapshot)
     const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
     const given = givenBy(flags, DEFAULT_SETTLE_MS)
@@ -40,14 +40,8 @@ export default class Doctor extends VolctlCommand {
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 
-  async #live(choice: ReturnType<typeof nodeChoice>): Promise<DoctorLook> {
-    const { kubeconfig, context, hostRoot } = choice
-    return await whereTheNodeIs(choice, () =>
-      watched(this.detail, (log) => lookForDoctor({ ...localChoice(choice), kubeconfig, context, hostRoot, log })),
-    )
+  async #look(choice: NodeChoice, snapshot: string | undefined): Promise<DoctorLook> {
+    if (snapshot !== undefined) return { state: withChoice(await readSnapshot(snapshot), choice), failures: {} }
+    return await whereTheNodeIs(choice, () => watched(this.detail, (log) => lookForDoctor({ ...choice, log })))
   }
-}
-
-async function offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorLook> {
-  return { state: withChoice(await readSnapshot(file), choice), failures: {} }
 }

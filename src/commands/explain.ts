@@ -4,7 +4,7 @@ import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { explainFlags } from '../core/cli/flags.ts'
-import type { Answered, LineNode } from '../core/cli/line-answers.ts'
+import type { Answered, AskedNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
@@ -17,8 +17,6 @@ import type { Unseen } from '../core/linux/mount-namespaces.ts'
 import { ownCommand } from '../core/linux/own-child.ts'
 import { SCAN_MS } from '../core/linux/scan-limits.ts'
 import { isInInitialPidNamespace } from '../core/linux/standing.ts'
-import type { Given } from '../core/plan/next-steps.ts'
-import type { PlanOptions } from '../core/plan/plan.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { containerNames } from '../core/users/describe-holders.ts'
 import { liveHolders } from '../core/users/live-holders.ts'
@@ -110,7 +108,7 @@ export default class Explain extends VolctlCommand {
     const [what = '', ...more] = words
     if (MAY_BE_LINE.test(what.trim())) {
       const { isLine, lineAnswer } = await import('../core/cli/line-answers.ts')
-      if (what === '-' || isLine(what)) return await lineAnswer(what, this.#lineNode(flags))
+      if (what === '-' || isLine(what)) return await lineAnswer(what, this.#node(flags))
     }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
     if (offline !== undefined) return { ...offline, names: [what] }
@@ -123,12 +121,9 @@ export default class Explain extends VolctlCommand {
   }
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
-    const { options, given } = this.#asking(flags)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, {
-      attributes: 'all',
-    })
-    const explained = explainer(state.decided, given)(typedPath(what))
-    const value = await this.#whole(state, explained, flags)
+    const { look, given, whole } = this.#node(flags)
+    const state = await look()
+    const value = await whole(state, explainer(state.decided, given)(typedPath(what)))
     for (const { path, rule, why } of value.decisions) this.detail(`${rule}: ${path}: ${why}`)
     const place = flags.snapshot === undefined ? undefined : value.node
     return {
@@ -139,19 +134,13 @@ export default class Explain extends VolctlCommand {
     }
   }
 
-  /** What narrows a plan would only hide a part of the answer. */
-  #asking(flags: ExplainFlags): { readonly options: PlanOptions; readonly given: Given } {
+  #node(flags: ExplainFlags): AskedNode {
+    // What narrows a plan would only hide a part of the answer.
     const whole = { ...flags, namespace: undefined }
     const options = planOptions(whole, this.config.version)
-    return { options, given: givenBy(whole, options.settleMs) }
-  }
-
-  /** What a line asks of this node. */
-  #lineNode(flags: ExplainFlags): LineNode {
-    const { options, given } = this.#asking(flags)
     return {
       look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, { attributes: 'all' }),
-      given,
+      given: givenBy(whole, options.settleMs),
       whole: (state, explained) => this.#whole(state, explained, flags),
     }
   }

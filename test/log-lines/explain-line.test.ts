@@ -1,7 +1,7 @@
 /** What a line is answered with on a node: what its names are there first, then what it says. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { isLine, type LineNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
+import { type AskedNode, isLine, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { explainLine } from '../../src/core/explain/log-lines/explain-line.ts'
 import type { LineAnswer } from '../../src/core/explain/log-lines/line-explanation.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
@@ -146,7 +146,7 @@ it("the advice names this node's own unit", () => {
 })
 
 /** As the command asks. */
-function asking(built: NodeBuilder): LineNode {
+function asking(built: NodeBuilder): AskedNode {
   const state = built.build()
   const decided = planWithDecisions(state, planOptions())
   return {
@@ -216,7 +216,7 @@ describe('WHAT is a line, or a name', () => {
 
 describe('what is no answer', () => {
   const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
-  const blind: LineNode = { ...asking(node()), look: () => Promise.reject(failure) }
+  const blind: AskedNode = { ...asking(node()), look: () => Promise.reject(failure) }
 
   it('without a node the meaning is answered, and why nothing was looked for', async () => {
     const { value, unseen } = await lineAnswer(BUSY, blind)

@@ -19,8 +19,8 @@ import type { Screen } from '../views/screen.ts'
 import { refusalOf } from './carry-out.ts'
 import type { LoadedNode } from './load-node.ts'
 
-/** The node on which the names of a line are looked for. */
-export interface LineNode {
+/** The node that is asked. */
+export interface AskedNode {
   /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
   readonly look: () => Promise<LoadedNode>
   /** What proposed commands are made of. */
@@ -56,13 +56,17 @@ export function isLine(text: string): boolean {
  * @throws VolctlError NotFound for a line that says and names nothing; Usage for several lines; what the look throws, where nobody
  *   knows the line
  */
-export async function lineAnswer(typed: string, node: LineNode): Promise<Answered> {
-  const looked = await lookOrFailure(node.look)
+export async function lineAnswer(typed: string, node: AskedNode): Promise<Answered> {
+  const looked = await node.look().catch((error: unknown) => {
+    // What is thrown to begin volctl again in another namespace is no failure.
+    if (error instanceof VolctlError) return error
+    throw error
+  })
+  const [state, unseen] = looked instanceof VolctlError ? [undefined, looked] : [looked, undefined]
   const line = parseLine(oneLine(typed === '-' ? await readInput() : typed))
-  const state = 'state' in looked ? looked.state : undefined
   const asked = state && { state, explain: explainer(state.decided, node.given) }
   const { answer, explained } = explainLine(line, asked)
-  if (answer.sentence === undefined && 'failure' in looked) throw looked.failure
+  if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0) throw nothingKnown()
   const explanation = state && explained && (await node.whole(state, explained))
   const { error: _error, said: _said, ...shown } = line
@@ -76,10 +80,7 @@ export async function lineAnswer(typed: string, node: LineNode): Promise<Answere
     value,
     draw: (screen) => renderLine(value, screen),
     names: namesOfLine(value),
-    ...omitUndefined({
-      unseen: 'failure' in looked ? looked.failure : undefined,
-      failure: explanation && refusalOf(explanation),
-    }),
+    ...omitUndefined({ unseen, failure: explanation && refusalOf(explanation) }),
   }
 }
 
@@ -116,16 +117,4 @@ function nothingKnown(): VolctlError {
   return new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
     hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
   })
-}
-
-type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }
-
-async function lookOrFailure(look: LineNode['look']): Promise<Looked> {
-  try {
-    return { state: await look() }
-  } catch (error) {
-    // What is thrown to begin volctl again in another namespace is no failure.
-    if (error instanceof VolctlError) return { failure: error }
-    throw error
-  }
 }

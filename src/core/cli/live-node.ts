@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { formatDuration } from '../base/duration.ts'
 import { VolctlError } from '../base/errors.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
-import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'
 import { caller } from '../trust/caller.ts'
 import { programName } from '../trust/own-program.ts'
@@ -40,9 +39,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
   const look = async (): Promise<CollectedNode> => {
     const looked = await watched(log, (line) =>
       collectNode({
-        ...localChoice(choice),
-        kubeconfig: choice.kubeconfig,
-        context: choice.context,
+        ...choice,
         ...how,
         log: line,
         client: before?.client,
@@ -96,11 +93,6 @@ export async function watched<T>(
   } finally {
     clearInterval(timer)
   }
-}
-
-/** The flags that say which kubelet is meant, as `locateNode` takes them. */
-export function localChoice({ rootDir, node, runtimeEndpoint }: NodeChoice): KubeletChoice {
-  return { rootDir, nodeName: node, runtimeEndpoint }
 }
 
 /**

@@ -39,9 +39,10 @@ export async function loadNode(
 }
 
 /** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */
-export function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
+export function withChoice(state: NodeState, { nodeName, rootDir }: NodeChoice): NodeState {
   const { snapshot } = state
-  if (node !== undefined && node !== snapshot.nodeName) throw notInSnapshot('--node', node, snapshot.nodeName)
+  if (nodeName !== undefined && nodeName !== snapshot.nodeName)
+    throw notInSnapshot('--node', nodeName, snapshot.nodeName)
   if (rootDir !== undefined && plainPath(rootDir) !== plainPath(snapshot.rootDir))
     throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
   return state

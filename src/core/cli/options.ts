@@ -5,6 +5,8 @@ import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
+import type { CollectOptions } from '../node/collect-node.ts'
+import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import {
@@ -18,12 +20,7 @@ import { callerPath } from '../trust/caller.ts'
 import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
-export interface NodeChoice {
-  readonly kubeconfig?: string
-  readonly context?: string
-  readonly node?: string
-  readonly rootDir?: string
-  readonly runtimeEndpoint?: string
+export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | keyof KubeletChoice> {
   readonly hostRoot?: string
 }
 
@@ -36,7 +33,7 @@ export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
   return omitUndefined({
     kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
     context: flags.context,
-    node: [flags.node].flat()[0],
+    nodeName: [flags.node].flat()[0],
     rootDir: flags['root-dir'],
     runtimeEndpoint: flags['runtime-endpoint'],
     hostRoot: flags['host-root'],
@@ -64,11 +61,11 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     expand: flags.expand === true,
     settleMs: settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
-    handles: parseHandles(handle),
+    handles: parsePairs('handle', handle),
     forceUnmount: absolutePaths(flags, 'force-unmount'),
     lazy: absolutePaths(flags, 'lazy'),
     ...omitUndefined({
-      devices: device && parseDevices(device),
+      devices: device && parsePairs('device', device),
       acceptOutage: outage === undefined ? undefined : parseCount(outage, '--accept-outage', 0),
       acceptIdentity: flags['accept-identity'],
       acceptInsecureApi: flags['accept-insecure-api'] === true ? true : undefined,
@@ -91,25 +88,25 @@ export function parseCount(text: string, flag: string, least: number): number {
   })
 }
 
-/** @param is what is said of another text, VALUE in it @param more goes on with the hint */
-function parsePairs(values: readonly string[], form: RegExp, is: string, more: string): Record<string, string> {
+/** Of flags with pairs: their form, what is said of another text, and how the hint goes on. */
+const PAIRS = {
+  handle: [/^([^=]+)=(.+)$/s, 'is not VOLUME=HANDLE', ", HANDLE the volume's name at its driver."],
+  device: [
+    /^([^=]+)=(none|\/dev\/.+)$/,
+    'is neither VOLUME=/dev/NAME nor VOLUME=none',
+    "; lsblk lists this node's devices.",
+  ],
+} as const
+
+function parsePairs(flag: keyof typeof PAIRS, values: readonly string[]): Record<string, string> {
+  const [form, isNot, more] = PAIRS[flag]
   const pairs = values.map((text) => {
     const [, volume, value] = form.exec(text) ?? []
     if (volume !== undefined && value !== undefined) return [volume, value] as const
-    const message = is.replace('VALUE', () => `"${text}"`)
-    throw new VolctlError('Usage', message, { hint: `VOLUME is the name in the plan's VOLUME column${more}` })
+    const hint = `VOLUME is the name in the plan's VOLUME column${more}`
+    throw new VolctlError('Usage', `--${flag}: "${text}" ${isNot}.`, { hint })
   })
   return Object.fromEntries(pairs)
-}
-
-function parseHandles(values: readonly string[]): Record<string, string> {
-  const more = ", HANDLE the volume's name at its driver."
-  return parsePairs(values, /^([^=]+)=(.+)$/s, '--handle: VALUE is not VOLUME=HANDLE.', more)
-}
-
-function parseDevices(values: readonly string[]): Record<string, string> {
-  const is = '--device: VALUE is neither VOLUME=/dev/NAME nor VOLUME=none.'
-  return parsePairs(values, /^([^=]+)=(none|\/dev\/.+)$/, is, "; lsblk lists this node's devices.")
 }
 
 function absolutePaths(flags: PlanFlagValues, flag: 'force-unmount' | 'lazy'): readonly string[] {
