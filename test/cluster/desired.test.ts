@@ -1,7 +1,11 @@
 /** What the controller wants attached, of every way in which a pod may name a volume (R706-R711). */
 import { describe, expect, it } from 'vitest'
-import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
-import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import {
+  type ClusterNode,
+  ClusterObjects,
+  type ClusterPod,
+  type ClusterState,
+} from '../../src/core/cluster/model/cluster-state.ts'
 import { Rows } from '../../src/core/cluster/model/rows.ts'
 import { knownVolumes, migratesOn } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
@@ -107,9 +111,9 @@ describe('T105, T109: a volume of a pod', () => {
 /** A PersistentVolume of this source, as it is read. */
 function recordOf(source: object) {
   const claimRef = { namespace: 'default', name: 'x', uid: 'claim-x' }
-  const { lookup } = new ClusterObjects(cluster())
+  const lookup = new ClusterObjects(cluster())
   const made = { metadata: { name: 'pv-x', uid: 'pv-uid-x' }, spec: { ...source, claimRef } } as PersistentVolume
-  return volumeRecord(made, { podUid: '', lookup, node: null })
+  return volumeRecord(made, lookup)
 }
 
 function unnamed(parts: { driver?: string }) {

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type ClusterContext, clusterContext } from '../../src/core/cluster/model/cluster-context.ts'
+import { ClusterContext } from '../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { readClusterSnapshot } from '../../src/core/cluster/read/cluster-snapshot.ts'
@@ -54,7 +54,7 @@ function unknownBy(
 }
 
 function expectWhole(state: ClusterState): void {
-  const context = clusterContext(state, clusterOptions())
+  const context = new ClusterContext(state, clusterOptions())
   expect(lost(context)).toEqual([])
 }
 

@@ -1,7 +1,6 @@
 /** Clusters in a few words: nodes, pods with claims, PersistentVolumes, attachments. Everything is healthy unless said otherwise. */
 import type {
   ClusterAttachment,
-  ClusterClaim,
   ClusterNode,
   ClusterPod,
   ClusterPodVolume,
@@ -12,6 +11,7 @@ import type {
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
+import type { ClaimFacts } from '../../src/core/volumes/resolve-claim.ts'
 
 export const DRIVER = 'disk.csi.example.com'
 export const NOW = '2026-03-01T12:00:00Z'
@@ -147,7 +147,7 @@ export function volume(name: string, parts: Partial<ClusterVolume> = {}): Cluste
   }
 }
 
-export function claim(name: string, parts: Partial<ClusterClaim> = {}): ClusterClaim {
+export function claim(name: string, parts: Partial<ClaimFacts> = {}): ClaimFacts {
   return {
     namespace: 'default',
     name,

@@ -3,9 +3,9 @@
  * annotations hold.
  */
 
-import type { ClusterAttachment, ClusterClaim, ClusterVolume } from '../cluster/model/cluster-state.ts'
+import type { ClusterAttachment, ClusterVolume } from '../cluster/model/cluster-state.ts'
 import { nodesText } from '../cluster/model/findings.ts'
-import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/records.ts'
+import { attachmentRecord, volumeRecord } from '../cluster/read/records.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
@@ -15,6 +15,7 @@ import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { PLUGINS } from '../volumes/registry.ts'
+import { type ClaimFacts, claimFacts } from '../volumes/resolve-claim.ts'
 import type { Link } from './explanation.ts'
 import type { Thing } from './things.ts'
 
@@ -61,7 +62,7 @@ type ClaimName = { readonly namespace: string; readonly name: string }
 
 function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): Link {
   const found = asked(context, (objects) => objects.persistentVolumeClaim(claim.namespace, claim.name))
-  const seen = judge(found, isNeeded, (object) => judgeClaim(claimRecord(object)))
+  const seen = judge(found, isNeeded, (object) => judgeClaim(claimFacts(object)))
   return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...seen }
 }
 
@@ -87,8 +88,7 @@ function persistentVolumeLink(context: PlanContext, name: string, isNeeded: bool
   const found = asked(context, (lookup) =>
     mapFound(lookup.persistentVolume(name), (object) => {
       const source = PLUGINS.map(({ sourceText }) => sourceText?.(object.spec)).find((text) => text !== undefined)
-      const node = context.inputs.snapshot.api?.node ?? null
-      return judgeVolume(volumeRecord(object, { podUid: '', lookup, node }), source)
+      return judgeVolume(volumeRecord(object, lookup), source)
     }),
   )
   return { kind: 'PersistentVolume', name, ...judge(found, isNeeded, (judged) => judged) }
@@ -151,7 +151,7 @@ function judge<T>(found: Lookup<T>, isNeeded: boolean, ofObject: (object: T) => 
   return { state: isNeeded ? 'bad' : 'absent', says: 'does not exist' }
 }
 
-function judgeClaim(record: ClusterClaim): Judged {
+function judgeClaim(record: ClaimFacts): Judged {
   const { phase, volumeName } = record
   const isBound = volumeName !== undefined && (phase ?? 'Bound') === 'Bound'
   const bound = volumeName === undefined ? 'not bound to a PersistentVolume' : `bound to ${volumeName}`

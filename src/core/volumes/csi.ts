@@ -3,7 +3,6 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { readStateFile } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volume-names.ts'
-import type { ApiLookup } from './api-lookup.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
@@ -17,7 +16,7 @@ import {
   podDeviceLink,
   VOLUME_DATA,
 } from './paths.ts'
-import type { MountEvidence, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
 import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
 export const csi: VolumePlugin = {
@@ -58,7 +57,7 @@ export const csi: VolumePlugin = {
 }
 
 /** Only an explicit `attachRequired: false` makes the attach unnecessary; a missing CSIDriver does not (R012, C35). */
-function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
+function attachabilityOf(driver: string, lookup: SpecContext['lookup']): Attachability {
   const found = lookup.csiDriver(driver)
   if (found.state === 'Unknown') return 'unknown'
   const required = found.state === 'Absent' || found.object.spec.attachRequired !== false

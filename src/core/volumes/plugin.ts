@@ -6,10 +6,10 @@
  */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { StagedVolume } from '../facts/actual/staged-volumes.ts'
-import type { Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
+import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
-import type { ApiLookup } from './api-lookup.ts'
+import type { Lookup } from './api-lookup.ts'
 import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
 import type { OtherVolume } from './same-volume.ts'
 
@@ -19,7 +19,7 @@ export type SpecSource = Pick<VolumeSpec, 'persistentVolume' | 'source'>
 /** What naming a volume needs besides the volume itself. */
 export interface SpecContext {
   readonly podUid: string
-  readonly lookup: ApiLookup
+  readonly lookup: { csiDriver(name: string): Lookup<Pick<CsiDriver, 'spec'>> }
   readonly node: Node | null
 }
 

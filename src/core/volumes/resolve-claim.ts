@@ -1,9 +1,11 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
-import type { ApiLookup } from './api-lookup.ts'
+import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import type { PodRef } from '../plan/plan.ts'
+import { namespacedName } from '../plan/pod-name.ts'
+import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
+import type { Lookup } from './api-lookup.ts'
 import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
-import { podLabel, podNamespace } from './pods.ts'
 
 /**
  * By whose rules (R709): the attach/detach controller prefers `ephemeral` to `persistentVolumeClaim`, and does not check whether a claim
@@ -13,47 +15,88 @@ export type Resolver = 'kubelet' | 'controller'
 
 export type Unresolved = Omit<UnresolvedVolume, 'podUid' | 'pod' | 'podVolumeName'>
 
-export interface BoundClaim {
-  readonly claim: PersistentVolumeClaim
-  readonly persistentVolume: PersistentVolume
-  readonly readOnly: boolean
+/** A claim, as far as something is decided by it. */
+export const claimFactsShape = kept({
+  namespace: needed(text),
+  name: needed(text),
+  uid: needed(text),
+  deletedAt: text,
+  /** Only of one that is being deleted: what holds it. */
+  finalizers: keptList(text),
+  volumeName: text,
+  phase: text,
+  /** Annotation pv.kubernetes.io/bind-completed is there. */
+  wasBound: needed(flag),
+  /** UID of the controlling owner. */
+  ownerUid: text,
+})
+
+export interface ClaimFacts extends ShapeOf<typeof claimFactsShape> {}
+
+/** What decides of a PersistentVolume: the claim that it names. */
+interface VolumeFacts {
+  readonly name: string
+  readonly claim?: { readonly namespace?: string; readonly name?: string; readonly uid?: string } | undefined
+}
+
+/** The claims and PersistentVolumes of a node's snapshot, or of a cluster. */
+export interface ClaimLookup<Claim, Volume> {
+  claim(namespace: string, name: string): Lookup<Claim>
+  volume(name: string): Lookup<Volume>
+}
+
+interface BoundClaim<Claim, Volume> {
+  readonly claim: Claim
+  readonly volume: Volume
   /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
   readonly fault?: string
 }
 
 interface ClaimReference {
   readonly name: string
-  readonly readOnly: boolean
   readonly ephemeral: boolean
 }
 
 /** Set when both sides are bound; never removed. */
-export const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
+const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
+export function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): ClaimFacts {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
+    ...omitUndefined({
+      deletedAt: metadata.deletionTimestamp,
+      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+      volumeName: spec.volumeName || undefined,
+      phase: status?.phase,
+      ownerUid: owner?.uid,
+    }),
+  }
+}
+
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */
-export function claimReferenceOf(pod: Pod, volume: PodVolumeSource, by: Resolver): ClaimReference | undefined {
-  const direct = volume.persistentVolumeClaim && {
-    name: volume.persistentVolumeClaim.claimName,
-    readOnly: volume.persistentVolumeClaim.readOnly ?? false,
-    ephemeral: false,
-  }
-  const ephemeral = volume.ephemeral && {
-    name: `${pod.metadata.name}-${volume.name}`,
-    readOnly: false,
-    ephemeral: true,
-  }
+export function claimReferenceOf(
+  { metadata: { name: pod } }: Pod,
+  { name, persistentVolumeClaim: claim, ephemeral: template }: PodVolumeSource,
+  by: Resolver,
+): ClaimReference | undefined {
+  const direct = claim && { name: claim.claimName, ephemeral: false }
+  const ephemeral = template && { name: `${pod}-${name}`, ephemeral: true }
   return (by === 'controller' ? (ephemeral ?? direct) : (direct ?? ephemeral)) ?? undefined
 }
 
 /** The checks of R111 in their order; the first that fails gives the reason. */
-export function resolveClaim(
-  pod: Pod,
+export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFacts>(
+  pod: PodRef,
   reference: ClaimReference,
-  lookup: ApiLookup,
+  lookup: ClaimLookup<Claim, Volume>,
   by: Resolver,
-): BoundClaim | Unresolved {
-  const namespace = podNamespace(pod)
+): BoundClaim<Claim, Volume> | Unresolved {
+  const { namespace = 'default' } = pod
   const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
   const failed = (cause: Unresolved['cause'], why: string, persistentVolumeName?: string): Unresolved => ({
     cause,
@@ -64,21 +107,22 @@ export function resolveClaim(
   })
 
   if (reference.name === '') return failed('Unknown', 'has no name')
-  const found = lookup.persistentVolumeClaim(namespace, reference.name)
+  const found = lookup.claim(namespace, reference.name)
   if (found.state === 'Absent') return failed('Absent', 'does not exist')
   if (found.state === 'Unknown') return failed('Unknown', found.reason)
   const claim = found.object
-  const volumeName = claim.spec.volumeName ?? ''
+  const { volumeName = '', phase, wasBound } = claim
   const fault = faultOf(pod, claim, reference, by)
   if (volumeName === '') {
     const why = fault ?? 'is bound, but names no PersistentVolume'
-    return failed(isShownUnbound(claim) ? 'Unbound' : 'Unknown', why)
+    // Pending, without a sign that it was bound before (S4).
+    return failed(phase === 'Pending' && !wasBound ? 'Unbound' : 'Unknown', why)
   }
 
-  const volume = lookup.persistentVolume(volumeName)
+  const volume = lookup.volume(volumeName)
   if (volume.state === 'Absent') {
     // A Pending claim names a PersistentVolume that does not exist yet; that of a Bound or Lost claim was deleted (S4).
-    if (claim.status?.phase === 'Pending') return failed('Unbound', fault ?? '', volumeName)
+    if (phase === 'Pending') return failed('Unbound', fault ?? '', volumeName)
     return failed('Absent', `is bound to PersistentVolume ${volumeName}, which does not exist`, volumeName)
   }
   if (volume.state === 'Unknown')
@@ -86,52 +130,33 @@ export function resolveClaim(
   const why = fault ?? otherClaim(volume.object, claim)
   return {
     claim,
-    persistentVolume: volume.object,
-    readOnly: reference.readOnly,
+    volume: volume.object,
     ...omitUndefined({ fault: why === undefined ? undefined : `${label} ${why}` }),
   }
 }
 
 /** What is wrong with the claim itself. */
 function faultOf(
-  pod: Pod,
-  claim: PersistentVolumeClaim,
+  pod: PodRef,
+  { deletedAt, finalizers = [], phase, ownerUid }: ClaimFacts,
   { ephemeral }: ClaimReference,
   by: Resolver,
 ): string | undefined {
-  if (by === 'kubelet' && isDeletedWithoutProtection(claim)) {
+  // A terminating claim stays desired while it is protected: a running pod still uses it (R113).
+  if (by === 'kubelet' && deletedAt !== undefined && !finalizers.includes(PROTECTION_FINALIZER)) {
     return `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
   }
-  const phase = claim.status?.phase
   if (phase !== 'Bound') return `is not bound (phase ${phase ?? 'unset'})`
-  if (ephemeral && !isOwnedBy(claim, pod)) {
-    return `was not created for pod ${podLabel(pod)}: the pod is not its controlling owner`
+  if (ephemeral && ownerUid !== pod.uid) {
+    return `was not created for pod ${namespacedName(pod)}: the pod is not its controlling owner`
   }
   return undefined
 }
 
 /** What is wrong with the PersistentVolume that a claim names. */
-function otherClaim(
-  { metadata, spec: { claimRef } }: PersistentVolume,
-  claim: PersistentVolumeClaim,
-): string | undefined {
-  if (claimRef == null) return `is bound to PersistentVolume ${metadata.name}, which names no claim`
-  if (claimRef.uid === claim.metadata.uid) return undefined
-  const other = `${claimRef.namespace ?? ''}/${claimRef.name ?? ''} with UID ${claimRef.uid ?? 'unset'}`
-  return `is bound to PersistentVolume ${metadata.name}, which belongs to claim ${other}`
-}
-
-/** Is the claim Pending, without a sign that it was bound before (S4)? */
-function isShownUnbound({ metadata, status }: PersistentVolumeClaim): boolean {
-  return status?.phase === 'Pending' && metadata.annotations?.[BOUND_ANNOTATION] === undefined
-}
-
-/** A terminating claim stays desired while it is protected: a running pod still uses it (R113). */
-function isDeletedWithoutProtection({ metadata }: PersistentVolumeClaim): boolean {
-  return metadata.deletionTimestamp !== undefined && !(metadata.finalizers?.includes(PROTECTION_FINALIZER) ?? false)
-}
-
-function isOwnedBy(claim: PersistentVolumeClaim, pod: Pod): boolean {
-  const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true)
-  return owner?.uid === pod.metadata.uid
+function otherClaim({ name, claim: its }: VolumeFacts, claim: ClaimFacts): string | undefined {
+  if (its === undefined) return `is bound to PersistentVolume ${name}, which names no claim`
+  if (its.uid === claim.uid) return undefined
+  const other = `${its.namespace ?? ''}/${its.name ?? ''} with UID ${its.uid ?? 'unset'}`
+  return `is bound to PersistentVolume ${name}, which belongs to claim ${other}`
 }

@@ -2,6 +2,8 @@
 
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import type { PodRef } from '../plan/plan.ts'
+import { type ApiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
 import { ANY, type DeviceKind, type MayBe, NONE, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
@@ -10,7 +12,7 @@ import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.t
 import { specNameOf } from './plugin-parts.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS } from './registry.ts'
-import { type BoundClaim, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
+import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 
 type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
 
@@ -22,30 +24,53 @@ export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
 }
 
 /** @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709) */
-export function resolveVolume(pod: Pod, volume: PodVolumeSource, context: SpecContext, use?: VolumeUse): Resolution {
+export function resolveVolume(
+  pod: Pod,
+  volume: PodVolumeSource,
+  context: SpecContext & { readonly lookup: ApiLookup },
+  use?: VolumeUse,
+): Resolution {
   const by = use === undefined ? 'controller' : 'kubelet'
+  const { uid, name } = pod.metadata
+  const ref = { uid, name, namespace: podNamespace(pod) }
   const reference = claimReferenceOf(pod, volume, by)
-  if (reference === undefined) return resolveInline(pod, volume, context)
-  const bound = resolveClaim(pod, reference, context.lookup, by)
-  return 'cause' in bound ? { unresolved: bound } : resolveBound(bound, context, use)
-}
-
-function resolveBound(bound: BoundClaim, context: SpecContext, use: VolumeUse | undefined): Resolution {
-  const { claim, readOnly, persistentVolume } = bound
-  const { name } = persistentVolume.metadata
-  const about = { claimName: claim.metadata.name, persistentVolumeName: name }
+  if (reference === undefined) return resolveInline(ref, volume, context)
+  const bound = resolveClaim(ref, reference, claimLookup(context.lookup), by)
+  if ('cause' in bound) return { unresolved: bound }
+  const {
+    claim: { object: claim },
+    volume: { object: persistentVolume },
+  } = bound
+  const about = { claimName: claim.metadata.name, persistentVolumeName: persistentVolume.metadata.name }
   const found = persistentSpec(persistentVolume, context)
   const why = (use && modeFault(persistentVolume, use)) ?? ('error' in found ? found.error : undefined)
-  const message = bound.fault ?? (why && `PersistentVolume ${name} ${why}`)
+  const message = bound.fault ?? (why && `PersistentVolume ${about.persistentVolumeName} ${why}`)
   if ('error' in found) return { unresolved: { ...ofSource(persistentVolume.spec), message: message ?? '', ...about } }
+  const readOnly = !reference.ephemeral && (volume.persistentVolumeClaim?.readOnly ?? false)
   const spec: VolumeSpec = { ...found, readOnly, claim, inlineMigrated: false }
   if (message === undefined) return { spec }
   return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
 }
 
+/** What decides of the objects, with the objects themselves. */
+function claimLookup(lookup: ApiLookup) {
+  return {
+    claim: (namespace: string, called: string) =>
+      mapFound(lookup.persistentVolumeClaim(namespace, called), (object) => ({ ...claimFacts(object), object })),
+    volume: (called: string) =>
+      mapFound(lookup.persistentVolume(called), (object) => {
+        const {
+          metadata: { name },
+          spec: { claimRef },
+        } = object
+        return { name, claim: claimRef ?? undefined, object }
+      }),
+  }
+}
+
 /** Inline volumes are always file systems, and only a mount makes them read-only (R114, R116, R117, R152). */
-function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
-  const translation = translateInlineVolume(volume, podNamespace(pod))
+export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: SpecContext): Resolution {
+  const translation = translateInlineVolume(volume, pod.namespace ?? 'default')
   const found = specOf({ source: volume }, translation, context)
   if ('error' in found) return { unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${found.error}` } }
   return { spec: { ...found, readOnly: false, source: volume, inlineMigrated: translation !== undefined } }

@@ -1,9 +1,14 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
-import { foundAgain } from '../../../src/core/apply/find-again.ts'
-import { ClusterCache, type RowSource } from '../../../src/core/cluster/apply/cluster-cache.ts'
-import { comparisonWith, type FoundClusterOperation, recheck } from '../../../src/core/cluster/apply/cluster-run.ts'
-import { lastPart, leaseName } from '../../../src/core/cluster/model/cluster-context.ts'
+import { type FoundAgain, foundAgain } from '../../../src/core/apply/find-again.ts'
+import {
+  comparisonWith,
+  type Look,
+  type RowSource,
+  readAgain,
+  recheck,
+} from '../../../src/core/cluster/apply/recheck.ts'
+import { clusterFacts, lastPart, leaseName } from '../../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { needsOf } from '../../../src/core/cluster/pass/row-part.ts'
@@ -45,9 +50,9 @@ function sourceOf(world: ClusterState): RowSource {
     get: async (kind, key) => records[kind]?.find((each) => isCalled(each, key)) as never,
     list: async (kind, { fieldSelector, namespace } = {}) => {
       const found = records[kind]?.filter((each) => isListed(each, fieldSelector, namespace)) ?? []
-      return { records: found as never, count: found.length }
+      return { records: found as never, count: found.length, resourceVersion: undefined }
     },
-    now: () => capturedAt,
+    byServer: () => capturedAt,
     writes: { found: () => controller.writes ?? [] },
   }
 }
@@ -120,7 +125,8 @@ interface Case {
   readonly now: ClusterState
   readonly planned: ClusterOperation
   readonly options: ClusterOptions
-  readonly cluster: ClusterCache
+  /** What was read again of it. */
+  readonly look: Look
 }
 
 /** Each operation that is ready, at once and after the world has changed under it. */
@@ -136,9 +142,8 @@ async function casesOf(seed: number): Promise<Case[]> {
   })
   return await Promise.all(
     tried.map(async ({ planned, now }) => {
-      const cluster = new ClusterCache(state, options.settleMs)
-      await cluster.read(sourceOf(now), planned)
-      return { seed, planned, options, cluster, now }
+      const first = { state, facts: clusterFacts(state, options.settleMs) }
+      return { seed, planned, options, now, look: await readAgain(sourceOf(now), first, planned, options) }
     }),
   )
 }
@@ -166,14 +171,12 @@ function changed(random: Random, state: ClusterState): ClusterState {
 }
 
 /** By the pass over a whole world. */
-function wholeVerdict({ cluster: { facts }, planned, options }: Case, state: ClusterState): FoundClusterOperation {
+function wholeVerdict({ look: { facts }, planned, options, now: state }: Case): FoundAgain<ClusterOperation> {
   return foundAgain(planned, comparisonWith(planPart(state, options, facts), state))
 }
 
-const byPart = ({ cluster, planned, options }: Case) => recheck(cluster, planned, options)
-
 /** The number of another operation in a plan is not part of a verdict; where else the volume is attached decides nothing. */
-function verdict(judged: FoundClusterOperation): string {
+function verdict(judged: FoundAgain<ClusterOperation>): string {
   return JSON.stringify(judged)
     .replaceAll(/Resolve operation \d+ first/g, 'Resolve that operation first')
     .replaceAll(/"attachedElsewhere":\[[^\]]*\],/g, '')
@@ -181,19 +184,9 @@ function verdict(judged: FoundClusterOperation): string {
 
 const cases = (await Promise.all(Array.from({ length: SEEDS }, (_, seed) => casesOf(seed)))).flat()
 
-function differing(
-  judge: (each: Case) => FoundClusterOperation,
-  whole: (each: Case) => ClusterState = ({ cluster }) => cluster.state,
-): string[] {
-  return cases.flatMap((each) => {
-    const [one, other] = [verdict(judge(each)), verdict(wholeVerdict(each, whole(each)))]
-    return one === other ? [] : [`${each.seed} ${each.planned.kind}: ${one} and not ${other}`]
-  })
-}
-
 describe(`operations of ${SEEDS} random clusters`, () => {
   it('are worth something: of both kinds, the same and refused', () => {
-    const ends = cases.map((each) => `${each.planned.kind} ${wholeVerdict(each, each.now).refused?.code ?? 'same'}`)
+    const ends = cases.map((each) => `${each.planned.kind} ${wholeVerdict(each).refused?.code ?? 'same'}`)
     const count = (end: string): number => ends.filter((each) => each === end).length
     expect(count('DetachVolume same')).toBeGreaterThan(100)
     expect(count('AttachVolume same')).toBeGreaterThan(10)
@@ -203,18 +196,23 @@ describe(`operations of ${SEEDS} random clusters`, () => {
   })
 
   it('have the verdict of the whole world by what was read again of it', () => {
-    expect(differing(byPart, ({ now }) => now)).toEqual([])
+    const differing = cases.flatMap((each) => {
+      const { look, planned, options, seed } = each
+      const [part, whole] = [verdict(recheck(look, planned, options)), verdict(wholeVerdict(each))]
+      return part === whole ? [] : [`${seed} ${planned.kind}: ${part} and not ${whole}`]
+    })
+    expect(differing).toEqual([])
   })
 
   it('have no verdict by the flags that narrowed the plan', () => {
-    const narrowed = cases.filter(({ cluster, planned, options }) => {
+    const narrowed = cases.filter(({ look, planned, options }) => {
       const flags = {
         nodes: [planned.node],
         only: [planned.kind],
         pods: planned.pods.slice(0, 1).map(({ uid }) => uid),
       }
       const given = { ...options, ...flags, nodes: ['other'] }
-      return verdict(recheck(cluster, planned, given)) !== verdict(recheck(cluster, planned, options))
+      return verdict(recheck(look, planned, given)) !== verdict(recheck(look, planned, options))
     })
     expect(narrowed).toEqual([])
   })
@@ -224,11 +222,10 @@ describe('a controller that was dead', () => {
   const first = clusterOf({ attachments: [attachment('data', 'gone')] })
   const options = clusterOptions({ nodeGone: ['gone'] })
   const stateIn = async (now: Partial<ClusterState>): Promise<string> => {
-    const cache = new ClusterCache(first, options.settleMs)
     const [planned] = liftedPlan(first, options).plan.operations
     if (planned === undefined) throw new Error('nothing is planned')
-    await cache.read(sourceOf({ ...first, ...now }), planned)
-    return cache.facts.controller.state
+    const look = { state: first, facts: clusterFacts(first, options.settleMs) }
+    return (await readAgain(sourceOf({ ...first, ...now }), look, planned, options)).facts.controller.state
   }
 
   it('stays dead however long an apply takes, whose nodes are all gone', async () => {

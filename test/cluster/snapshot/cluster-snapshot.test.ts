@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
-import { ClusterObjects } from '../../../src/core/cluster/model/cluster-objects.ts'
-import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { ClusterObjects, type ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import {
   clusterSnapshotLines,
   parseClusterSnapshot,

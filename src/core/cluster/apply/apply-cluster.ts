@@ -21,9 +21,9 @@ import type { ClusterState } from '../model/cluster-state.ts'
 import { type Looked as Before, withChangesSince } from '../model/controller-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun, comparisonWith } from './cluster-run.ts'
+import { ClusterRun, runOperation } from './cluster-run.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
-import { runOperation } from './run-operation.ts'
+import { comparisonWith } from './recheck.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const POLL_MS = 500
@@ -94,17 +94,8 @@ function clusterScope(
         guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
         ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
       }),
-      start: (_, journal) => {
-        const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
-        return {
-          run,
-          runAll: () => runAll(operations, run),
-          lookAfter: async () => {
-            run.cluster.forget()
-            return planCluster(await readCluster({ client }), options)
-          },
-        }
-      },
+      start: (_, journal) =>
+        begun(new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state), operations),
     }
   }
   return {
@@ -119,6 +110,19 @@ function clusterScope(
       }
     },
     openJournal: () => settings.openJournal?.(),
+  }
+}
+
+/** A separate function, which keeps nothing of the look but what the run keeps. */
+function begun(run: ClusterRun, operations: readonly ClusterOperation[]) {
+  const { client, options } = run.parts
+  return {
+    run,
+    runAll: () => runAll(operations, run),
+    lookAfter: async () => {
+      run.forget()
+      return planCluster(await readCluster({ client }), options)
+    },
   }
 }
 

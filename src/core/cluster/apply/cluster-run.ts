@@ -1,24 +1,36 @@
-/** The state of one apply of a cluster: what is known of it, and what an operation rests on. */
+/** The state of one apply of a cluster; and one operation: look, delete or create, look once more, wait for the external attacher. */
 
-import { type Comparison, type FoundAgain, foundAgain } from '../../apply/find-again.ts'
 import { Run } from '../../apply/operation/run.ts'
+import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
+import { formatDuration } from '../../base/duration.ts'
 import { VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { CameBack, OperationRefused } from '../../base/operation-error.ts'
+import { CameBack, OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
+import type { VolumeAttachment } from '../../kube/api/objects.ts'
+import { ATTACHMENTS } from '../../kube/api/resources.ts'
+import { ApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import { causeOf } from '../../messages/codes.ts'
-import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { findObject } from '../../kube/objects.ts'
+import {
+  type AttachmentVersion,
+  createVolumeAttachment,
+  deleteVolumeAttachment,
+  removeFinalizers,
+} from '../../kube/writes.ts'
+import { pause } from '../../linux/deadline.ts'
+import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
-import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
-import { type ClusterContext, clusterContext } from '../model/cluster-context.ts'
-import { ClusterObjects } from '../model/cluster-objects.ts'
-import type { ClusterState } from '../model/cluster-state.ts'
-import { planPart } from '../pass/plan-cluster.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { canonicalJson } from '../../trust/digest.ts'
+import { waitsToDetach } from '../../volumes/api-objects.ts'
+import { ClusterContext, clusterFacts } from '../model/cluster-context.ts'
+import { ClusterObjects, type ClusterState } from '../model/cluster-state.ts'
 import { partOf } from '../pass/row-part.ts'
-import { RecordReader } from '../read/record-reader.ts'
-import { ClusterCache } from './cluster-cache.ts'
+import { RecordReader } from '../read/read-cluster.ts'
+import { CREATED_BY } from '../read/records.ts'
 import type { LeaseLock } from './lease-lock.ts'
+import { type Look, readAgain, recheck } from './recheck.ts'
 
 interface ClusterRunParts {
   readonly client: KubeClient
@@ -34,14 +46,19 @@ interface ClusterRunParts {
 
 export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
-  readonly cluster: ClusterCache
-  readonly #wasDead: boolean
+  /** At the whole cluster, with which the apply began. */
+  #first: Look
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
-    this.cluster = new ClusterCache(state, parts.options.settleMs)
-    this.#wasDead = this.cluster.facts.controller.state === 'dead'
+    this.#first = { state, facts: clusterFacts(state, parts.options.settleMs) }
+  }
+
+  /** Nothing is run any more. The look at what is left takes as much memory again. */
+  forget(): void {
+    const { state, facts } = this.#first
+    this.#first = { facts, state: { ...state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] } }
   }
 
   /** Of its pods the first. */
@@ -54,42 +71,33 @@ export class ClusterRun extends Run<ClusterOperation> {
     this.flushOutcomes()
   }
 
+  /** Reads again all that the operation rests on. @throws ApiError */
+  async look(operation: ClusterOperation): Promise<Look> {
+    const { client, options } = this.parts
+    const { drivers, lists, errors, controller } = this.#first.state
+    const managers = controller.writes?.map(({ manager }) => manager)
+    const reader = new RecordReader(client, { managers, drivers: new ClusterObjects({ drivers, lists, errors }) })
+    return await readAgain(reader, this.#first, operation, options)
+  }
+
   /**
-   * Reads again all that the operation rests on, and plans on it (S26). The pass over that part takes milliseconds: what it says is as
-   * fresh as what was read.
-   *
    * @returns the operation as it is now
    * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
    */
-  async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
-    await this.look(planned)
-    this.#requireNoController()
-    const { operation, refused } = recheck(this.cluster, planned, this.parts.options)
+  requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
+    const { state, note } = look.facts.controller
+    if (state !== 'dead' && this.#first.facts.controller.state === 'dead') {
+      const message = `the attach/detach controller is back, and the rest is its work: ${note}`
+      throw this.stopFor(new CameBack('ControllerRunning', message))
+    }
+    const { operation, refused } = recheck(look, planned, this.parts.options)
     if (refused !== undefined) throw new OperationRefused(refused.code, refused.message, { hint: refused.hint })
     return operation
   }
 
-  /** @throws ApiError */
-  async look(operation: ClusterOperation): Promise<void> {
-    const { drivers, lists, errors, controller } = this.cluster.state
-    const managers = controller.writes?.map(({ manager }) => manager)
-    const { lookup } = new ClusterObjects({ drivers, lists, errors })
-    const reader = new RecordReader(this.parts.client, { managers, drivers: lookup })
-    await this.cluster.read(reader, operation)
-  }
-
-  #requireNoController(): void {
-    const { state, note } = this.cluster.facts.controller
-    if (!this.#wasDead || state === 'dead') return
-    throw this.stopFor(
-      new CameBack('ControllerRunning', `the attach/detach controller is back, and the rest is its work: ${note}`),
-    )
-  }
-
   /** What a pass over the part that the operation rests on reads. */
-  contextOf(operation: ClusterOperation): ClusterContext {
-    const { options } = this.parts
-    return clusterContext(partOf(this.cluster.state, operation), options, this.cluster.facts)
+  contextOf(operation: ClusterOperation, { state, facts }: Look): ClusterContext {
+    return new ClusterContext(partOf(state, operation), this.parts.options, facts)
   }
 
   /** @throws OperationRefused Locked, which stops the apply */
@@ -103,62 +111,184 @@ export class ClusterRun extends Run<ClusterOperation> {
   }
 }
 
+/** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
+export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
+  run.started(planned)
+  try {
+    await run.keepLock()
+    const look = await run.look(planned)
+    const operation = run.requireSame(planned, look)
+    // A slow look may outlast the lease.
+    await run.keepLock()
+    run.intend([operation])
+    const { creates } = operation
+    const ask = creates === undefined ? await remove(run, operation) : await create(run, operation, creates)
+    const driver = creates?.attacher ?? operation.volume.driver
+    return { ended: finish(run, operation, ask, whyNoAttacher(run.contextOf(operation, look), driver)) }
+  } catch (error) {
+    run.settleFailed(planned, error)
+    return { ended: Promise.resolve() }
+  }
+}
+
+/** What there is left to wait for; undefined: nothing. */
+type Ask = () => Promise<string | undefined>
+
+async function remove(run: ClusterRun, operation: ClusterOperation): Promise<Ask> {
+  const { client } = run.parts
+  const { name, uid = '', resourceVersion = '' } = operation.attachment
+  for (const step of operation.steps) {
+    run.say(operation, `${step.op} ${step.target}`)
+    if (step.op === 'removeFinalizers') await strip(client, { name, uid }, step.finalizers)
+    else await deleteIt(client, { name, uid, resourceVersion })
+  }
+  await sayWhoCame(run, operation)
+  return async () => {
+    const found = await findObject(client, ATTACHMENTS, { name })
+    return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
+  }
+}
+
+async function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void> {
+  const outcome = await deleteVolumeAttachment(client, version)
+  if (outcome.state !== 'changed') return
+  throw new OperationRefused(
+    'Changed',
+    `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${outcome.message}`,
+  )
+}
+
+/** Only those finalizers that the person saw, of the object that they saw. */
+async function strip(
+  client: KubeClient,
+  { name, uid }: Pick<AttachmentVersion, 'name' | 'uid'>,
+  finalizers: readonly string[],
+): Promise<void> {
+  const found = await findObject(client, ATTACHMENTS, { name })
+  if (found?.metadata.uid !== uid) return
+  const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
+  if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
+    throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`)
+  }
+  await removeFinalizers(client, { name, uid, resourceVersion })
+}
+
 /**
- * Is an operation still the same, by what was read of it just now? The pass over that part says the same of it as the pass over the whole
- * cluster.
- *
- * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
- * began: no operation is carried out that was not planned there, with its pods in the API. What is read after that can only take
- * operations away, whatever the API loses meanwhile; and an API that went back to a backup has another lease of the controller than
- * before, which counts as a controller that is back.
+ * The window that no precondition closes: between the look and the delete a pod may be scheduled to the node. Its kubelet refuses to
+ * mount an attachment that is being deleted, unless the volume was mounted before.
  */
-export function recheck(
-  { state, facts }: ClusterCache,
-  planned: ClusterOperation,
-  options: ClusterOptions,
-): FoundClusterOperation {
-  const part = partOf(state, planned)
-  return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
-}
-
-export type FoundClusterOperation = FoundAgain<ClusterOperation>
-
-/** A plan made just now of this state, to compare reviewed operations with. */
-export function comparisonWith(fresh: ClusterPlan, state: ClusterState): Comparison<ClusterOperation> {
-  return {
-    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
-    isDone: (planned) => isDone(planned, state),
-    whyGone: (planned) => whyGone(planned, fresh),
-    // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
-    refuses: ({ code }) => causeOf(code) !== 'follows',
+async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+  const { node, volume } = operation
+  if (volume.uniqueName === undefined) return
+  // One that cannot be made is no failure of the detach.
+  const look = await run.look(operation).catch(() => undefined)
+  if (look === undefined) {
+    run.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
+    return
+  }
+  for (const pod of run.contextOf(operation, look).rows.of(node, volume.uniqueName)?.pods ?? []) {
+    const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
+    const hint =
+      'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
+    run.say(operation, message, { code: 'AttachmentDeleting', hint })
   }
 }
 
-function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attachments, lists }: ClusterState): boolean {
-  const found = attachments.find(({ name }) => name === attachment.name)
-  if (kind === 'DetachVolume') {
-    const isShown = lists.volumeattachments?.state === 'whole'
-    return isShown && steps.length > 0 && (found === undefined || found.uid !== attachment.uid)
+async function create(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<Ask> {
+  const { client, options } = run.parts
+  const { name, attacher, nodeName, source } = creates
+  for (const { op, target } of operation.steps) run.say(operation, `${op} ${target}`)
+  const spec = { attacher, nodeName, source }
+  const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
+  const { attachment, state } = await createVolumeAttachment(client, { name, annotations, spec })
+  if (state === 'exists') requireSameSpec(attachment, spec)
+  return async () => {
+    const found = await findObject(client, ATTACHMENTS, { name })
+    if (found === undefined) {
+      throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+        hint: 'Run volctl plan --cluster to see what is left to do.',
+      })
+    }
+    requireSameSpec(found, spec)
+    return waitsToAttach(found)
   }
-  return (
-    found !== undefined &&
-    found.deletedAt === undefined &&
-    found.attacher === creates?.attacher &&
-    found.node === creates.nodeName &&
-    'persistentVolumeName' in creates.source &&
-    found.persistentVolume === creates.source.persistentVolumeName
+}
+
+function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAttachment['spec']): void {
+  const { attacher, nodeName, source } = spec
+  if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
+  throw new OperationRefused(
+    'Changed',
+    `somebody else has created VolumeAttachment ${metadata.name}, of another volume or node`,
+    { hint: `Look at the attachment: ${describeAttachment(metadata.name)}` },
   )
 }
 
-function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
-  const row = rowOf(subject)
-  const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
-  const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
-  return (
-    wait?.message ??
-    (kind === 'AttachVolume' ? problem?.message : undefined) ??
-    (kind === 'DetachVolume'
-      ? `a pod of node ${node} wants the volume, or may want it`
-      : `no pod of node ${node} waits for the volume any more`)
-  )
+async function finish(
+  run: ClusterRun,
+  operation: ClusterOperation,
+  ask: Ask,
+  nobody: string | undefined,
+): Promise<void> {
+  try {
+    await waitFor(run, operation, ask, nobody)
+    run.settle(operation, 'done', { message: operation.message })
+  } catch (error) {
+    run.settleFailed(operation, error)
+  }
+}
+
+/**
+ * Asks until there is nothing left to wait for. What the attacher says is repeated once each time it changes.
+ *
+ * @param nobody why nobody may be there to attach or detach
+ * @throws StepFailed TimedOut after --timeout; StillAtWork after an interruption
+ */
+async function waitFor(
+  run: ClusterRun,
+  operation: ClusterOperation,
+  ask: Ask,
+  nobody: string | undefined,
+): Promise<void> {
+  const { timeoutMs, pollMs, signal } = run.parts
+  const { attachment, creates, volume } = operation
+  const until = performance.now() + timeoutMs
+  let told: string | undefined
+  for (;;) {
+    const waits = await ask().catch(unlessAway)
+    if (waits === undefined) return
+    if (told === undefined && nobody !== undefined) run.say(operation, nobody, { code: 'AttacherSilent' })
+    if (waits !== told) run.say(operation, waits)
+    told = waits
+    if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
+    if (performance.now() >= until) {
+      throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+        hint: lookAtAttacher(attachment.name, creates?.attacher ?? volume.driver ?? ''),
+      })
+    }
+    await run.keepLock()
+    await pause(pollMs, signal)
+  }
+}
+
+/** The change was made; a server that does not answer for a while must not make it look undone. */
+function unlessAway(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error
+  return `the change was made; what became of it could not be read: ${error.message}`
+}
+
+/** What an attachment still waits for, by its own words and by those of its external attacher; undefined: attached. */
+function waitsToAttach({ status, metadata }: VolumeAttachment): string | undefined {
+  if (metadata.deletionTimestamp != null) return 'somebody else deletes it'
+  if (status?.attached === true) return undefined
+  const error = status?.attachError?.message
+  return `waiting for the external attacher${error === undefined ? '' : `; the last attempt to attach failed: ${error}`}`
+}
+
+/** Why nobody may be there to attach or detach; undefined: nothing shows that. */
+function whyNoAttacher(context: ClusterContext, driver = ''): string | undefined {
+  if (context.isDriverGone(driver)) return `no CSIDriver, CSINode or attacher knows driver ${driver}`
+  const lease = context.attacherLease(driver)
+  if (lease === undefined || !context.isStale(lease)) return undefined
+  return `no external attacher of driver ${driver} runs: lease ${lease.name} was last renewed ${lease.renewTime ?? 'at an unknown time'}`
 }

@@ -9,7 +9,8 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type ApiReadError, insecure } from '../../facts/actual/snapshot.ts'
-import { podVolumeShape } from '../../kube/api/objects.ts'
+import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
+import type { ObjectKey } from '../../kube/api/resources.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import {
   count,
@@ -24,7 +25,9 @@ import {
   text,
   time,
 } from '../../trust/shape.ts'
+import { type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
+import { type ClaimFacts, claimFactsShape } from '../../volumes/resolve-claim.ts'
 
 const texts = keptList(text)
 
@@ -203,22 +206,6 @@ const pod = kept({
 
 export interface ClusterPod extends ShapeOf<typeof pod> {}
 
-const claim = kept({
-  namespace: needed(text),
-  name: needed(text),
-  uid: needed(text),
-  deletedAt: text,
-  finalizers: texts,
-  volumeName: text,
-  phase: text,
-  /** Annotation pv.kubernetes.io/bind-completed is there. */
-  wasBound: needed(flag),
-  /** UID of the controlling owner. */
-  ownerUid: text,
-})
-
-export interface ClusterClaim extends ShapeOf<typeof claim> {}
-
 const volume = kept({
   name: needed(text),
   uid: needed(text),
@@ -280,7 +267,7 @@ export interface ClusterState extends SnapshotHead {
   readonly nodes: readonly ClusterNode[]
   /** Only pods with a volume that could be attached: of the others `podCount` has the number. */
   readonly pods: readonly ClusterPod[]
-  readonly claims: readonly ClusterClaim[]
+  readonly claims: readonly ClaimFacts[]
   readonly volumes: readonly ClusterVolume[]
   readonly attachments: readonly ClusterAttachment[]
   readonly drivers: readonly ClusterDriver[]
@@ -295,7 +282,7 @@ export type RecordList = Exclude<keyof ClusterState, keyof SnapshotHead>
 export const RECORDS: { readonly [List in RecordList]: Shape<ClusterState[List][number]> } = {
   nodes: node,
   pods: pod,
-  claims: claim,
+  claims: claimFactsShape,
   volumes: volume,
   attachments: attachment,
   drivers: driver,
@@ -303,6 +290,85 @@ export const RECORDS: { readonly [List in RecordList]: Shape<ClusterState[List][
 }
 
 export const RECORD_LISTS = Object.keys(RECORDS) as readonly RecordList[]
+
+// The objects by name, and whether one that is not there is shown to be absent (S3).
+
+/** The list of each resource that is looked for by name. */
+const LISTS = {
+  nodes: 'nodes',
+  persistentvolumeclaims: 'claims',
+  persistentvolumes: 'volumes',
+  volumeattachments: 'attachments',
+  csidrivers: 'drivers',
+} as const satisfies Partial<Record<ClusterResource, RecordList>>
+
+type Listed = typeof LISTS
+type Sources = Partial<Pick<ClusterState, Listed[keyof Listed]>> & Pick<ClusterState, 'lists' | 'errors'>
+
+/** A list that has a name twice contradicts itself: it was not read as a whole (S3). */
+export function doubtTwice(state: ClusterState): ClusterState {
+  const errors = Object.entries({ ...LISTS, pods: 'pods' } as const).flatMap(([resource, list]): ApiReadError[] => {
+    const names = new Set<string>()
+    const twice = state[list].map(nameOf).find((name) => names.size === names.add(name).size)
+    if (twice === undefined || state.errors.some((each) => each.resource === resource)) return []
+    return [{ resource, status: 200, reason: 'Duplicate', message: `the list has ${twice} twice` }]
+  })
+  return errors.length === 0 ? state : { ...state, errors: [...state.errors, ...errors] }
+}
+
+/** @param state a list that it lacks has no objects */
+export class ClusterObjects {
+  readonly #state: Sources
+  readonly #byName: ReadonlyMap<string, ReadonlyMap<string, object>>
+
+  constructor(state: Sources) {
+    this.#state = state
+    const lists = Object.entries(LISTS).map(([resource, list]) => {
+      const objects: readonly (object & ObjectKey)[] = state[list] ?? []
+      return [resource, new Map(objects.map((object) => [nameOf(object), object]))] as const
+    })
+    this.#byName = new Map(lists)
+  }
+
+  /** Consistent, all pages, all namespaces, and no error that could be about one of its objects (S2, S3). */
+  isWhole(resource: ClusterResource): boolean {
+    const { lists, errors } = this.#state
+    return lists[resource]?.state === 'whole' && !errors.some((each) => each.resource === resource)
+  }
+
+  #find<R extends keyof Listed>(resource: R, key: ObjectKey): Lookup<ClusterState[Listed[R]][number]> {
+    const object = this.#byName.get(resource)?.get(nameOf(key))
+    if (object !== undefined) return { state: 'Found', object: object as ClusterState[Listed[R]][number] }
+    return this.isWhole(resource) ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
+  }
+
+  node(name: string): Lookup<ClusterNode> {
+    return this.#find('nodes', { name })
+  }
+
+  claim(namespace: string, name: string): Lookup<ClaimFacts> {
+    return this.#find('persistentvolumeclaims', { namespace, name })
+  }
+
+  volume(name: string): Lookup<ClusterVolume> {
+    return this.#find('persistentvolumes', { name })
+  }
+
+  attachment(name: string): Lookup<ClusterAttachment> {
+    return this.#find('volumeattachments', { name })
+  }
+
+  /** As what names volumes asks for it. */
+  csiDriver(name: string): Lookup<Pick<CsiDriver, 'spec'>> {
+    return mapFound(this.#find('csidrivers', { name }), ({ attachRequired }) => ({
+      spec: omitUndefined({ attachRequired }),
+    }))
+  }
+}
+
+function nameOf({ namespace, name }: ObjectKey): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
 
 // Times of a cluster's objects: RFC 3339 text to milliseconds.
 

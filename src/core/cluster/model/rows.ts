@@ -10,8 +10,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
-import type { ClusterObjects } from './cluster-objects.ts'
-import type { ClusterAttachment, ClusterPod, ClusterState } from './cluster-state.ts'
+import type { ClusterAttachment, ClusterObjects, ClusterPod, ClusterState } from './cluster-state.ts'
 import {
   type KnownVolume,
   type NotAttachedFor,

@@ -3,17 +3,23 @@
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { PersistentVolume, Pod, PodVolumeSource } from '../../kube/api/objects.ts'
+import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
-import { ANY, type MayBe, type VolumeSpec } from '../../volumes/desired-state.ts'
+import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
-import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
-import type { ClusterObjects } from './cluster-objects.ts'
-import type { ClusterNode, ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
+import { resolveInline } from '../../volumes/resolve-volume.ts'
+import type {
+  ClusterNode,
+  ClusterObjects,
+  ClusterPod,
+  ClusterPodVolume,
+  ClusterState,
+  ClusterVolume,
+} from './cluster-state.ts'
 
 type Fields = 'driver' | 'handle' | 'attachability' | 'accessModes' | 'claim' | 'migratedFrom'
 
@@ -102,28 +108,24 @@ export interface ResolvedPodVolume {
 
 type PodVolumeResolution = ResolvedPodVolume | { readonly unresolved: UnresolvedPodVolume }
 
-/**
- * @param known every PersistentVolume's volume, by unique name
- */
+/** @param known every PersistentVolume's volume, by unique name */
 export function resolvePodVolume(
   pod: ClusterPod,
   volume: ClusterPodVolume,
   objects: ClusterObjects,
   known: ReadonlyMap<string, KnownVolume>,
 ): PodVolumeResolution {
-  if ('source' in volume) return resolveInline(pod, volume, objects)
-  const reference = { name: volume.claim, readOnly: false, ephemeral: volume.ephemeral === true }
-  const bound = resolveClaim(asPod(pod), reference, objects.lookup, 'controller')
+  if ('source' in volume) return inlineVolume(pod, volume, objects)
+  const bound = resolveClaim(pod, { name: volume.claim, ephemeral: volume.ephemeral === true }, objects, 'controller')
   const about = { pod, name: volume.name, claimName: volume.claim }
   if ('cause' in bound) return { unresolved: { ...about, ...bound } }
-  const { name } = bound.persistentVolume.metadata
-  const found = objects.volume(name)
-  const record = found.state === 'Found' ? found.object : undefined
-  const named = known.get(record?.uniqueName ?? '')
-  if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault: bound.fault }) }
-  const mayBe = record === undefined ? ANY : mayBeOf(record)
+  const { volume: record, fault } = bound
+  const { name, uniqueName = '', problem = 'no plugin can name it' } = record
+  const named = known.get(uniqueName)
+  if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault }) }
+  const mayBe = mayBeOf(record)
   const cause = mayBe.of === 'none' ? 'Unusable' : 'Unknown'
-  const message = bound.fault ?? `PersistentVolume ${name}: ${record?.problem ?? 'no plugin can name it'}`
+  const message = fault ?? `PersistentVolume ${name}: ${problem}`
   return { unresolved: { ...about, cause, mayBe, message, persistentVolumeName: name } }
 }
 
@@ -134,36 +136,17 @@ function mayBeOf({ plugin, driver, attachability }: ClusterVolume): MayBe {
   return plugin === undefined ? ANY : { of: 'kinds', kinds: [{ plugin }] }
 }
 
-function resolveInline(
+function inlineVolume(
   pod: ClusterPod,
   { name, source }: { readonly name: string; readonly source: PodVolumeSource },
-  objects: ClusterObjects,
+  lookup: ClusterObjects,
 ): PodVolumeResolution {
-  const context = { podUid: pod.uid, lookup: objects.lookup, node: null }
-  const resolution = resolveVolume(asPod(pod), source, context)
-  const spec = knownSpec(resolution)
-  if (spec !== undefined) {
-    const fault = 'unresolved' in resolution ? resolution.unresolved.message : undefined
-    return { volume: inlineVolume(spec, source), ...omitUndefined({ fault }) }
-  }
-  const { cause, mayBe, message } = 'unresolved' in resolution ? resolution.unresolved : UNREADABLE
-  return { unresolved: { pod, name, cause, mayBe, message } }
-}
-
-const UNREADABLE = { cause: 'Unknown', mayBe: ANY, message: 'its source is not known' } as const
-
-function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
-  const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = spec
+  const found = resolveInline(pod, source, { podUid: pod.uid, lookup, node: null })
+  if ('unresolved' in found) return { unresolved: { pod, name, ...found.unresolved } }
+  const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
-  return {
-    ...{ uniqueName, plugin, attachability, accessModes },
-    ...omitUndefined({ driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }),
-  }
-}
-
-/** The fields of a pod that resolving its volumes reads. */
-function asPod({ namespace, name, uid }: ClusterPod): Pod {
-  return { metadata: { namespace, name, uid }, spec: {} }
+  const more = { driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }
+  return { volume: { uniqueName, plugin, attachability, accessModes, ...omitUndefined(more) } }
 }
 
 /**

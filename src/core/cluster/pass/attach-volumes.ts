@@ -16,15 +16,7 @@ import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import {
-  type ClusterContext,
-  isControllerAlive,
-  isGivenAsGone,
-  lookAtController,
-  nodeOf,
-  notReadyText,
-  readinessOf,
-} from '../model/cluster-context.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
@@ -59,7 +51,7 @@ function attachVolume(context: ClusterContext, findings: ClusterFindings, want: 
   // R007
   const name = attachmentName(handle, driver, nodeName)
   const turn = mayAttach(context, findings, want, name)
-  const node = nodeOf(context, nodeName)
+  const node = context.node(nodeName)
   if (turn === undefined || node === undefined) return
   if ('code' in turn) {
     findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
@@ -97,17 +89,17 @@ function mayAttach(context: ClusterContext, findings: ClusterFindings, want: Wan
   if (found.state === 'Found') return whoseTurn(found.object)
   const elsewhere = whereElse(context, findings, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
-  if (isControllerAlive(context)) {
+  if (context.isControllerAlive) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
     return leftToController(context, want, message)
   }
-  const node = nodeOf(context, want.node)
+  const node = context.node(want.node)
   return (node && whyNotYet(context, node, want.volume.driver ?? '')) ?? elsewhere
 }
 
 function leftToController(context: ClusterContext, { pods: [pod] }: Want, message: string): Wait {
   const events = pod === undefined ? '.' : `, and at the pod's events: ${describePod(pod)}`
-  return { code: 'ControllerActs', message, hint: `If nothing happens, ${lookAtController(context)}${events}` }
+  return { code: 'ControllerActs', message, hint: `If nothing happens, ${context.lookAtController}${events}` }
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
@@ -125,7 +117,7 @@ function whoseTurn({ name, deletedAt, attached, attachError, attacher }: Cluster
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */
 export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): Wait | undefined {
   const { name, outOfService, deletedAt, csi } = node
-  const readiness = readinessOf(context, node)
+  const readiness = context.readinessOf(node)
   const { ready } = readiness
   if (ready === undefined)
     return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known`, hint: lookAtNode(name) }
@@ -207,8 +199,8 @@ const TOO_MANY_UNKNOWN: Wait = {
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
 function mayUse(context: ClusterContext, row: Row): boolean {
   if (!isUsing(row)) return false
-  const node = nodeOf(context, row.node)
+  const node = context.node(row.node)
   if (node === undefined) return true
   const { is } = detachRow(context, node, row)
-  return is !== 'OutOfService' && !(is === 'NodeLost' && isGivenAsGone(context, row.node))
+  return is !== 'OutOfService' && !(is === 'NodeLost' && context.isGivenAsGone(row.node))
 }

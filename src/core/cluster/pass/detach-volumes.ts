@@ -10,17 +10,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Blocked } from '../../plan/plan.ts'
-import {
-  type ClusterContext,
-  isControllerAlive,
-  isDriverGone,
-  isGivenAsGone,
-  isHeard,
-  isSettled,
-  lookAtWhoDetaches,
-  nodeOf,
-  readinessOf,
-} from '../model/cluster-context.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterFindings, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, isWanted } from '../model/rows.ts'
@@ -64,7 +54,7 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
     return
   }
   const { blocked, exception, evidence, ...decision } = verdict
-  const node = nodeOf(context, object.node)
+  const node = context.node(object.node)
   const steps = stepsOf(context, attached)
   findings.add({
     kind: 'DetachVolume',
@@ -91,7 +81,7 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   if (found.state === 'Absent') return fromMissingNode(context, attached, never)
   // What somebody else has made neither the controller nor volctl detaches: a note says so.
   if (!found.object.managed || (isForeign(object) && !isGivenUp(context, object))) return undefined
-  if (isControllerAlive(context) && never === undefined) return leftToController(context, attached, found.object)
+  if (context.isControllerAlive && never === undefined) return leftToController(context, attached, found.object)
   return fromNode(context, attached, found.object, never)
 }
 
@@ -131,9 +121,9 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
 function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachment): boolean {
-  const found = nodeOf(context, node)
-  const isReady = found !== undefined && readinessOf(context, found).ready === 'True'
-  return deletedAt !== undefined || (isGivenAsGone(context, node) && !isReady)
+  const found = context.node(node)
+  const isReady = found !== undefined && context.readinessOf(found).ready === 'True'
+  return deletedAt !== undefined || (context.isGivenAsGone(node) && !isReady)
 }
 
 /**
@@ -144,8 +134,8 @@ function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachme
 function fromMissingNode(context: ClusterContext, attached: Attached, never: Reason | undefined): Verdict {
   const { object, row } = attached
   const { node } = object
-  const isGiven = isGivenAsGone(context, node)
-  if (!isGiven && isControllerAlive(context) && never === undefined) {
+  const isGiven = context.isGivenAsGone(node)
+  if (!isGiven && context.isControllerAlive && never === undefined) {
     return waitFor(
       'ControllerActs',
       'R734',
@@ -153,7 +143,7 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
       ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(node)],
     )
   }
-  if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)
+  if (!isGiven && !context.isSettled(object.createdAt)) return settling(attached)
   const heard = lastHeard(context, node)
   return {
     ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
@@ -170,8 +160,8 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
 /** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
 function machineObstacle(context: ClusterContext, node: string): Blocked | undefined {
   const heard = omitUndefined({ leaseRenewTime: lastHeard(context, node) })
-  if (!isHeard(context, { name: node, ready: 'Unknown', ...heard }))
-    return isGivenAsGone(context, node) ? undefined : mayWrite(node)
+  if (!context.isHeard({ name: node, ready: 'Unknown', ...heard }))
+    return context.isGivenAsGone(node) ? undefined : mayWrite(node)
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
@@ -192,9 +182,9 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   const held = heldBy(object.finalizers)
   const error = object.detachError?.message
   const message = `VolumeAttachment ${object.name} is being deleted${held}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
-  const isOnlyHeld = held !== '' && isDriverGone(context, object.attacher)
-  if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
-    return waitFor('AttachmentDeleting', 'N59', message, lookAtWhoDetaches(context, object.name, object.attacher))
+  const isOnlyHeld = held !== '' && context.isDriverGone(object.attacher)
+  if (!isOnlyHeld || mayBeMounted(context, attached, node) || !context.isSettled(object.deletedAt)) {
+    return waitFor('AttachmentDeleting', 'N59', message, context.lookAtWhoDetaches(object.name, object.attacher))
   }
   const says = 'etach the volume in the storage system'
   const notAsked = blockedBy(
@@ -223,7 +213,7 @@ function stepsOf(context: ClusterContext, { object }: Attached): readonly Cluste
   const target = `volumeattachments/${object.name}`
   const finalizers = object.finalizers ?? []
   const strips =
-    finalizers.length > 0 && context.options.stripFinalizers === true && isDriverGone(context, object.attacher)
+    finalizers.length > 0 && context.options.stripFinalizers === true && context.isDriverGone(object.attacher)
   const isDeleted = object.deletedAt !== undefined
   return [
     ...(isDeleted ? [] : [{ op: 'deleteVolumeAttachment', target } as const]),

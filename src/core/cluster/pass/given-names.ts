@@ -8,7 +8,7 @@ import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
-import { type ClusterContext, nodeOf, readinessOf } from '../model/cluster-context.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
 import { type ClusterDraft, type ClusterFindings, ON_API } from '../model/findings.ts'
 import { podsOf } from '../model/rows.ts'
 
@@ -133,8 +133,8 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
   // A node whose kubelet says that it is ready is not gone, whatever somebody says.
   for (const name of options.nodeGone ?? []) {
-    const node = nodeOf(context, name)
-    if (node === undefined || readinessOf(context, node).ready !== 'True') continue
+    const node = context.node(name)
+    if (node === undefined || context.readinessOf(node).ready !== 'True') continue
     const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
     findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, 'Check the name: its machine runs.')
   }

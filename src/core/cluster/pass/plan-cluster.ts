@@ -11,7 +11,7 @@ import { advised, type Hint } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import { type ClusterContext, type ClusterFacts, clusterContext, nodeOf } from '../model/cluster-context.ts'
+import { ClusterContext, type ClusterFacts } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.ts'
 import { isWanted } from '../model/rows.ts'
@@ -24,7 +24,7 @@ import { standsOf } from './stands.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  const context = clusterContext(state, options)
+  const context = new ClusterContext(state, options)
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
   return planOf(context, findings, true)
@@ -37,7 +37,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
  * @param facts of the whole cluster
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
-  const context = clusterContext(part, withoutNames(options), facts)
+  const context = new ClusterContext(part, withoutNames(options), facts)
   return planOf(context, passOver(context), false)
 }
 
@@ -126,7 +126,7 @@ export type OutageCounts = Omit<ClusterPlan['inputs']['counts'], 'nodes'>
 function outageCounts(context: ClusterContext, { operations }: ClusterFindings): OutageCounts {
   const { state, rows } = context
   const inUse = rows.all().filter((row) => row.isInUse)
-  const without = inUse.filter((row) => !isWanted(row) && nodeOf(context, row.node)?.managed)
+  const without = inUse.filter((row) => !isWanted(row) && context.node(row.node)?.managed)
   const attachments = state.attachments.filter(({ deletedAt }) => deletedAt === undefined).length
   const detaches = operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
   return { pods: state.podCount, attachments, inUse: inUse.length, inUseWithoutPod: without.length, detaches }

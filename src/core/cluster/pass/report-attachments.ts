@@ -19,16 +19,7 @@ import type { ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import {
-  type ClusterContext,
-  isControllerAlive,
-  isDriverGone,
-  isGivenAsGone,
-  isSettled,
-  lookAtWhoDetaches,
-  notReadyText,
-  readinessOf,
-} from '../model/cluster-context.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { attachedRef, type ClusterFindings, heldBy, nodesText, podRef } from '../model/findings.ts'
 import { type Attached, isUsing, isWanted, nodesAttached, podsOf, type Want } from '../model/rows.ts'
@@ -62,12 +53,12 @@ function reportAttachment(context: ClusterContext, findings: ClusterFindings, at
   }
   if (context.objects.node(node).state === 'Absent') {
     const first = 'make sure that the machine is off'
-    const hint: Hint = isControllerAlive(context)
+    const hint: Hint = context.isControllerAlive
       ? [`The controller detaches the volume, ${LATEST}. If the attachment stays: ${first}; then:`, planNodeGone(node)]
       : [`Nobody detaches the volume: ${first}; then:`, planNodeGone(node), first]
     const text = `VolumeAttachment ${name} names node ${node}, which does not exist`
     // What a person has said is not asked for again.
-    say('AttachmentDangling', text, isGivenAsGone(context, node) ? undefined : hint)
+    say('AttachmentDangling', text, context.isGivenAsGone(node) ? undefined : hint)
   }
   if (unclear === undefined && isForeign(object)) {
     const text = `${here} was not created by Kubernetes, and stays until its creator deletes it`
@@ -87,14 +78,14 @@ function reportAttachment(context: ClusterContext, findings: ClusterFindings, at
       const text = `driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${object.detachError.message}`
       say('AttachmentFailing', text, log, 'error')
       // A driver that is gone is reported once, for all.
-    } else if (isSettled(context, deletedAt) && !isDriverGone(context, attacher)) {
+    } else if (context.isSettled(deletedAt) && !context.isDriverGone(attacher)) {
       const text = `${here} is being deleted since ${deletedAt}${heldBy(object.finalizers)}`
-      say('AttachmentDeleting', text, lookAtWhoDetaches(context, name, attacher))
+      say('AttachmentDeleting', text, context.lookAtWhoDetaches(name, attacher))
     }
   } else if (object.attached !== true && object.attachError !== undefined) {
     const text = `driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${object.attachError.message}`
     say('AttachmentFailing', text, log, 'error')
-  } else if (object.attached !== true && isSettled(context, createdAt)) {
+  } else if (object.attached !== true && context.isSettled(createdAt)) {
     const text = `${here} was created ${createdAt} and is not attached, and driver ${attacher} does not say why`
     say('AttachmentFailing', text, log)
   }
@@ -218,7 +209,7 @@ function hintFor(context: ClusterContext, holders: readonly Party[], waiting: re
     return `Node ${holder.node} ${found.reason}. See what the API server answers: ${kubectl('get', 'node', holder.node)}`
   const force = deletePod(pod, '--force')
   if (found.state === 'Absent') return `Node ${holder.node} does not exist. Once its machine is off: ${force}`
-  const readiness = readinessOf(context, found.object)
+  const readiness = context.readinessOf(found.object)
   if (readiness.ready !== 'True') {
     const state = `Node ${holder.node} ${notReadyText(readiness)}`
     if (!found.object.outOfService)

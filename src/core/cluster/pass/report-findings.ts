@@ -19,20 +19,9 @@ import type { ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import {
-  attacherLease,
-  type ClusterContext,
-  isControllerAlive,
-  isDriverGone,
-  isHeard,
-  isSettled,
-  isStale,
-  lookAtController,
-  nodeOf,
-  notReadyText,
-  readinessOf,
-} from '../model/cluster-context.ts'
-import type { ClusterClaim, ClusterNode, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
+import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
+import type { ClusterNode, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 import { attachedRef, type ClusterFindings, heldBy, nodesText, ofPod, podRef, refOf } from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
 import { reportAttachments } from './report-attachments.ts'
@@ -75,12 +64,12 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
       findings.problem(severity, code, text, { driver }, hint)
     // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
     const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
-    const lease = attacherLease(context, driver)
-    if (isDriverGone(context, driver)) {
+    const lease = context.attacherLease(driver)
+    if (context.isDriverGone(driver)) {
       const text = `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(attached.length, 'VolumeAttachment')}`
       const says = 'Install the driver again. Or, once the storage system has detached the volumes:'
       say('warning', 'NobodyDetaches', text, [says, planCluster('--strip-finalizers')])
-    } else if (lease !== undefined && pending > 0 && isStale(context, lease)) {
+    } else if (lease !== undefined && pending > 0 && context.isStale(lease)) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
       const text = `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${waits}`
       const hint =
@@ -88,7 +77,7 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
       say('error', 'AttacherSilent', text, hint)
     }
     for (const [name, there] of Map.groupBy(attached, ({ object }) => object.node)) {
-      const { csi, ready } = nodeOf(context, name) ?? {}
+      const { csi, ready } = context.node(name) ?? {}
       const first = there.find(({ object }) => object.attached)
       if (first === undefined || ready !== 'True' || csi?.state !== 'known') continue
       if (csi.drivers?.some((each) => each.name === driver)) continue
@@ -107,7 +96,7 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
 function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
   const { state, objects } = context
   const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean =>
-    deletedAt !== undefined && isSettled(context, deletedAt)
+    deletedAt !== undefined && context.isSettled(deletedAt)
   for (const claim of state.claims.filter(isStuck)) {
     const isUsed = ({ namespace, volumes, terminated }: ClusterPod): boolean =>
       !terminated &&
@@ -124,7 +113,7 @@ function reportObjects(context: ClusterContext, findings: ClusterFindings): void
   }
 }
 
-function reportClaim(findings: ClusterFindings, claim: ClusterClaim, pods: readonly ClusterPod[]): void {
+function reportClaim(findings: ClusterFindings, claim: ClaimFacts, pods: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
   const names = take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
   const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
@@ -167,9 +156,9 @@ function reportStatus(context: ClusterContext, findings: ClusterFindings): void 
   const { state, rows, objects } = context
   for (const node of state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
     const { name, outOfService, managed } = node
-    const isReady = readinessOf(context, node).ready === 'True'
+    const isReady = context.readinessOf(node).ready === 'True'
     // The controller detaches from such a node at once, mounted or not (R731).
-    if (outOfService && (isReady || isHeard(context, node))) {
+    if (outOfService && (isReady || context.isHeard(node))) {
       const says = isReady ? 'reports that the node is ready' : 'is still heard'
       const text = `node ${name} is tainted out-of-service, but its kubelet ${says}: a controller detaches its volumes even while they are mounted`
       const hint = `If the machine runs: ${untaintOutOfService(name)}`
@@ -196,22 +185,22 @@ function reportRow(context: ClusterContext, findings: ClusterFindings, node: Clu
   if (isInUse && !isExplained()) reportUnused(context, findings, node, row)
   if (isConfirmed && !isCsi && !isInUse && !isExplained()) {
     const text = `only the status of node ${name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`
-    const hint = isControllerAlive(context)
+    const hint = context.isControllerAlive
       ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
       : 'Let kube-controller-manager run again: only the controller writes that status.'
     findings.problem('warning', 'ReportedUnused', text, about, hint)
   }
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
     const text = `volumesAttached of node ${name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`
-    const hint = `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`
+    const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
     findings.problem(isExplained() ? 'warning' : 'info', 'AttachedMismatch', text, about, hint)
   }
   // The kubelet waits for volumesAttached before it mounts (C36).
-  if (isConfirmed || !pods.some(({ createdAt }) => isSettled(context, createdAt))) return
+  if (isConfirmed || !pods.some(({ createdAt }) => context.isSettled(createdAt))) return
   for (const { object } of attached) {
-    if (object.attached !== true || object.deletedAt !== undefined || !isSettled(context, object.createdAt)) continue
+    if (object.attached !== true || object.deletedAt !== undefined || !context.isSettled(object.createdAt)) continue
     const text = `volume ${about.volume.name} is attached to node ${name} since ${object.createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it`
-    const hint = `Only the controller writes that list: ${lookAtController(context)}.`
+    const hint = `Only the controller writes that list: ${context.lookAtController}.`
     findings.problem('warning', 'AttachedMismatch', text, { ...about, attachment: object.name }, hint)
   }
 }
@@ -220,13 +209,13 @@ function reportRow(context: ClusterContext, findings: ClusterFindings, node: Clu
 function reportUnused(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
   const { name, outOfService } = node
   const volume = refOf(row)
-  const readiness = readinessOf(context, node)
+  const readiness = context.readinessOf(node)
   const isReady = readiness.ready === 'True'
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
-  if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
+  if (isReady && ended !== undefined && !context.isSettled(ended.deletedAt)) return
   const last = ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`
-  const stays = isHeard(context, node) && !isControllerAlive(context)
+  const stays = context.isHeard(node) && !context.isControllerAlive
   findings.problem(
     'warning',
     'ReportedUnused',

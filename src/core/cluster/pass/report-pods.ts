@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { remedyOf } from '../../messages/codes.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
-import { type ClusterContext, isSettled, nodeOf } from '../model/cluster-context.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { type ClusterFindings, ofPod, type Said, saidOf, unresolvedKey } from '../model/findings.ts'
 import { isWanted, podsOf, type Want } from '../model/rows.ts'
@@ -53,7 +53,7 @@ function onNode({ node }: ClusterPod): string {
 /** A pod of a node that does not exist is another problem. */
 function waits(context: ClusterContext, { node, started, terminated, deletedAt, createdAt }: ClusterPod): boolean {
   if (node !== undefined && context.objects.node(node).state === 'Absent') return false
-  return !started && !terminated && deletedAt === undefined && isSettled(context, createdAt)
+  return !started && !terminated && deletedAt === undefined && context.isSettled(createdAt)
 }
 
 function seePod(pod: ClusterPod): string {
@@ -89,7 +89,7 @@ function causeOfWant(context: ClusterContext, want: Want, said: Said | undefined
   if (pods.length === 0 && other !== undefined)
     return other.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
   const { driver } = volume
-  const node = nodeOf(context, want.node)
+  const node = context.node(want.node)
   const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached
   const isLeft = said?.is === 'waiting' && having.length === 0
   const lack = isLeft && node !== undefined && driver !== undefined ? whyNotYet(context, node, driver) : undefined

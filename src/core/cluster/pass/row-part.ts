@@ -12,7 +12,7 @@
 import { attachmentName, csiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { clusterContext } from '../model/cluster-context.ts'
+import { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
 import { isWanted } from '../model/rows.ts'
 import { isExclusive } from '../model/volumes.ts'
@@ -48,7 +48,7 @@ export function needsOf(state: ClusterState, operation: ClusterOperation): Needs
 export function partOf(state: ClusterState, { kind, node, volume, attachment }: ClusterOperation): ClusterState {
   const ofNode = gathered(state, new Set([node]), new Set([attachment.name]))
   if (kind === 'DetachVolume') return ofNode
-  const wanted = clusterContext(ofNode, PLAIN).rows.onNode(node).filter(isWanted)
+  const wanted = new ClusterContext(ofNode, PLAIN).rows.onNode(node).filter(isWanted)
   const shared = wanted.flatMap((want) => (isExclusive(want.volume) ? [] : want.uniqueName))
   const all = [volume.uniqueName ?? '', ...wanted.map(({ uniqueName }) => uniqueName)]
   const names = wanted.map(({ volume: { handle = '', driver = '' } }) => attachmentName(handle, driver, node))

@@ -17,15 +17,7 @@ import type { DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import {
-  type ClusterContext,
-  isDriverGone,
-  isGivenAsGone,
-  isHeard,
-  isSettled,
-  type Readiness,
-  readinessOf,
-} from '../model/cluster-context.ts'
+import type { ClusterContext, Readiness } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
 import { blockedBy } from '../model/findings.ts'
 import type { Attached, Row } from '../model/rows.ts'
@@ -107,7 +99,7 @@ export function neverDetached(context: ClusterContext, attached: Attached): Reas
   if (row?.isConfirmed) return undefined
   if (persistentVolume === 'absent') return 'VolumeDeleted'
   if (persistentVolume === 'none') return 'InlineNotWanted'
-  return isDriverGone(context, object.attacher) ? 'DriverRemoved' : undefined
+  return context.isDriverGone(object.attacher) ? 'DriverRemoved' : undefined
 }
 
 /**
@@ -128,7 +120,7 @@ export function hasCaret({ row }: Attached): boolean {
 export function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Reason): Verdict {
   const { object, row } = attached
   const { name } = node
-  if (!isSettled(context, object.createdAt) || !isSettled(context, node.createdAt ?? '')) return settling(attached)
+  if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt ?? '')) return settling(attached)
   const { is, readiness, silence: evidence, since, endings: ended } = detachRow(context, node, row)
   const decided = (message: string, more: Partial<Decision> = {}): Verdict => ({
     ...{ reason: never ?? 'NotWanted', rule: 'R731', evidence, message: `${because(never)}${message}` },
@@ -178,7 +170,7 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
         `no pod wants the volume on node ${name}, which ${readiness.isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
         {
           ...{ reason: never ?? 'NodeLost', exception: 'NodeLost', makeSure: machineIsOff(name) },
-          blocked: isGivenAsGone(context, name) ? undefined : mayWrite(name, taintOutOfService(name)),
+          blocked: context.isGivenAsGone(name) ? undefined : mayWrite(name, taintOutOfService(name)),
           controllerWould: 'detach the volume by force now, whether its machine still writes or not',
         },
       )
@@ -192,7 +184,7 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
 
 /** Why a node is not ready comes first. */
 export function inUseHint(context: ClusterContext, node: ClusterNode): string {
-  return readinessOf(context, node).ready === 'True'
+  return context.readinessOf(node).ready === 'True'
     ? `If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
     : lookAtNode(node.name)
 }
@@ -200,8 +192,9 @@ export function inUseHint(context: ClusterContext, node: ClusterNode): string {
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
 function useNotReported({ objects }: ClusterContext, object: ClusterAttachment): Blocked | undefined {
   const { attacher: driver, node, name } = object
-  const found = objects.driver(driver)
-  if (found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)) return undefined
+  const found = objects.csiDriver(driver)
+  if (found.state === 'Absent' || (found.state === 'Found' && found.object.spec.attachRequired !== false))
+    return undefined
   const why =
     found.state === 'Found'
       ? `driver ${driver} needs no attachment: no`
@@ -258,7 +251,7 @@ function silence(
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
 export function detachRow(context: ClusterContext, node: ClusterNode, row: Row | undefined) {
   const ended = endings(row)
-  const readiness = readinessOf(context, node)
+  const readiness = context.readinessOf(node)
   const evidence = silence(node, readiness, ended)
   const since = newestOf([readiness.since, ...evidence.flatMap((each) => each.since ?? [])])
   const is = detachRowOf(context, node, row?.isInUse === true, readiness.ready, timeOf(since))
@@ -275,7 +268,7 @@ function detachRowOf(
 ): DetachRow {
   if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
   if (node.outOfService)
-    return ready === 'True' || (isInUse && isHeard(context, node)) ? 'TaintedButReady' : 'OutOfService'
+    return ready === 'True' || (isInUse && context.isHeard(node)) ? 'TaintedButReady' : 'OutOfService'
   if (!isInUse) return 'NotInUse'
   if (ready === 'True') return 'InUse'
   if (since === undefined) return 'NodeUnknown'

@@ -7,9 +7,9 @@
 import { DocumentFrame } from '../../plan/documents/document-frame.ts'
 import { writeSnapshotFile } from '../../plan/documents/snapshot-file.ts'
 import type { Shape } from '../../trust/shape.ts'
-import { doubtTwice } from '../model/cluster-objects.ts'
 import {
   type ClusterState,
+  doubtTwice,
   RECORD_LISTS,
   RECORDS,
   type RecordList,

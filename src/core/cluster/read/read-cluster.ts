@@ -1,30 +1,177 @@
 /**
- * Reads a cluster once, for the attach/detach controller's pass: page by page, each object reduced to a record while the next
- * page is on its way. Only reads (reviews store nothing).
+ * Reads objects of the API as records: a whole cluster once, for the attach/detach controller's pass, page by page, each object reduced
+ * to a record while the next page is on its way; or a list, or one object, again. What they show of a controller manager, and the
+ * server's clock, are seen on the way. Only reads (reviews store nothing).
  */
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { serverVersion as askVersion, askWhoIAm, mayI } from '../../kube/access-reviews.ts'
-import { NAMESPACES } from '../../kube/api/resources.ts'
-import { ApiError, unlessRefused } from '../../kube/api-error.ts'
+import type { ApiObject } from '../../kube/api/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  LEASES,
+  listPath,
+  NAMESPACES,
+  NODES,
+  type ObjectKey,
+  PODS,
+  type Resource,
+  VOLUMES,
+} from '../../kube/api/resources.ts'
+import { ApiError, answerTooLarge, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { WalkLimits } from '../../kube/list-pages.ts'
-import { getObject } from '../../kube/objects.ts'
-import { ClusterObjects, doubtTwice } from '../model/cluster-objects.ts'
-import type {
-  ClusterAttachment,
-  ClusterNode,
-  ClusterResource,
-  ClusterRights,
-  ClusterState,
-  ClusterVolume,
-  ControllerEvidence,
-  ListSight,
+import { findObject, getObject, received } from '../../kube/objects.ts'
+import type { SpecContext } from '../../volumes/plugin.ts'
+import { claimFacts } from '../../volumes/resolve-claim.ts'
+import {
+  type ClusterAttachment,
+  type ClusterNode,
+  ClusterObjects,
+  type ClusterResource,
+  type ClusterRights,
+  type ClusterState,
+  type ClusterVolume,
+  type ControllerEvidence,
+  doubtTwice,
+  type LeaseEvidence,
+  type ListSight,
 } from '../model/cluster-state.ts'
-import { pluralOf, type RecordKind, type RecordOf, RecordReader } from './record-reader.ts'
-import { nodeLease } from './records.ts'
+import { ControllerWrites } from './controller-writes.ts'
+import {
+  attachmentRecord,
+  csiRecord,
+  driverRecord,
+  leaseRecord,
+  lostLease,
+  nodeLease,
+  nodeRecord,
+  podRecord,
+  volumeRecord,
+} from './records.ts'
+
+/** The CSIDrivers, by which volumes are named. */
+type Drivers = SpecContext['lookup']
+
+const MOST_OBJECTS = 2_000_000
+
+/** Records of each kind; none for an object on which nothing depends. */
+const KINDS = {
+  nodes: { resource: NODES, record: nodeRecord },
+  csinodes: { resource: CSI_NODES, record: csiRecord },
+  leases: { resource: LEASES, record: leaseRecord },
+  pods: { resource: PODS, record: podRecord },
+  claims: { resource: CLAIMS, record: claimFacts },
+  volumes: { resource: VOLUMES, record: volumeRecord },
+  attachments: { resource: ATTACHMENTS, record: attachmentRecord },
+  drivers: { resource: CSI_DRIVERS, record: driverRecord },
+}
+
+type RecordKind = keyof typeof KINDS
+type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
+
+interface Kind<Made> {
+  readonly resource: Resource<ApiObject>
+  record(object: ApiObject, drivers: Drivers): Made | undefined
+}
+
+interface ListSettings {
+  /** Of this namespace alone. */
+  readonly namespace?: string
+  readonly fieldSelector?: string
+  readonly limits?: WalkLimits
+  /** Called after each page: so many objects have been read. */
+  readonly onPage?: (objects: number) => void
+}
+
+interface Reading {
+  readonly signal?: AbortSignal | undefined
+  /** Those that an earlier look has found to be controller managers. */
+  readonly managers?: readonly string[] | undefined
+  readonly drivers?: Drivers
+}
+
+const NO_DRIVERS: Drivers = { csiDriver: () => ({ state: 'Unknown', reason: 'was not read' }) }
+
+export class RecordReader {
+  readonly writes: ControllerWrites
+  drivers: Drivers
+  readonly #client: KubeClient
+  readonly #signal: AbortSignal | undefined
+  /** How far ahead the server's clock is of this machine's; undefined: not known. */
+  skewMs: number | undefined
+
+  constructor(client: KubeClient, { signal, managers, drivers = NO_DRIVERS }: Reading) {
+    this.drivers = drivers
+    this.#client = client
+    this.#signal = signal
+    this.writes = new ControllerWrites(managers)
+  }
+
+  /**
+   * To be called after answers. A look judges times (S28) by the clock of the API server, as the Date header of its answers shows. Several
+   * servers may answer at one address. Of clocks that differ the one that is behind counts: by it everything is younger.
+   */
+  noteClock(): void {
+    const { clockSkewMs } = this.#client
+    if (clockSkewMs !== undefined) this.skewMs = Math.min(this.skewMs ?? clockSkewMs, clockSkewMs)
+  }
+
+  /** A time of this machine, by the server's clock. */
+  byServer(time = Date.now()): string {
+    return new Date(time + (this.skewMs ?? 0)).toISOString()
+  }
+
+  /** Consistent: no resourceVersion is asked for (S2). @throws ApiError */
+  async list<K extends RecordKind>(name: K, { namespace, fieldSelector, limits, onPage }: ListSettings = {}) {
+    const client = this.#client
+    const { resource } = KINDS[name]
+    const path = listPath(resource, namespace)
+    let records: RecordOf<K>[] = []
+    let count = 0
+    const begin = (): void => {
+      records = []
+      count = 0
+    }
+    const page = (objects: readonly ApiObject[]): void => {
+      if (count + objects.length > MOST_OBJECTS)
+        throw answerTooLarge(client.server, `GET ${path}`, `has more than ${MOST_OBJECTS} objects`)
+      for (const [index, object] of objects.entries()) {
+        received<unknown>(resource.shape, object, { client, request: `GET ${path}`, at: `items[${index}]` })
+        records.push(...this.#seen(name, object))
+      }
+      count += objects.length
+      this.noteClock()
+      onPage?.(count)
+    }
+    const query = fieldSelector === undefined ? undefined : { fieldSelector }
+    const settings = omitUndefined({ query, signal: this.#signal })
+    const end = await client.walk<ApiObject>(path, { begin, page }, settings, limits)
+    return { records, count, resourceVersion: end.resourceVersion }
+  }
+
+  /** @returns undefined: it is shown to be absent @throws ApiError */
+  async get<K extends RecordKind>(name: K, key: ObjectKey): Promise<RecordOf<K> | undefined> {
+    const resource = KINDS[name].resource as Resource<ApiObject>
+    const object = await findObject(this.#client, resource, key, { signal: this.#signal, whole: true })
+    this.noteClock()
+    return object && this.#seen(name, object)[0]
+  }
+
+  #seen<K extends RecordKind>(name: K, object: ApiObject): readonly RecordOf<K>[] {
+    const { resource, record } = KINDS[name] as unknown as Kind<RecordOf<K>>
+    this.writes.see(resource.plural, object)
+    const made = record(object, this.drivers)
+    return made === undefined ? [] : [made]
+  }
+}
+
+// A whole cluster.
 
 interface ReadClusterOptions {
   readonly client: KubeClient
@@ -35,8 +182,6 @@ interface ReadClusterOptions {
 
 /** Above what the largest clusters need (N65): 150,000 pods of 15 KB each are 2.3 GB. */
 const LIMITS: WalkLimits = { listBytes: 8 * 1024 * 1024 * 1024, listPages: 20_000, listMs: 1_800_000 }
-/** More attachments without their volume are no accident of the moment. */
-const MOST_ASKED_AGAIN = 100
 
 export const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 const NODE_LEASES = 'kube-node-lease/'
@@ -55,147 +200,126 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
  *
  * @throws ApiError if the server does not answer at all, refuses attachments, Nodes and pods alike, or the reader was interrupted
  */
-export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
-  const { client, signal } = options
-  const look = new ClusterLook(options)
-  // The first request also shows whether a server answers, and its clock.
-  const user = await userOf(client, signal)
-  const { reader } = look
-  reader.noteClock()
-  const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
-    await together([
-      look.list('attachments'),
-      look.list('nodes'),
-      look.list('csinodes'),
-      look.list('drivers'),
-      look.leases(),
-      look.controllerLease(),
-      rightsOf(client, signal),
-      clusterUid(client, signal),
-      unlessRefused(askVersion(client, signal)),
-    ] as const)
-  const pods = await look.list('pods')
-  look.requireOneOf('volumeattachments', 'nodes', 'pods')
-  const { lists, errors } = look
-  reader.drivers = new ClusterObjects({ drivers, lists, errors }).lookup
-  const [claims, volumes] = await together([look.list('claims'), look.list('volumes')] as const)
-  const attached = await look.stillThere(attachments, volumes)
-  // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
-  const { lease: leaseAtEnd } = controllerLease.lease === undefined ? {} : await look.controllerLease()
-  reader.noteClock()
-  return doubtTwice({
-    apiVersion: 'volctl.io/v1',
-    kind: 'ClusterSnapshot',
-    ...reader.began(),
-    server: client.server,
-    ...omitUndefined({ clusterUID, insecure: client.insecure, user, serverVersion }),
-    lists,
-    errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
-    rights,
-    controller: {
-      ...controllerLease,
-      ...omitUndefined({ leaseAtEnd, otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
-    },
-    ...joined(nodes, csiNodes, leases.nodes, lists),
-    ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
-    attachers: leases.attachers,
-  })
-}
-
-/** All requests end before anything is thrown: none is left behind. */
-async function together<T extends readonly Promise<unknown>[]>(
-  asked: T,
-): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
-  await Promise.allSettled(asked)
-  return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
-}
-
-/** By node. Undefined: not readable. */
-type NodeLeases = ReadonlyMap<string, ReturnType<typeof nodeLease>> | undefined
-
-/** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
-class ClusterLook {
-  readonly errors: ApiReadError[] = []
-  readonly reader: RecordReader
-  readonly lists = {} as Record<ClusterResource, ListSight>
-  readonly #failures = new Map<string, ApiError>()
-  readonly #options: ReadClusterOptions
-
-  constructor(options: ReadClusterOptions) {
-    this.#options = options
-    this.reader = new RecordReader(options.client, { signal: options.signal })
+export async function readCluster({ client, signal, onProgress }: ReadClusterOptions): Promise<ClusterState> {
+  const reader = new RecordReader(client, { signal })
+  const lists = {} as Record<ClusterResource, ListSight>
+  const errors: ApiReadError[] = []
+  const failures = new Map<string, ApiError>()
+  const read = <K extends RecordKind>(name: K) => {
+    const onPage = (count: number): void => onProgress?.(KINDS[name].resource.plural, count)
+    return reader.list(name, { limits: LIMITS, onPage })
   }
-
-  /** Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights. */
-  requireOneOf(...names: readonly ClusterResource[]): void {
-    const failures = names.flatMap((name) => this.#failures.get(name) ?? [])
-    if (failures[0] !== undefined && failures.length === names.length) throw failures[0]
-  }
-
-  async list<K extends RecordKind>(kind: K): Promise<readonly RecordOf<K>[]> {
-    const resource = pluralOf(kind) as ClusterResource
+  /** Remembers what could not be read, so that a gap is not taken for an absence (S3). */
+  const list = async <K extends RecordKind>(name: K): Promise<readonly RecordOf<K>[]> => {
+    const resource = KINDS[name].resource.plural as ClusterResource
     try {
-      const { records, count, resourceVersion } = await this.#read(kind)
-      this.lists[resource] = { state: 'whole', count, ...omitUndefined({ resourceVersion }) }
+      const { records, count, resourceVersion } = await read(name)
+      lists[resource] = { state: 'whole', count, ...omitUndefined({ resourceVersion }) }
       return records
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const { status, reason, message } = error
-      this.#failures.set(resource, error)
-      this.errors.push({ resource, status, reason, message })
-      this.lists[resource] = { state: 'failed', count: 0 }
+      failures.set(resource, error)
+      errors.push({ resource, status, reason, message })
+      lists[resource] = { state: 'failed', count: 0 }
       return []
     }
   }
-
-  #read<K extends RecordKind>(kind: K) {
-    const onPage = (count: number): void => this.#options.onProgress?.(pluralOf(kind), count)
-    return this.reader.list(kind, { limits: LIMITS, onPage })
-  }
-
-  /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
-  async leases() {
-    const records = (await unlessRefused(this.#read('leases')))?.records
-    const ofNodes = records?.filter(({ name, renewTime }) => name.startsWith(NODE_LEASES) && renewTime !== undefined)
-    return {
-      nodes: ofNodes && new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
-      attachers: records?.filter(({ name }) => ATTACHER_LEASE.test(name)) ?? [],
-      controllers: records?.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)) ?? [],
-    }
-  }
-
-  async controllerLease(): Promise<ControllerEvidence> {
+  const controllerLease = async (): Promise<ControllerEvidence> => {
     try {
-      return omitUndefined({ lease: await this.reader.get('leases', CONTROLLER_LEASE) })
+      return omitUndefined({ lease: await reader.get('leases', CONTROLLER_LEASE) })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return { leaseProblem: error.message }
     }
   }
 
-  /**
-   * While the pods of a large cluster are read, a volume may be detached and deleted: its attachment, which was read before, would look
-   * like one that nobody takes away. So those without their volume are asked for once more, each by a list, for which no other right is
-   * needed. Without an answer they stay.
-   */
-  async stillThere(
-    attachments: readonly ClusterAttachment[],
-    volumes: readonly ClusterVolume[],
-  ): Promise<readonly ClusterAttachment[]> {
-    if (this.lists.persistentvolumes.state !== 'whole') return attachments
-    const known = new Set(volumes.map(({ name }) => name))
-    const doubtful = attachments.filter(
-      ({ persistentVolume = '' }) => persistentVolume !== '' && !known.has(persistentVolume),
-    )
-    const asked = doubtful.slice(0, MOST_ASKED_AGAIN).map(async (attachment) => {
-      const fieldSelector = `metadata.name=${attachment.name}`
-      const found = await unlessRefused(this.reader.list('attachments', { fieldSelector }))
-      const isGone = found !== undefined && !found.records.some(({ uid }) => uid === attachment.uid)
-      return isGone ? [attachment] : []
-    })
-    const gone = new Set((await together(asked)).flat())
-    return gone.size === 0 ? attachments : attachments.filter((each) => !gone.has(each))
-  }
+  // The first request also shows whether a server answers, and its clock.
+  const user = await userOf(client, signal)
+  reader.noteClock()
+  const began = Date.now()
+  const [attachments, nodes, csiNodes, drivers, leases, controller, rights, kubeSystem, serverVersion] = await together(
+    [
+      list('attachments'),
+      list('nodes'),
+      list('csinodes'),
+      list('drivers'),
+      // Evidence beside other evidence, so that a refusal is no error.
+      unlessRefused(read('leases')),
+      controllerLease(),
+      rightsOf(client, signal),
+      // Many identities may not read namespaces; then the server's address alone names the cluster.
+      unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal })),
+      unlessRefused(askVersion(client, signal)),
+    ],
+  )
+  const pods = await list('pods')
+  // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
+  const missing = ['volumeattachments', 'nodes', 'pods'].map((name) => failures.get(name))
+  if (missing[0] !== undefined && !missing.includes(undefined)) throw missing[0]
+  reader.drivers = new ClusterObjects({ drivers, lists, errors })
+  const [claims, volumes] = await together([list('claims'), list('volumes')])
+  const attached =
+    lists.persistentvolumes.state === 'whole' ? await stillThere(reader, attachments, volumes) : attachments
+  // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
+  const { lease: leaseAtEnd } = controller.lease === undefined ? {} : await controllerLease()
+  reader.noteClock()
+  const leasesOf = (name: RegExp): readonly LeaseEvidence[] =>
+    leases?.records.filter((each) => name.test(each.name)) ?? []
+  return doubtTwice({
+    apiVersion: 'volctl.io/v1',
+    kind: 'ClusterSnapshot',
+    capturedAt: reader.byServer(began),
+    ...(reader.skewMs === undefined && { clockUnknown: true }),
+    server: client.server,
+    ...omitUndefined({ clusterUID: kubeSystem?.metadata.uid, insecure: client.insecure, user, serverVersion }),
+    lists,
+    errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
+    rights,
+    controller: {
+      ...controller,
+      ...omitUndefined({
+        leaseAtEnd,
+        otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
+        writes: listed(reader.writes.found()),
+      }),
+    },
+    ...joined(nodes, csiNodes, leases?.records, lists),
+    ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
+    attachers: leasesOf(ATTACHER_LEASE),
+  })
+}
+
+/** All requests end before anything is thrown: none is left behind. */
+async function together<T extends readonly unknown[] | []>(asked: T) {
+  await Promise.allSettled(asked)
+  return await Promise.all(asked)
+}
+
+/** More attachments without their volume are no accident of the moment. */
+const MOST_ASKED_AGAIN = 100
+
+/**
+ * While the pods of a large cluster are read, a volume may be detached and deleted: its attachment, which was read before, would look
+ * like one that nobody takes away. So those without their volume are asked for once more, each by a list, for which no other right is
+ * needed. Without an answer they stay.
+ */
+async function stillThere(
+  reader: RecordReader,
+  attachments: readonly ClusterAttachment[],
+  volumes: readonly ClusterVolume[],
+): Promise<readonly ClusterAttachment[]> {
+  const known = new Set(volumes.map(({ name }) => name))
+  const doubtful = attachments.filter(
+    ({ persistentVolume }) => persistentVolume !== undefined && !known.has(persistentVolume),
+  )
+  const asked = doubtful.slice(0, MOST_ASKED_AGAIN).map(async (attachment) => {
+    const fieldSelector = `metadata.name=${attachment.name}`
+    const found = await unlessRefused(reader.list('attachments', { fieldSelector }))
+    return found?.records.some(({ uid }) => uid === attachment.uid) === false ? attachment : undefined
+  })
+  const gone = new Set(await together(asked))
+  return attachments.filter((each) => !gone.has(each))
 }
 
 function listed<T>(list: readonly T[]): readonly T[] | undefined {
@@ -212,40 +336,35 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
   }
 }
 
-/** Nodes with their CSINode and Lease; and of kubelets whose Node is gone the lease, which one of them may still renew. */
+/**
+ * Nodes with their CSINode and Lease; and of kubelets whose Node is gone the lease, which one of them may still renew.
+ *
+ * @param leases undefined: not readable
+ */
 function joined(
   nodes: readonly ClusterNode[],
   csiNodes: readonly Pick<ClusterNode, 'name' | 'csi'>[],
-  leases: NodeLeases,
+  leases: readonly LeaseEvidence[] | undefined,
   lists: ClusterState['lists'],
 ): Pick<ClusterState, 'nodes' | 'lostNodes'> {
   const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
   const missing: ClusterNode['csi'] = { state: lists.csinodes?.state === 'whole' ? 'absent' : 'unknown' }
-  const names = new Set(nodes.map(({ name }) => name))
-  const lost = [...(leases ?? [])].filter(([name]) => !names.has(name))
-  const lostNodes = lost.map(([name, { leaseRenewTime, leaseWrittenAt = leaseRenewTime }]) => ({
-    name,
-    ...omitUndefined({ leaseRenewTime: leaseWrittenAt }),
+  const ofNodes = leases?.filter(({ name, renewTime }) => name.startsWith(NODE_LEASES) && renewTime !== undefined)
+  const heard = new Map(ofNodes?.map((lease) => [lease.name.slice(NODE_LEASES.length), lease]))
+  const joinedNodes = nodes.map((node) => ({
+    ...node,
+    csi: known.get(node.name) ?? missing,
+    ...nodeLease(heard.get(node.name)),
   }))
-  return {
-    nodes: nodes.map((node) => ({ ...node, csi: known.get(node.name) ?? missing, ...leases?.get(node.name) })),
-    ...(lists.nodes?.state === 'whole' && leases !== undefined && { lostNodes }),
-  }
+  for (const { name } of nodes) heard.delete(name)
+  const lostNodes = Array.from(heard, ([name, lease]) => ({ name, ...lostLease(lease) }))
+  return { nodes: joinedNodes, ...(lists.nodes?.state === 'whole' && leases !== undefined && { lostNodes }) }
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
   const may = (verb: string): Promise<boolean | undefined> =>
     mayI(client, { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }, signal)
-  const [createAttachments, deleteAttachments, patchAttachments] = await Promise.all([
-    may('create'),
-    may('delete'),
-    may('patch'),
-  ])
+  const verbs = ['create', 'delete', 'patch']
+  const [createAttachments, deleteAttachments, patchAttachments] = await Promise.all(verbs.map(may))
   return omitUndefined({ createAttachments, deleteAttachments, patchAttachments })
-}
-
-/** Many identities may not read namespaces; then the server's address alone names the cluster. */
-async function clusterUid(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const found = await unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal }))
-  return found?.metadata.uid
 }

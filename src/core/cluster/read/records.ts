@@ -2,31 +2,24 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { MANAGED } from '../../kube/api/names.ts'
-import {
-  type CsiDriver,
-  type CsiNode,
-  type Lease,
-  metadataFields,
-  type Node,
-  type ObjectMeta,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  type PodVolumeSource,
-  podVolumeShape,
-  type VolumeAttachment,
+import type {
+  CsiDriver,
+  CsiNode,
+  Lease,
+  Node,
+  PersistentVolume,
+  Pod,
+  PodVolumeSource,
+  VolumeAttachment,
 } from '../../kube/api/objects.ts'
-import { PODS, type Resource } from '../../kube/api/resources.ts'
-import { kept, keptList, needed, nullable, type ShapeOf, text } from '../../trust/shape.ts'
 import { inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
-import { BOUND_ANNOTATION } from '../../volumes/resolve-claim.ts'
 import { judgeSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import {
   type AttachmentError,
   type ClusterAttachment,
-  type ClusterClaim,
   type ClusterDriver,
   type ClusterNode,
   type ClusterPod,
@@ -95,48 +88,19 @@ const WRITING_MS = 10_000
 export function nodeLease({
   renewTime,
   writtenAt,
-}: LeaseEvidence): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
+}: Partial<LeaseEvidence> = {}): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
   const [renewed, written] = [timeOf(renewTime), timeOf(writtenAt)]
   const isBehind = renewed !== undefined && written !== undefined && written - renewed > WRITING_MS
   return omitUndefined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
 }
 
+/** The same of one whose Node is gone. */
+export function lostLease(lease: LeaseEvidence): { readonly leaseRenewTime?: string } {
+  const { leaseRenewTime, leaseWrittenAt = leaseRenewTime } = nodeLease(lease)
+  return omitUndefined({ leaseRenewTime: leaseWrittenAt })
+}
+
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
-
-const container = kept({
-  name: needed(text),
-  state: kept({
-    running: nullable(kept({})),
-    terminated: nullable(kept({ finishedAt: nullable(text) })),
-  }),
-  /** Of its last run, where it waits to run again. */
-  lastState: kept({ terminated: nullable(kept({})) }),
-})
-
-interface ReceivedContainer extends ShapeOf<typeof container> {}
-
-const containers = keptList<ReceivedContainer>(container)
-
-/**
- * A pod as the cluster pass receives it: only the fields that a record is made of are checked, since 150,000 are looked at. A field
- * of another type makes the whole list unknown (S3, S34).
- */
-const receivedPod = kept({
-  /** The uid matters to every decision here, other than on a node. */
-  metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),
-  spec: needed(kept({ nodeName: text, volumes: keptList<PodVolumeSource>(podVolumeShape) })),
-  status: kept({
-    phase: text,
-    conditions: keptList(kept({ type: needed(text), status: needed(text), message: text })),
-    initContainerStatuses: containers,
-    containerStatuses: containers,
-    ephemeralContainerStatuses: containers,
-  }),
-})
-
-interface ReceivedPod extends ShapeOf<typeof receivedPod> {}
-
-export const CLUSTER_PODS: Resource<ReceivedPod> = { ...PODS, shape: receivedPod }
 
 /**
  * Inline sources that the controller would attach: FC, iSCSI, flexVolume, and the in-tree disks that become CSI volumes. Others
@@ -156,7 +120,7 @@ const ATTACHED_SOURCES = [
 ] as const satisfies readonly (keyof PodVolumeSource)[]
 
 /** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
-export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
+export function podRecord(pod: Pod): ClusterPod | undefined {
   const { metadata, spec, status } = pod
   const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(metadata.name, volume))
   if (volumes.length === 0) return undefined
@@ -166,7 +130,7 @@ export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
     name: metadata.name,
     uid: metadata.uid,
     terminated: isControllerTerminated(pod),
-    started: containersOf(pod).some(hasRun),
+    started: hasRun(pod),
     volumes,
     ...omitUndefined({
       createdAt: metadata.creationTimestamp ?? undefined,
@@ -188,48 +152,32 @@ function podVolumes(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
   return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]
 }
 
-/** A container that crashed waits to be started again. */
-function hasRun({ state, lastState }: ReceivedContainer): boolean {
-  return state?.running != null || state?.terminated != null || lastState?.terminated != null
-}
-
-function containersOf({ status }: ReceivedPod): readonly ReceivedContainer[] {
+/** Some container runs or ran; one that crashed waits to be started again. */
+function hasRun({ status }: Pod): boolean {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
-  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].some(
+    ({ state, lastState }) => state?.running != null || state?.terminated != null || lastState?.terminated != null,
+  )
 }
 
-// Claims, PersistentVolumes and VolumeAttachments.
+// PersistentVolumes and VolumeAttachments.
 
 /** On attachments that an apply of volctl has created. */
 export const CREATED_BY = 'volctl.io/created-by'
 
-export function claimRecord({ metadata, spec, status }: PersistentVolumeClaim): ClusterClaim {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid,
-    wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
-    ...omitUndefined({
-      deletedAt: metadata.deletionTimestamp,
-      // Finalizers show only what holds the deletion.
-      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
-      volumeName: spec.volumeName || undefined,
-      phase: status?.phase,
-      ownerUid: owner?.uid,
-    }),
-  }
-}
-
-/** A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree (R150). */
-export function volumeRecord(volume: PersistentVolume, context: SpecContext): ClusterVolume {
+/**
+ * A PersistentVolume under the name that the controller gives it, translated to CSI if it is in-tree (R150).
+ *
+ * @param drivers the CSIDrivers, which say what needs an attachment
+ */
+export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['lookup']): ClusterVolume {
   const { metadata, spec, status } = volume
   const { claimRef } = spec
   return {
     name: metadata.name,
     uid: metadata.uid,
     accessModes: spec.accessModes ?? [],
-    ...namesOf(volume, context),
+    ...namesOf(volume, drivers),
     ...omitUndefined({
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
@@ -252,8 +200,8 @@ type Names = Pick<
   'plugin' | 'uniqueName' | 'driver' | 'handle' | 'attachability' | 'migratedFrom' | 'problem'
 >
 
-function namesOf(volume: PersistentVolume, context: SpecContext): Names {
-  const found = persistentSpec(volume, context)
+function namesOf(volume: PersistentVolume, lookup: SpecContext['lookup']): Names {
+  const found = persistentSpec(volume, { podUid: '', lookup, node: null })
   if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
     const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'

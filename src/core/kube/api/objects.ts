@@ -212,6 +212,8 @@ const containerStatus = kept({
     waiting: nullable(kept({ reason: text, message: text })),
     terminated: nullable(kept({ finishedAt: time })),
   }),
+  /** Of its last run, where it waits to run again. */
+  lastState: kept({ terminated: anything }),
 })
 
 export interface ContainerStatus extends ShapeOf<typeof containerStatus> {}
@@ -243,7 +245,7 @@ export const podShape = kept({
   status: kept({
     phase: text,
     startTime: text,
-    conditions: keptList(kept({ type: needed(text), status: needed(text), lastTransitionTime: time })),
+    conditions: keptList(kept({ type: needed(text), status: needed(text), message: text, lastTransitionTime: time })),
     initContainerStatuses: containerStatuses,
     containerStatuses: containerStatuses,
     ephemeralContainerStatuses: containerStatuses,

@@ -1,0 +1,201 @@
+/** What an operation rests on, read again right before it, and judged by the same pass (S26). */
+import { type Comparison, type FoundAgain, foundAgain } from '../../apply/find-again.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { unlessRefused } from '../../kube/api-error.ts'
+import { causeOf } from '../../messages/codes.ts'
+import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
+import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
+import { type ClusterFacts, lastPart, leaseName } from '../model/cluster-context.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { changesBetween, controllerState, lookedAt } from '../model/controller-state.ts'
+import { planPart } from '../pass/plan-cluster.ts'
+import { claimsOf, needsOf, partOf } from '../pass/row-part.ts'
+import { newestWrites } from '../read/controller-writes.ts'
+import { CONTROLLER_LEASE, type RecordReader } from '../read/read-cluster.ts'
+import { lostLease, nodeLease } from '../read/records.ts'
+
+/** Where single objects of a cluster are read. */
+export type RowSource = Pick<RecordReader, 'get' | 'list' | 'byServer'> & {
+  readonly writes: Pick<RecordReader['writes'], 'found'>
+}
+
+/** A cluster, and what only the whole of it shows. */
+export interface Look {
+  readonly state: ClusterState
+  readonly facts: ClusterFacts
+}
+
+/**
+ * Reads again what an operation rests on: what `needsOf` names. What the first look knows decides only which claims are asked for.
+ *
+ * @returns the first look, with what was read now in the place of the same
+ * @throws ApiError if anything cannot be read: nothing is done then
+ */
+export async function readAgain(
+  source: RowSource,
+  { state: first, facts }: Look,
+  operation: ClusterOperation,
+  { settleMs }: Pick<ClusterOptions, 'settleMs'>,
+): Promise<Look> {
+  const { node: name, attachment, namespaces, persistentVolume, driver } = needsOf(first, operation)
+  const ofDriver = driver === undefined ? undefined : await readDriver(source, driver)
+  // Pods after the rest: no attachment or Node may be younger than the pods that want it. At the very end, who acts.
+  const [node, csi, heard, attachments, volume] = await Promise.all([
+    source.get('nodes', { name }),
+    source.get('csinodes', { name }),
+    // Evidence beside other evidence: a right that is missing hides it, as at the first look.
+    unlessRefused(source.get('leases', { namespace: 'kube-node-lease', name })),
+    attachment === undefined
+      ? source.list('attachments').then(({ records }) => records)
+      : source.get('attachments', { name: attachment }).then(listed),
+    persistentVolume === undefined ? undefined : source.get('volumes', { name: persistentVolume }),
+  ])
+  const found = await Promise.all([
+    source.list('pods', { fieldSelector: `spec.nodeName=${name}` }),
+    ...namespaces.map((namespace) => source.list('pods', { namespace })),
+  ])
+  const pods = [...new Map(found.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
+  const there = new Set(first.volumes.map((each) => each.name))
+  const bound = first.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
+  // The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source.
+  const unbound = new Set(pods.flatMap(claimsOf)).difference(new Set(bound))
+  const asked = new Set([...listed(volume?.claim).map(namespacedName), ...unbound])
+  // One after the other: rarely more than one.
+  const claims: ClaimFacts[] = []
+  const volumes = new Map(listed(volume).map((its) => [its.name, its]))
+  for (const each of asked) {
+    const [namespace, own = ''] = each.split('/')
+    const claim = await source.get('claims', { namespace, name: own })
+    claims.push(...listed(claim))
+    const { volumeName } = claim ?? {}
+    if (volumeName === undefined || there.has(volumeName)) continue
+    for (const its of listed(await source.get('volumes', { name: volumeName }))) volumes.set(its.name, its)
+  }
+  const lease = await source.get('leases', CONTROLLER_LEASE)
+  const { controller, lostNodes } = first
+  const isNode = (each: { readonly name: string }): boolean => each.name === name
+  const nodes = listed(node).map((each) => ({ ...each, csi: csi?.csi ?? ABSENT, ...nodeLease(heard) }))
+  // If there is only its lease, when its kubelet was last heard.
+  const lost = node === undefined && heard?.renewTime !== undefined ? [{ name, ...lostLease(heard) }] : []
+  const state: ClusterState = {
+    ...first,
+    capturedAt: source.byServer(),
+    // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
+    // Signs of an earlier look stay signs.
+    controller: {
+      ...omitUndefined({
+        lease: lease && (controller.lease ?? lease),
+        leaseAtEnd: controller.lease && lease,
+        otherLeases: controller.otherLeases,
+      }),
+      writes: newestWrites([...(controller.writes ?? []), ...source.writes.found()]),
+      changes: [...(controller.changes ?? []), ...changesBetween(lookedAt(first), { nodes, attachments })],
+    },
+    nodes: replaced(first.nodes, nodes, isNode),
+    // A list that is not readable stays so.
+    ...(lostNodes && { lostNodes: replaced(lostNodes, lost, isNode) }),
+    pods: replaced(first.pods, pods, (pod) => pod.node === name || namespaces.includes(pod.namespace)),
+    claims: replaced(first.claims, claims, (claim) => asked.has(namespacedName(claim))),
+    volumes: replaced(
+      first.volumes,
+      [...volumes.values()],
+      (each) => each.name === persistentVolume || volumes.has(each.name),
+    ),
+    attachments: replaced(
+      first.attachments,
+      attachments,
+      (each) => attachment === undefined || each.name === attachment,
+    ),
+    ...(ofDriver && {
+      drivers: ofDriver.drivers,
+      attachers: replaced(first.attachers, ofDriver.attachers, (each) => lastPart(each.name) === ofDriver.lease),
+    }),
+  }
+  return {
+    state,
+    facts: {
+      // Whoever was dead is asked again. That kubelets are heard (5.) the first look has shown for all.
+      controller:
+        facts.controller.state === 'dead' ? controllerState(state, settleMs, { isHeard: true }) : facts.controller,
+      driversOnNodes: ofDriver?.onNodes ?? facts.driversOnNodes,
+    },
+  }
+}
+
+const ABSENT = { state: 'absent' } as const
+
+function replaced<T>(before: readonly T[], records: readonly T[], replaces: (each: T) => boolean): readonly T[] {
+  return before.filter((each) => !replaces(each)).concat(records)
+}
+
+function listed<T>(record: T | undefined): readonly T[] {
+  return record === undefined ? [] : [record]
+}
+
+/** With leases by the name of its external attacher, of any namespace, and what all CSINodes list. */
+async function readDriver(source: RowSource, driver: string) {
+  const lease = leaseName(driver)
+  const [drivers, nodes, attachers] = await Promise.all([
+    source.list('drivers'),
+    source.list('csinodes'),
+    source.list('leases', { fieldSelector: `metadata.name=${lease}` }),
+  ])
+  const onNodes = new Set(nodes.records.flatMap(({ csi }) => csi.drivers ?? []).map(({ name }) => name))
+  return { lease, drivers: drivers.records, attachers: attachers.records, onNodes }
+}
+
+/**
+ * Is an operation still the same, by what was read of it just now? The pass over that part says the same of it as the pass over the whole
+ * cluster, and takes milliseconds: what it says is as fresh as what was read.
+ *
+ * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
+ * began: no operation is carried out that was not planned there, with its pods in the API. What is read after that can only take
+ * operations away, whatever the API loses meanwhile; and an API that went back to a backup has another lease of the controller than
+ * before, which counts as a controller that is back.
+ */
+export function recheck(
+  { state, facts }: Look,
+  planned: ClusterOperation,
+  options: ClusterOptions,
+): FoundAgain<ClusterOperation> {
+  const part = partOf(state, planned)
+  return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
+}
+
+/** A plan made just now of this state, to compare reviewed operations with. */
+export function comparisonWith(fresh: ClusterPlan, state: ClusterState): Comparison<ClusterOperation> {
+  return {
+    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
+    isDone: (planned) => isDone(planned, state),
+    whyGone: (planned) => whyGone(planned, fresh),
+    // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
+    refuses: ({ code }) => causeOf(code) !== 'follows',
+  }
+}
+
+function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attachments, lists }: ClusterState): boolean {
+  const found = attachments.find(({ name }) => name === attachment.name)
+  if (kind === 'DetachVolume') {
+    const isShown = lists.volumeattachments?.state === 'whole'
+    return isShown && steps.length > 0 && (found === undefined || found.uid !== attachment.uid)
+  }
+  return (
+    found !== undefined &&
+    found.deletedAt === undefined &&
+    found.attacher === creates?.attacher &&
+    found.node === creates.nodeName &&
+    'persistentVolumeName' in creates.source &&
+    found.persistentVolume === creates.source.persistentVolumeName
+  )
+}
+
+function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
+  const row = rowOf(subject)
+  const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
+  if (wait !== undefined) return wait.message
+  if (kind === 'DetachVolume') return `a pod of node ${node} wants the volume, or may want it`
+  const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
+  return problem?.message ?? `no pod of node ${node} waits for the volume any more`
+}
