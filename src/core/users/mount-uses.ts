@@ -140,12 +140,8 @@ function listed(value: string): string[] {
 }
 
 function readings(value: string): string[] {
-  return value === '' ? [] : [plain(value), plain(value.replaceAll(/\\(.)/gs, '$1'))]
-}
-
-function plain(path: string): string {
-  const normal = posix.normalize(path)
-  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+  const paths = value === '' ? [] : [value, value.replaceAll(/\\(.)/gs, '$1')]
+  return paths.map((path) => plainPath(posix.normalize(path)))
 }
 
 /** Values by their place: the file system, and the path inside it. */

@@ -5,6 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Pod, PodVolumeSource, ProjectedSource } from '../../kube/api/objects.ts'
+import type { TokenRequest } from '../../kube/volume-content.ts'
 import type { Deleted } from '../../linux/delete-content.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
@@ -20,7 +21,7 @@ import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
 import { isNoContent, nestedMountPoints } from '../../volumes/payload-entries.ts'
-import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
+import { isMirrorPod, onDiskUid, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
@@ -166,18 +167,22 @@ async function bundles({ name, signerName }: BundleSource, cluster: Cluster) {
 }
 
 /** P53. A static pod has another UID in the API than on the node, so no token can be bound to it. */
-async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, cluster: Cluster) {
-  const { serviceAccountName } = pod.spec
+async function token(source: TokenSource, pod: Pod, cluster: Cluster) {
   if (isMirrorPod(pod)) throw new Error('a static pod has no service account')
-  if (!serviceAccountName) throw new Error('the pod names no service account')
-  const made = await cluster.requestToken({
+  if (!pod.spec.serviceAccountName) throw new Error('the pod names no service account')
+  const made = await cluster.requestToken(tokenFor(pod, source))
+  return made?.token
+}
+
+/** The request for a token of the pod's service account, bound to the pod. */
+export function tokenFor(pod: Pod, { audience, expirationSeconds }: Omit<TokenSource, 'path'>): TokenRequest {
+  return {
     namespace: podNamespace(pod),
-    serviceAccount: serviceAccountName,
+    serviceAccount: pod.spec.serviceAccountName ?? '',
     audiences: audience ? [audience] : [],
     ...omitUndefined({ expirationSeconds }),
-    pod: { name: pod.metadata.name, uid: pod.metadata.uid },
-  })
-  return made?.token
+    pod: { name: pod.metadata.name, uid: onDiskUid(pod) },
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
 import { errorMessage } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import { withDeadline } from '../../linux/deadline.ts'
@@ -12,6 +11,7 @@ import { nodesWith } from '../../volumes/api-objects.ts'
 import { isEphemeral, type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
+import { tokenFor } from '../content/write-content.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
 import { openDriver, type WantedCsi, wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
@@ -52,21 +52,12 @@ function textOf(base64: string, what: string): string {
 export async function requestTokens(run: StepContext, { driver, volume }: CsiFacts): Promise<string | undefined> {
   const requests = driver?.spec.tokenRequests ?? []
   if (requests.length === 0 || volume.mode === 'Block') return undefined
-  const { pod, podUid } = volume
-  const namespace = podNamespace(pod)
-  const serviceAccount = pod.spec.serviceAccountName ?? ''
+  const { pod } = volume
+  const what = `a token of ${podNamespace(pod)}/${pod.spec.serviceAccountName ?? ''}`
   const tokens = await Promise.all(
-    requests.map(async ({ audience, expirationSeconds }) => {
-      const what = `a token of ${namespace}/${serviceAccount}`
-      const made = await asked(run, what, (cluster) =>
-        cluster.requestToken({
-          namespace,
-          serviceAccount,
-          audiences: audience === '' ? [] : [audience],
-          ...omitUndefined({ expirationSeconds }),
-          pod: { name: pod.metadata.name, uid: podUid },
-        }),
-      )
+    requests.map(async (source) => {
+      const { audience } = source
+      const made = await asked(run, what, (cluster) => cluster.requestToken(tokenFor(pod, source)))
       if (made === undefined) throw unreadable(what, 'the service account or the pod does not exist')
       const { token, expirationTimestamp } = made
       return [audience, { token, expirationTimestamp: wholeSeconds(expirationTimestamp) }] as const
