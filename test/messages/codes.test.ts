@@ -67,7 +67,7 @@ const MAY_COMPARE = new RegExp(
   `^src/core/(?:${[
     'views/.*',
     // Rows of the controller's table, some of which are called as the codes that they give.
-    'cluster/pass/verdict',
+    'cluster/pass/detach-volumes',
     'explain/check/check-node',
     'explain/explain',
     'plan/(?:name-faults|next-steps|plan-summary)',

@@ -133,6 +133,10 @@ export class ClusterContext {
     return isSilent ? { ready: 'Unknown', ...omitUndefined({ since: heard }), isStale: true } : stated
   }
 
+  isReady(node: ClusterNode | undefined): boolean {
+    return node !== undefined && this.readinessOf(node).ready === 'True'
+  }
+
   /**
    * Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. Without a lease that could be read
    * only the status does (S3), unless somebody has judged since that the kubelet is silent. Against a person's word counts only what
@@ -147,6 +151,15 @@ export class ClusterContext {
       const time = timeOf(text)
       return time !== undefined && this.now - time <= grace && (!isGiven || this.#isPast(text))
     })
+  }
+
+  /**
+   * A Node object that was deleted shows nothing of its machine. Its lease, which outlives it where the controllers are dead, shows
+   * when its kubelet was last heard.
+   */
+  lastHeard(node: string): string | undefined {
+    const { lostNodes = [] } = this.state
+    return newestOf(lostNodes.filter(({ name }) => name === node).map(({ leaseRenewTime }) => leaseRenewTime))
   }
 
   /**

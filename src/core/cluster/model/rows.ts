@@ -56,6 +56,20 @@ export interface Attached {
   readonly unclear?: string
 }
 
+/**
+ * C33: not by a name that Kubernetes made. Somebody has created it for a use which neither pods nor kubelets, the only
+ * witnesses of a volume's use, know of; the controller never deletes it.
+ */
+export function isForeign({ name }: ClusterAttachment): boolean {
+  return !/^csi-[0-9a-f]{64}$/.test(name)
+}
+
+/** R738: the controller splits the unique name at ^, and needs exactly two parts. */
+export function hasCaret({ row }: Attached): boolean {
+  const handle = row?.volume?.handle ?? parseCsiUniqueName(row?.uniqueName ?? '')?.handle
+  return handle?.includes('^') ?? false
+}
+
 /** By a pod of the node; what pods merely have counts as well. */
 export function isWanted(row: Row | undefined): row is Want {
   return row !== undefined && row.pods.length + row.others.length > 0
@@ -84,13 +98,13 @@ export function nodesAttached(rows: readonly Row[]): string[] {
 
 export class Rows {
   readonly #byNode = new Map<string, Map<string, Row>>()
-  readonly #byVolume = new Grouped<string, Row>()
+  readonly ofVolume = new Grouped<string, Row>()
   readonly #nodesWith = new Map<string, readonly string[]>()
   /** Every VolumeAttachment, sorted by name. */
   readonly attached: readonly Attached[]
-  readonly #attachedTo = new Grouped<string, Attached>()
-  /** Of an unknown volume, by driver. */
-  readonly #unidentified = new Grouped<string, Attached>()
+  readonly attachedTo = new Grouped<string, Attached>()
+  /** Attachments of volumes that nobody knows, by driver. */
+  readonly unidentified = new Grouped<string, Attached>()
   /** Volumes of pods without a node, or that could not be resolved. */
   readonly unresolved: UnresolvedPodVolume[] = []
   readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
@@ -115,8 +129,8 @@ export class Rows {
       .map((object) => this.#attachedBy(object))
       .toSorted((a, b) => compareText(a.object.name, b.object.name))
     for (const each of this.attached) {
-      this.#attachedTo.add(each.object.node, each)
-      if (each.row === undefined) this.#unidentified.add(each.object.attacher, each)
+      this.attachedTo.add(each.object.node, each)
+      if (each.row === undefined) this.unidentified.add(each.object.attacher, each)
       else each.row.attached.push(each)
     }
   }
@@ -125,15 +139,9 @@ export class Rows {
     const ofNode = once(this.#byNode, node, () => new Map<string, Row>())
     return once(ofNode, uniqueName, () => {
       const lists = { pods: [], others: [], ended: [], attached: [] }
-      const row = {
-        node,
-        uniqueName,
-        volume: this.#known.get(uniqueName),
-        ...lists,
-        isInUse: false,
-        isConfirmed: false,
-      }
-      this.#byVolume.add(uniqueName, row)
+      const volume = this.#known.get(uniqueName)
+      const row: Row = { node, uniqueName, volume, ...lists, isInUse: false, isConfirmed: false }
+      this.ofVolume.add(uniqueName, row)
       return row
     })
   }
@@ -150,23 +158,11 @@ export class Rows {
     return [...(this.#byNode.get(node)?.values() ?? [])]
   }
 
-  ofVolume(uniqueName: string): readonly Row[] {
-    return this.#byVolume.of(uniqueName)
-  }
-
-  attachedTo(node: string): readonly Attached[] {
-    return this.#attachedTo.of(node)
-  }
-
-  /** Attachments by this driver of volumes that nobody knows. */
-  unidentifiedOf(driver: string): readonly Attached[] {
-    return this.#unidentified.of(driver)
-  }
-
   /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
   nodesWith(uniqueName: string): readonly string[] {
     return once(this.#nodesWith, uniqueName, () =>
-      this.ofVolume(uniqueName)
+      this.ofVolume
+        .of(uniqueName)
         .filter((row) => row.attached.length > 0 || row.isConfirmed || isUsing(row))
         .map(({ node }) => node)
         .toSorted(compareText),

@@ -21,7 +21,7 @@ import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster
 import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
-import { detachRow } from './verdict.ts'
+import { detachRow } from './detach-volumes.ts'
 
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
@@ -146,7 +146,7 @@ function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
     const limit = csi.drivers?.find((each) => each.name === driver)?.limit
     if (limit === undefined) return undefined
     const key = `${name} ${driver}`
-    const has = taken.get(key) ?? rows.attachedTo(name).filter(({ object }) => object.attacher === driver).length
+    const has = taken.get(key) ?? rows.attachedTo.of(name).filter(({ object }) => object.attacher === driver).length
     if (has < limit) {
       taken.set(key, has + 1)
       return undefined
@@ -168,9 +168,9 @@ function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
 function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Turn {
   const { uniqueName, driver = '', handle = '' } = volume
   if (!isExclusive(volume)) return { after: [] }
-  const known = context.rows.ofVolume(uniqueName).filter((row) => row.node !== node)
+  const known = context.rows.ofVolume.of(uniqueName).filter((row) => row.node !== node)
   if (known.some(isWanted)) return undefined
-  const unknown = context.rows.unidentifiedOf(driver).map(({ object }) => object)
+  const unknown = context.rows.unidentified.of(driver).map(({ object }) => object)
   if (unknown.length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
   const after = findings.detachesOf(uniqueName).filter((each) => each.node !== node)
   const planned = new Set(after.map(({ attachment }) => attachment.name))

@@ -5,32 +5,37 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import { describeAttachment, kubectl, planCluster, planNodeGone, whoCreated } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { Reason } from '../../messages/codes.ts'
-import type { ClusterStep } from '../../plan/cluster-plan.ts'
-import type { Blocked } from '../../plan/plan.ts'
-import type { ClusterContext } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
-import { attachedRef, blockedBy, type ClusterFindings, forbidden, heldBy, podRef } from '../model/findings.ts'
-import { type Attached, isWanted } from '../model/rows.ts'
 import {
-  because,
-  detachRow,
-  endings,
-  fromNode,
-  inUseHint,
-  isForeign,
-  LATEST,
-  lastHeard,
-  machineIsOff,
-  mayBeInUse,
-  mayWrite,
-  neverDetached,
-  settling,
-  type Verdict,
-  waitFor,
-} from './verdict.ts'
+  deletePod,
+  describeAttachment,
+  kubectl,
+  lookAtNode,
+  planCluster,
+  planNodeGone,
+  taintOutOfService,
+  untaintOutOfService,
+  volctl,
+  whoCreated,
+} from '../../base/command.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { rfc3339 } from '../../base/rfc3339.ts'
+import type { Reason } from '../../messages/codes.ts'
+import type { ClusterStep, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import { advised, type Hint, type Wait } from '../../plan/draft.ts'
+import type { Blocked } from '../../plan/plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { ClusterContext, Readiness } from '../model/cluster-context.ts'
+import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
+import {
+  attachedRef,
+  blockedBy,
+  type ClusterDraft,
+  type ClusterFindings,
+  forbidden,
+  heldBy,
+  podRef,
+} from '../model/findings.ts'
+import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
 export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
@@ -49,8 +54,8 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   const volume = attachedRef(attached, context.rows)
   const pods = (row?.ended ?? []).map(podRef)
   if ('wait' in verdict) {
-    const about = { node: object.node, pods, volume, attachment: object.name }
-    findings.wait('DetachVolume', verdict.wait, verdict.rule, about)
+    const { wait, rule } = verdict
+    findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
     return
   }
   const { blocked, exception, evidence, ...decision } = verdict
@@ -71,6 +76,14 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   })
 }
 
+/** It waits, or it is an operation. */
+type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
+
+type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'evidence' | 'makeSure' | 'controllerWould'> & {
+  readonly blocked?: Blocked | undefined
+  readonly exception?: DetachException
+}
+
 function judge(context: ClusterContext, attached: Attached): Verdict | undefined {
   const { object } = attached
   const found = context.objects.node(object.node)
@@ -83,6 +96,66 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   if (!found.object.managed || (isForeign(object) && !isGivenUp(context, object))) return undefined
   if (context.isControllerAlive && never === undefined) return leftToController(context, attached, found.object)
   return fromNode(context, attached, found.object, never)
+}
+
+/** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
+export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
+
+function waitFor(code: Wait['code'], rule: string, message: string, hint?: Hint, until?: string): Verdict {
+  return { wait: { code, message, ...advised(hint), ...omitUndefined({ until }) }, rule }
+}
+
+/** The beginning of a message, for what the controller never does. */
+const BECAUSE: Readonly<Partial<Record<Reason, string>>> = {
+  VolumeDeleted: 'its PersistentVolume does not exist any more; ',
+  InlineNotWanted: 'the attachment is of a volume in the spec of a pod that is gone; ',
+  HandleWithCaret: 'the controller cannot detach a volume with ^ in its handle; ',
+  AttachmentNameWrong: 'the controller does not know an attachment of this name; ',
+  DriverRemoved: 'its driver is gone; ',
+}
+
+function machineIsOff(node: string): string {
+  return `that the machine of node ${node} is off, or cannot reach the storage any more`
+}
+
+/** @param taint another command that does, for a node that exists */
+function mayWrite(node: string, taint?: string): Blocked {
+  return blockedBy('MachineMayWrite', `the machine of node ${node} may still run and write to the volume`, [
+    `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`}`,
+    planNodeGone(node),
+    'make sure that the machine is off',
+  ])
+}
+
+/** By a pod of the node with a volume that could not be resolved (S4). */
+function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocked | undefined {
+  const held = rows.mayBeOn(object, row)
+  if (held === undefined) return undefined
+  const { pod, cause, message } = held
+  return blockedBy(
+    'MayBeInUse',
+    `pod ${namespacedName(pod)} on node ${object.node} has a volume that may be this one: ${message}`,
+    cause === 'Unknown' ? undefined : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
+  )
+}
+
+function settling({ object }: Attached): Verdict {
+  const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
+  return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
+}
+
+/**
+ * Why the controller never detaches it, though it lives: only that is an operation beside it (R834). What volumesAttached of the Node lists the controller knows, even
+ * after a restart (R717): it forgets only what stands in a VolumeAttachment alone (R718).
+ */
+function neverDetached(context: ClusterContext, attached: Attached): Reason | undefined {
+  const { object, row, persistentVolume, isNamedRight } = attached
+  if (hasCaret(attached)) return 'HandleWithCaret'
+  if (isNamedRight === false) return 'AttachmentNameWrong'
+  if (row?.isConfirmed) return undefined
+  if (persistentVolume === 'absent') return 'VolumeDeleted'
+  if (persistentVolume === 'none') return 'InlineNotWanted'
+  return context.isDriverGone(object.attacher) ? 'DriverRemoved' : undefined
 }
 
 /** While the controller lives, what it is going to do. */
@@ -121,9 +194,7 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
 function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachment): boolean {
-  const found = context.node(node)
-  const isReady = found !== undefined && context.readinessOf(found).ready === 'True'
-  return deletedAt !== undefined || (context.isGivenAsGone(node) && !isReady)
+  return deletedAt !== undefined || (context.isGivenAsGone(node) && !context.isReady(context.node(node)))
 }
 
 /**
@@ -144,13 +215,12 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
     )
   }
   if (!isGiven && !context.isSettled(object.createdAt)) return settling(attached)
-  const heard = lastHeard(context, node)
   return {
     ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
-    message: `${because(never)}node ${node} does not exist, and no pod wants the volume there`,
+    message: `${(never && BECAUSE[never]) ?? ''}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
       fact(`node ${node} is not in the list of nodes`),
-      ...(heard === undefined ? [] : [fact(`the kubelet of node ${node} last renewed its lease`, heard)]),
+      ...heard(node, 'renewed its lease', context.lastHeard(node)),
       ...endings(row),
     ],
     blocked: machineObstacle(context, node),
@@ -159,8 +229,8 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
 
 /** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
 function machineObstacle(context: ClusterContext, node: string): Blocked | undefined {
-  const heard = omitUndefined({ leaseRenewTime: lastHeard(context, node) })
-  if (!context.isHeard({ name: node, ready: 'Unknown', ...heard }))
+  const signs = omitUndefined({ leaseRenewTime: context.lastHeard(node) })
+  if (!context.isHeard({ name: node, ready: 'Unknown', ...signs }))
     return context.isGivenAsGone(node) ? undefined : mayWrite(node)
   return blockedBy(
     'MachineMayWrite',
@@ -178,12 +248,13 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
  * N59: the external attacher has to take its finalizer off. If its driver is gone, nobody does.
  */
 function beingDeleted(context: ClusterContext, attached: Attached, node: ClusterNode | undefined): Verdict | undefined {
-  const { object } = attached
+  const { object, row } = attached
   const held = heldBy(object.finalizers)
   const error = object.detachError?.message
   const message = `VolumeAttachment ${object.name} is being deleted${held}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
   const isOnlyHeld = held !== '' && context.isDriverGone(object.attacher)
-  if (!isOnlyHeld || mayBeMounted(context, attached, node) || !context.isSettled(object.deletedAt)) {
+  const isFree = node === undefined || ['NotInUse', 'OutOfService'].includes(detachRow(context, node, row).is)
+  if (!isOnlyHeld || row?.isInUse || !isFree || !context.isSettled(object.deletedAt)) {
     return waitFor('AttachmentDeleting', 'N59', message, context.lookAtWhoDetaches(object.name, object.attacher))
   }
   const says = 'etach the volume in the storage system'
@@ -203,20 +274,177 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   }
 }
 
-/** In use by the word of its node, or on a node that cannot be asked. */
-function mayBeMounted(context: ClusterContext, { row }: Attached, node: ClusterNode | undefined): boolean {
-  if (row?.isInUse) return true
-  return node !== undefined && !['NotInUse', 'OutOfService'].includes(detachRow(context, node, row).is)
+function stepsOf(context: ClusterContext, { object }: Attached): readonly ClusterStep[] {
+  const { name, attacher, deletedAt, finalizers = [] } = object
+  const target = `volumeattachments/${name}`
+  const strip = { op: 'removeFinalizers', target, finalizers } as const
+  if (deletedAt !== undefined) return [strip]
+  const strips = context.options.stripFinalizers === true && finalizers.length > 0 && context.isDriverGone(attacher)
+  return [{ op: 'deleteVolumeAttachment', target }, ...(strips ? [strip] : [])]
 }
 
-function stepsOf(context: ClusterContext, { object }: Attached): readonly ClusterStep[] {
-  const target = `volumeattachments/${object.name}`
-  const finalizers = object.finalizers ?? []
-  const strips =
-    finalizers.length > 0 && context.options.stripFinalizers === true && context.isDriverGone(object.attacher)
-  const isDeleted = object.deletedAt !== undefined
+/** What follows from each row of the controller's table (R731), for a node that exists. */
+function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Reason): Verdict {
+  const { object, row } = attached
+  const { name } = node
+  if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt)) return settling(attached)
+  const { is, readiness, silence: evidence, since, endings: ended } = detachRow(context, node, row)
+  const decided = (message: string, more: Partial<Decision> = {}): Verdict => ({
+    ...{
+      reason: never ?? 'NotWanted',
+      rule: 'R731',
+      evidence,
+      message: `${(never && BECAUSE[never]) ?? ''}${message}`,
+    },
+    ...more,
+  })
+  switch (is) {
+    case 'NotInUse':
+      return decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
+        ...{ evidence: ended, blocked: useNotReported(context, object) },
+      })
+    case 'OutOfService': {
+      const use = row?.isInUse ? '; the node still reports the volume in use' : ''
+      return decided(`node ${name} is tainted out-of-service, and no pod wants the volume there${use}`, {
+        reason: never ?? 'OutOfService',
+        evidence: [...evidence, fact(`node ${name} is tainted out-of-service`)],
+        ...(row?.isInUse && { exception: 'OutOfService', makeSure: machineIsOff(name) }),
+      })
+    }
+    case 'TaintedButReady':
+      return decided(`no pod wants the volume on node ${name}`, {
+        blocked: blockedBy(
+          'TaintedButReady',
+          `node ${name} is tainted out-of-service, but its kubelet ${readiness.ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
+          [
+            `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute:`,
+            planNodeGone(name),
+          ],
+        ),
+        controllerWould: 'detach the volume, in use or not, because of the taint',
+      })
+    case 'InUse': {
+      const held = mayBeInUse(context, attached)
+      const why = held ? `${held.message}; the node` : `no pod wants the volume on node ${name}, which is ready and`
+      const hint = held ? held.hint : inUseHint(context, node)
+      return waitFor('StillInUse', 'R739', `${why} still reports the volume in use`, hint)
+    }
+    case 'SilentTooShort':
+      return waitFor(
+        'StillInUse',
+        'R731',
+        `node ${name} reports the volume in use, and was heard less than six minutes ago`,
+        inUseHint(context, node),
+        since === undefined ? undefined : rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
+      )
+    case 'NodeLost':
+      return decided(
+        `no pod wants the volume on node ${name}, which ${readiness.isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
+        {
+          ...{ reason: never ?? 'NodeLost', exception: 'NodeLost', makeSure: machineIsOff(name) },
+          blocked: context.isGivenAsGone(name) ? undefined : mayWrite(name, taintOutOfService(name)),
+          controllerWould: 'detach the volume by force now, whether its machine still writes or not',
+        },
+      )
+    case 'NodeUnknown':
+      return waitFor('NodeUnknown', 'R731', `whether node ${name} is ready is not known`, [
+        `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then:`,
+        planNodeGone(name),
+      ])
+  }
+}
+
+/** Why a node is not ready comes first. */
+function inUseHint(context: ClusterContext, node: ClusterNode): string {
+  return context.isReady(node)
+    ? `If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
+    : lookAtNode(node.name)
+}
+
+/** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
+function useNotReported({ objects }: ClusterContext, object: ClusterAttachment): Blocked | undefined {
+  const { attacher: driver, node, name } = object
+  const found = objects.csiDriver(driver)
+  if (found.state === 'Absent' || (found.state === 'Found' && found.object.spec.attachRequired !== false))
+    return undefined
+  const why =
+    found.state === 'Found'
+      ? `driver ${driver} needs no attachment: no`
+      : `the CSIDriver of driver ${driver} ${found.reason}: perhaps no`
+  return blockedBy(
+    'UseNotReported',
+    `${why} node reports its volumes in use`,
+    `See on node ${node} that the volume is not mounted there: ${volctl('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
+  )
+}
+
+// The row of the controller's table by which a volume that no pod wants is detached from a node that exists, or is not (R731).
+
+/** R725: how long the kubelet of a node that is not ready has to unmount. */
+const MAX_WAIT_FOR_UNMOUNT_MS = 6 * 60_000
+
+type DetachRow =
+  /** Not in use: detached, and only after a fresh look at the Node (R734). R733 is never copied. */
+  | 'NotInUse'
+  /** Tainted out-of-service, and not ready: detached, in use or not. */
+  | 'OutOfService'
+  /** Tainted and ready, or in use by the word of a kubelet that is still heard: one of the two is wrong. */
+  | 'TaintedButReady'
+  /** In use on a node that is ready: the kubelet has to unmount first. */
+  | 'InUse'
+  /** In use, not ready, and the six minutes are not over. */
+  | 'SilentTooShort'
+  /** In use, not ready, and its kubelet silent for more than six minutes: the controller detaches by force. */
+  | 'NodeLost'
+  /** Ready is missing, or none of its three values, or nobody knows since when: nothing is detached. */
+  | 'NodeUnknown'
+
+/**
+ * R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since
+ * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods with the volume. The newest
+ * counts; without Ready's transition nothing is known.
+ */
+function silence(
+  { name, heartbeat, leaseRenewTime, leaseWrittenAt = leaseRenewTime }: ClusterNode,
+  { ready, since, isStale }: Readiness,
+  ended: readonly Evidence[],
+): readonly Evidence[] {
+  const state = isStale ? 'is True, but its kubelet is silent' : `is ${ready ?? 'missing'}`
   return [
-    ...(isDeleted ? [] : [{ op: 'deleteVolumeAttachment', target } as const]),
-    ...(strips || isDeleted ? [{ op: 'removeFinalizers', target, finalizers } as const] : []),
+    fact(`Ready of node ${name} ${state}`, since),
+    ...heard(name, 'reported its status', heartbeat),
+    ...heard(name, 'renewed its lease', leaseWrittenAt),
+    ...ended,
   ]
+}
+
+function heard(node: string, what: string, time: string | undefined): Evidence[] {
+  return time === undefined ? [] : [fact(`the kubelet of node ${node} last ${what}`, time)]
+}
+
+/** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
+export function detachRow(context: ClusterContext, node: ClusterNode, row: Row | undefined) {
+  const ended = endings(row)
+  const readiness = context.readinessOf(node)
+  const evidence = silence(node, readiness, ended)
+  const since = newestOf([readiness.since, ...evidence.flatMap((each) => each.since ?? [])])
+  const { ready } = readiness
+  const find = (): DetachRow => {
+    if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
+    if (node.outOfService)
+      return ready === 'True' || (row?.isInUse && context.isHeard(node)) ? 'TaintedButReady' : 'OutOfService'
+    if (!row?.isInUse) return 'NotInUse'
+    if (ready === 'True') return 'InUse'
+    const silent = timeOf(since)
+    if (silent === undefined) return 'NodeUnknown'
+    return context.now - silent > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
+  }
+  return { is: find(), readiness, silence: evidence, since, endings: ended }
+}
+
+/** Pods that have ended and are still in the API. */
+function endings(row: Row | undefined): Evidence[] {
+  return (row?.ended ?? []).map(({ namespace, name, deletedAt }) =>
+    fact(`pod ${namespace}/${name} has ended`, deletedAt),
+  )
 }

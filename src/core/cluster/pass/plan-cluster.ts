@@ -17,10 +17,9 @@ import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.
 import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
-import { filterOperations, namedFindings, reportUnmatchedNames } from './given-names.ts'
+import { filterOperations, namedFindings, reportUnmatchedNames, standsOf } from './given-names.ts'
 import { reportMultiAttach } from './report-attachments.ts'
 import { reportFindings } from './report-findings.ts'
-import { standsOf } from './stands.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {

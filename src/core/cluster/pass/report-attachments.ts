@@ -1,11 +1,12 @@
 /**
- * VolumeAttachments that are odd in themselves, or that nobody brings to an end; and volumes that only one node may have, and several
- * have or want.
+ * VolumeAttachments that are odd in themselves, or that nobody brings to an end; volumes that only one node may have, and several have
+ * or want; and pods that do not start for a volume's sake.
  */
 
 import {
   deletePod,
   describeAttachment,
+  describePod,
   kubectl,
   planCluster,
   planNodeGone,
@@ -15,16 +16,37 @@ import {
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
-import type { ProblemCode } from '../../messages/codes.ts'
+import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import { attachedRef, type ClusterFindings, heldBy, nodesText, podRef } from '../model/findings.ts'
-import { type Attached, isUsing, isWanted, nodesAttached, podsOf, type Want } from '../model/rows.ts'
-import { isExclusive, volumeLabel, volumeRef } from '../model/volumes.ts'
-import { hasCaret, isForeign, LATEST } from './verdict.ts'
+import {
+  attachedRef,
+  type ClusterFindings,
+  heldBy,
+  nodesText,
+  ofPod,
+  podRef,
+  type Said,
+  saidOf,
+  unresolvedKey,
+} from '../model/findings.ts'
+import {
+  type Attached,
+  hasCaret,
+  isForeign,
+  isUsing,
+  isWanted,
+  nodesAttached,
+  podsOf,
+  type Want,
+} from '../model/rows.ts'
+import { isExclusive, type UnresolvedPodVolume, volumeKey, volumeLabel, volumeRef } from '../model/volumes.ts'
+import { whyNotYet } from './attach-volumes.ts'
+import { LATEST } from './detach-volumes.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
   for (const attached of context.rows.attached) reportAttachment(context, findings, attached)
@@ -95,7 +117,7 @@ function reportAttachment(context: ClusterContext, findings: ClusterFindings, at
 function reportTwice({ known, rows }: ClusterContext, findings: ClusterFindings): void {
   for (const volume of known.values()) {
     if (!isExclusive(volume)) continue
-    const nodes = nodesAttached(rows.ofVolume(volume.uniqueName))
+    const nodes = nodesAttached(rows.ofVolume.of(volume.uniqueName))
     if (nodes.length < 2) continue
     const ref = volumeRef(volume)
     findings.problem(
@@ -117,33 +139,24 @@ export function reportMultiAttach(context: ClusterContext, findings: ClusterFind
   for (const { volume } of context.rows.all().filter(isWanted)) {
     if (!isExclusive(volume) || seen.has(volume.uniqueName)) continue
     seen.add(volume.uniqueName)
-    const wants = context.rows.ofVolume(volume.uniqueName).filter(isWanted)
+    const wants = context.rows.ofVolume.of(volume.uniqueName).filter(isWanted)
     if (wants.length > 1) report(context, findings, wants)
   }
 }
 
-/** A node that pods want the volume on, and whether it has the volume: by an attachment, or by its own word. */
-interface Party {
-  readonly node: string
-  readonly pods: readonly ClusterPod[]
-  readonly has: boolean
-  readonly isAttached: boolean
-  readonly since?: string | undefined
-}
-
 function report(context: ClusterContext, findings: ClusterFindings, wants: readonly Want[]): void {
   const [first] = wants
-  // A driver that needs no attachment lets several nodes use the volume, and nobody watches.
+  // A driver that needs no attachment lets several nodes use the volume, and nobody watches; two attachments are another problem (TwoWriters).
   if (first === undefined || first.volume.attachability === 'notAttachable') return
-  const parties = wants.map(partyOf).toSorted((a, b) => compareText(a.node, b.node))
-  const holders = parties.filter(({ has }) => has)
-  const waiting = parties.filter(({ has }) => !has)
-  const volume = volumeRef(first.volume)
+  if (nodesAttached(wants).length === wants.length) return
+  const parties = wants.toSorted((a, b) => compareText(a.node, b.node))
+  const holders = parties.filter((row) => row.attached.length > 0 || isUsing(row))
+  const waiting = parties.filter((row) => !holders.includes(row))
+  const { volume: known } = first
+  const volume = volumeRef(known)
   const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
-  const about = { volume, nodes, pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED) }
-  // Two attachments are another problem (TwoWriters).
-  if (parties.every(({ isAttached }) => isAttached)) return
-  const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
+  const about = { volume, nodes, pods: parties.flatMap(partyPods).map(podRef).slice(0, MOST_NAMED) }
+  const modes = known.accessModes.length === 0 ? '' : ` (${known.accessModes.join(', ')})`
   const text =
     waiting.length === 0
       ? `, and ${holders.length} nodes have it: ${partiesText(holders)}`
@@ -159,24 +172,19 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   )
 }
 
-function partyOf(row: Want): Party {
-  const [attached] = row.attached
-  const isAttached = attached !== undefined
-  return {
-    node: row.node,
-    has: isAttached || isUsing(row),
-    isAttached,
-    pods: [...new Set(podsOf(row))],
-    since: attached?.object.createdAt,
-  }
+function partyPods(row: Want): readonly ClusterPod[] {
+  return [...new Set(podsOf(row))]
 }
 
-function partiesText(parties: readonly Party[]): string {
-  const texts = parties.map(({ node, pods, has, isAttached, since }) => {
+function partiesText(parties: readonly Want[]): string {
+  const texts = parties.map((row) => {
+    const pods = partyPods(row)
     const names = take(pods.map(podText), MOST_PODS).join(' and ')
-    const attached = ` has the volume${since === undefined ? '' : ` since ${since}`}`
-    const state = isAttached ? attached : has ? ' reports the volume in use' : ''
-    return `node ${node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
+    const [attached] = row.attached
+    const since = attached?.object.createdAt
+    const has = ` has the volume${since === undefined ? '' : ` since ${since}`}`
+    const state = attached !== undefined ? has : isUsing(row) ? ' reports the volume in use' : ''
+    return `node ${row.node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
   })
   return take(texts, MOST_NODES).join(', ')
 }
@@ -199,9 +207,8 @@ const FIND_OUT =
   'Before anything else, find out where the volume is mounted (on each node: volctl status); then end its pods on the other nodes.'
 
 /** Who has to move. */
-function hintFor(context: ClusterContext, holders: readonly Party[], waiting: readonly Party[]): string {
-  const [holder] = holders
-  const pod = (holder ?? waiting[0])?.pods[0]
+function hintFor(context: ClusterContext, [holder]: readonly Want[], waiting: readonly Want[]): string {
+  const [pod] = [holder ?? waiting[0]].flatMap((row) => (row ? podsOf(row) : []))
   if (pod === undefined) return 'Let only one node have a pod with this volume.'
   if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}`
   const found = context.objects.node(holder.node)
@@ -220,4 +227,103 @@ function hintFor(context: ClusterContext, holders: readonly Party[], waiting: re
   }
   if (pod.deletedAt !== undefined) return `Wait until pod ${namespacedName(pod)} has ended on node ${holder.node}.`
   return `Decide which pod may have the volume. To let the other one start: ${deletePod(pod)}`
+}
+
+// Pods that do not start, each with its cause.
+
+interface Cause {
+  readonly text: string
+  readonly hint: string
+}
+
+/** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
+export function reportPods(context: ClusterContext, findings: ClusterFindings): void {
+  const done = new Set<ClusterPod>()
+  const rows = saidOf(findings)
+  const say = (pod: ClusterPod, cause: Cause | undefined, row?: RowKey): void => {
+    if (cause === undefined || done.has(pod)) return
+    done.add(pod)
+    const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
+    // What this plan attaches nobody has to do anything about before.
+    const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
+    findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
+  }
+  for (const unresolved of context.rows.unresolved) {
+    if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
+    else if (waits(context, unresolved.pod)) say(unresolved.pod, causeOf(unresolved))
+  }
+  for (const want of context.rows.all().filter(isWanted)) {
+    const waiting = podsOf(want).filter((pod) => waits(context, pod))
+    if (waiting.length === 0) continue
+    const row = volumeKey(want.node, want.uniqueName)
+    const cause = causeOfWant(context, want, rows.get(row))
+    for (const pod of waiting) say(pod, cause, row)
+  }
+  for (const { pod, fault } of context.rows.unscheduled) {
+    if (fault !== undefined && waits(context, pod)) say(pod, { text: fault, hint: seePod(pod) })
+  }
+  for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
+}
+
+function onNode({ node }: ClusterPod): string {
+  return node === undefined ? '' : ` on node ${node}`
+}
+
+/** A pod of a node that does not exist is another problem. */
+function waits(context: ClusterContext, { node, started, terminated, deletedAt, createdAt }: ClusterPod): boolean {
+  if (node !== undefined && context.objects.node(node).state === 'Absent') return false
+  return !started && !terminated && deletedAt === undefined && context.isSettled(createdAt)
+}
+
+function seePod(pod: ClusterPod): string {
+  return `See its events: ${describePod(pod)}`
+}
+
+/** S3: not known is not wrong, but what it may be is held. */
+function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolume): void {
+  const { pod, name, message } = unresolved
+  findings.incomplete(
+    'MayBeInUse',
+    `volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
+    { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
+    "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
+  )
+}
+
+function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
+  if (claimName === undefined) return { text, hint: seePod(pod) }
+  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claimName)
+  if (cause !== 'Absent') return { text, hint: `See the events of the claim: ${describe}` }
+  const there =
+    persistentVolumeName === undefined
+      ? `Claims that exist: ${kubectl('get', 'pvc', '-n', pod.namespace)}`
+      : `What is there: ${describe}`
+  return { text, hint: `Create the claim again, or delete the pod. ${there}` }
+}
+
+/** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */
+function causeOfWant(context: ClusterContext, want: Want, said: Said | undefined) {
+  const { volume, pods } = want
+  const [other] = want.others
+  if (pods.length === 0 && other !== undefined)
+    return other.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
+  const { driver } = volume
+  const node = context.node(want.node)
+  const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached
+  const isLeft = said?.is === 'waiting' && having.length === 0
+  const lack = isLeft && node !== undefined && driver !== undefined ? whyNotYet(context, node, driver) : undefined
+  const why = lack ?? said
+  const [pod] = pods
+  if (why === undefined || pod === undefined) return undefined
+  // A problem names its volume itself.
+  const label = why === said && said.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
+  return { text: `${label}${why.message}`, hint: why.hint ?? (why.code && remedyOf(why.code)) ?? seePod(pod) }
+}
+
+/** The scheduler's own words, where they are about volumes. */
+function unschedulable(pod: ClusterPod): Cause | undefined {
+  const { unschedulable: words } = pod
+  if (pod.node !== undefined || words === undefined || !/volume|persistentvolumeclaim|\bpvc\b/i.test(words))
+    return undefined
+  return { text: `the scheduler finds no node for it: ${words}`, hint: seePod(pod) }
 }

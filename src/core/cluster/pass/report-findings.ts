@@ -12,21 +12,42 @@ import {
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
+import { formatDuration } from '../../base/duration.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
+import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import type { ClusterNode, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
-import { attachedRef, type ClusterFindings, heldBy, nodesText, ofPod, podRef, refOf } from '../model/findings.ts'
+import {
+  type ClusterNode,
+  type ClusterPod,
+  type ClusterResource,
+  type ClusterVolume,
+  heardAt,
+  kubeletHeardAt,
+  type LeaseEvidence,
+  latestOf,
+  serverTime,
+  timeOf,
+} from '../model/cluster-state.ts'
+import {
+  attachedRef,
+  type ClusterFindings,
+  heldBy,
+  nodesText,
+  ON_API,
+  ofPod,
+  podRef,
+  refOf,
+} from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
-import { reportAttachments } from './report-attachments.ts'
-import { reportPods } from './report-pods.ts'
-import { reportReading } from './report-reading.ts'
+import { reportAttachments, reportPods } from './report-attachments.ts'
 
 export function reportFindings(context: ClusterContext, findings: ClusterFindings): void {
   reportReading(context, findings)
@@ -130,7 +151,7 @@ function reportClaim(findings: ClusterFindings, claim: ClaimFacts, pods: readonl
 
 function reportVolume({ rows }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
   const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
-  const attached = nodesAttached(uniqueName === undefined ? [] : rows.ofVolume(uniqueName))
+  const attached = nodesAttached(uniqueName === undefined ? [] : rows.ofVolume.of(uniqueName))
   const reasons = [
     ...(attached.length > 0 ? [`attached to ${nodesText(attached, MOST_NAMES)}`] : []),
     ...(volume.phase === 'Bound' && claim !== undefined ? [`bound to claim ${namespacedName(claim)}`] : []),
@@ -156,7 +177,7 @@ function reportStatus(context: ClusterContext, findings: ClusterFindings): void 
   const { state, rows, objects } = context
   for (const node of state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
     const { name, outOfService, managed } = node
-    const isReady = context.readinessOf(node).ready === 'True'
+    const isReady = context.isReady(node)
     // The controller detaches from such a node at once, mounted or not (R731).
     if (outOfService && (isReady || context.isHeard(node))) {
       const says = isReady ? 'reports that the node is ready' : 'is still heard'
@@ -164,7 +185,7 @@ function reportStatus(context: ClusterContext, findings: ClusterFindings): void 
       const hint = `If the machine runs: ${untaintOutOfService(name)}`
       findings.problem('error', 'TaintedButReady', text, { nodes: [name] }, hint)
     }
-    const { length } = rows.attachedTo(name)
+    const { length } = rows.attachedTo.of(name)
     if (!managed && length > 0) {
       const text = `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`
       findings.problem('warning', 'NotManaged', text, { nodes: [name] })
@@ -209,8 +230,7 @@ function reportRow(context: ClusterContext, findings: ClusterFindings, node: Clu
 function reportUnused(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
   const { name, outOfService } = node
   const volume = refOf(row)
-  const readiness = context.readinessOf(node)
-  const isReady = readiness.ready === 'True'
+  const isReady = context.isReady(node)
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
   if (isReady && ended !== undefined && !context.isSettled(ended.deletedAt)) return
@@ -225,6 +245,106 @@ function reportUnused(context: ClusterContext, findings: ClusterFindings, node: 
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
       : outOfService
         ? `The node is tainted out-of-service${stays ? ', but its kubelet is still heard: what it reports in use stays attached' : ': what it reports holds no detach'}.`
-        : `The node ${notReadyText(readiness)}. Once its machine is off: ${taintOutOfService(name)}`,
+        : `The node ${notReadyText(context.readinessOf(node))}. Once its machine is off: ${taintOutOfService(name)}`,
   )
+}
+
+// What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28).
+
+/** What is missing from the plan without each list. */
+const HIDES: Readonly<Record<ClusterResource, string>> = {
+  nodes: 'nothing is attached or detached, and attachments of nodes that are gone are not shown',
+  pods: 'nothing is attached or detached, since a pod that is not in the list may want the volume',
+  volumeattachments: 'nothing is attached or detached',
+  persistentvolumes:
+    'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
+  persistentvolumeclaims:
+    'volumes of pods whose claim is not in the list are unknown, and hold back the detach of every volume that they may be',
+  csidrivers:
+    'a volume that only the word of its node shows to be free is not detached, and drivers that are gone are not shown',
+  csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
+}
+
+const MOST_OF_A_KIND = 20
+
+function reportReading(context: ClusterContext, findings: ClusterFindings): void {
+  const { state, objects, options } = context
+  const { errors, nodes } = state
+  for (const list of Object.keys(HIDES) as ClusterResource[]) {
+    if (objects.isWhole(list)) continue
+    // Where the server failed, another credential does not help.
+    const failed = errors.find((error) => error.resource === list && error.name === undefined)
+    const hint =
+      failed === undefined || failed.status === 403
+        ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
+        : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
+    const text = `the list of ${list} could not be read as a whole: ${HIDES[list]}`
+    findings.incomplete('ReadFailed', text, { list }, hint)
+  }
+  for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
+    const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
+    findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
+  }
+  reportClocks(context, findings)
+  if (objects.isWhole('nodes') && nodes.length === 0) {
+    const hint = 'Check --context and --kubeconfig: this may be another cluster.'
+    findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
+  }
+  const refusal = refuseInsecureApi(state, options)
+  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
+}
+
+// Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
+// whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere; nothing is said of it.
+
+/** Beyond what the steps of a clock explain. */
+const MARGIN_MS = 60_000
+const MOST_CLOCKS = 5
+const MOST_NODES = 20
+
+function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
+  if (serverTime(state) === undefined) {
+    const text = 'the clock of the API server is not known: everything counts as just now'
+    const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
+    findings.incomplete('ReadFailed', text, ON_API, hint)
+    return
+  }
+  const { nodes, attachers, controller } = state
+  const say = (text: string, about = ON_API): void => findings.problem('warning', 'ClocksApart', text, about)
+  const lease: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'> = controller.lease ?? {}
+  const sayOf = (isManager: boolean, odd: readonly ClusterNode[], others: readonly string[], what: string): void => {
+    const names = [
+      ...(isManager ? ['the controller manager'] : []),
+      ...odd.map(({ name }) => `node ${name}`),
+      ...others,
+    ]
+    const about = odd.length === 0 ? ON_API : { nodes: odd.slice(0, MOST_NODES).map(({ name }) => name) }
+    if (names.length > 0) say(`times of ${take(names, MOST_CLOCKS).join(', ')} are ${what}`, about)
+  }
+  const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS
+  sayOf(
+    isAhead(lease.renewTime),
+    nodes.filter((each) => [each.readySince, each.heartbeat, each.leaseRenewTime].some(isAhead)),
+    [],
+    'in the future by the clock of the API server, and count as just now',
+  )
+  sayOf(
+    isBehind(lease),
+    nodes.filter((each) => isBehind(omitUndefined({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt }))),
+    attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
+    'behind the clock of the API server: their leases count from when the API server wrote them',
+  )
+  // If the API server's own clock is ahead, all leases look old to it.
+  const heard = nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
+  const newest = timeOf(latestOf([...heard, heardAt(lease)]))
+  if (heard.length > 0 && newest !== undefined && now - newest > MARGIN_MS) {
+    const silent = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server`
+    say(`${silent}: none of them reaches it, or that clock is ahead of theirs`)
+  }
+}
+
+/** A lease was written later, by the clock of the API server, than the time that its holder wrote into it. */
+function isBehind({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): boolean {
+  const [before, after] = [timeOf(renewTime), timeOf(writtenAt)]
+  return before !== undefined && after !== undefined && after - before > MARGIN_MS
 }
