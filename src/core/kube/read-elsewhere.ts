@@ -120,15 +120,12 @@ async function attachedByStatus(
   nodeName: string,
   settings: Settings,
 ): Promise<{ readonly name: string; readonly attached: readonly string[] }[] | { readonly problem: string }> {
-  try {
-    const { items } = await listObjects(client, NODES, settings)
-    return items.flatMap(({ metadata: { name }, status }) => {
-      const attached = (status?.volumesAttached ?? []).map((each) => each.name).filter((each) => names.includes(each))
-      return name === nodeName || attached.length === 0 ? [] : [{ name, attached }]
-    })
-  } catch (error) {
-    return { problem: `other nodes could not be listed: ${messageOf(error)}` }
-  }
+  const list = await unlessFailed(listObjects(client, NODES, settings), 'other nodes could not be listed')
+  if ('problem' in list) return list
+  return list.items.flatMap(({ metadata: { name }, status }) => {
+    const attached = (status?.volumesAttached ?? []).map((each) => each.name).filter((each) => names.includes(each))
+    return name === nodeName || attached.length === 0 ? [] : [{ name, attached }]
+  })
 }
 
 async function podsWith(
@@ -137,12 +134,8 @@ async function podsWith(
   claims: ReadonlySet<string>,
   { signal, kept }: Settings,
 ): Promise<Pick<NodeElsewhere, 'pods' | 'problem'>> {
-  try {
-    const { items } = await listNodePods(client, nodeName, signal, kept)
-    return { pods: items.flatMap((pod) => userOf(pod, claims) ?? []) }
-  } catch (error) {
-    return { problem: `its pods could not be listed: ${messageOf(error)}` }
-  }
+  const list = await unlessFailed(listNodePods(client, nodeName, signal, kept), 'its pods could not be listed')
+  return 'problem' in list ? list : { pods: list.items.flatMap((pod) => userOf(pod, claims) ?? []) }
 }
 
 /** Undefined: the pod uses none of these claims, or has ended. */
@@ -163,8 +156,12 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
   }
 }
 
-/** The message of an ApiError; any other error (an interrupt, a bug) is thrown. */
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message
-  throw error
+/** The list, or why there is none; an error other than an ApiError (an interrupt, a bug) is thrown. */
+async function unlessFailed<T>(list: Promise<T>, what: string): Promise<T | { readonly problem: string }> {
+  try {
+    return await list
+  } catch (error) {
+    if (error instanceof ApiError) return { problem: `${what}: ${error.message}` }
+    throw error
+  }
 }
