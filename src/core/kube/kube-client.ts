@@ -133,11 +133,6 @@ export function createKubeClient(
     }
   }
 
-  function connect(signal: AbortSignal | undefined): Promise<Transport> {
-    connected ??= begin(signal)
-    return connected
-  }
-
   async function attempt(exchange: Exchange, transport: Transport): Promise<Answer> {
     const { method, path, query = {}, body, contentType, signal, maxBytes = limits.answerBytes } = exchange
     const url = new URL(server + path)
@@ -170,7 +165,8 @@ export function createKubeClient(
   /** One attempt; after a 401 the credential is read again, once (N42, N43). */
   async function authenticated(exchange: Exchange): Promise<Answer> {
     const { signal } = exchange
-    const transport = connect(signal)
+    connected ??= begin(signal)
+    const transport = connected
     try {
       return await attempt(exchange, await transport)
     } catch (error) {
@@ -178,7 +174,8 @@ export function createKubeClient(
       if (!stale) throw error
       // Requests that fail together share one new connection.
       if (connected === transport) connected = undefined
-      return await attempt(exchange, await connect(signal))
+      connected ??= begin(signal)
+      return await attempt(exchange, await connected)
     }
   }
 

@@ -91,10 +91,9 @@ export function startableKubelets(root = ''): readonly KubeletCandidate[] {
 function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
   return serviceUnitsNaming(/kubeconfig|kubelet/, root).flatMap((name) => {
     const unit = readServiceUnit(name, root)
-    const isKubelet = unit !== undefined && isKubeletByFlags(unit.args, unit.workingDirectory, root)
-    if (!isKubelet) return []
-    const source = { source: `unit ${name}`, unit: name, args: unit.args.slice(1) }
-    return [candidateFrom({ ...source, workingDirectory: unit.workingDirectory })]
+    const { args = [], workingDirectory = '/' } = unit ?? {}
+    if (!isKubeletByFlags(args, workingDirectory, root)) return []
+    return [candidateFrom({ source: `unit ${name}`, unit: name, args: args.slice(1), workingDirectory })]
   })
 }
 
@@ -261,15 +260,14 @@ function sourceOf(found: HostProcess): CandidateSource | undefined {
     ...omitUndefined({ process, unit }),
   }
   const program = basename(args[0] ?? '')
-  if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }
+  const own = { ...origin, args: args.slice(1), workingDirectory }
+  if (comm === 'kubelet' || program === 'kubelet') return own
   if (program === 'hyperkube' && args.includes('kubelet')) return { ...origin, args: ownArgs(args), workingDirectory }
   if (comm === 'kubelite') return microk8sKubelet(origin)
   if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
-    return rancherKubelet('k3s', origin, args.slice(1))
+    return rancherKubelet('k3s', origin, own.args)
   }
   // A copy (`kubelet-1.36`), or a program of another name.
-  if (byFlags === true || (comm.startsWith('kubelet') && isKubeletByFlags(args, workingDirectory))) {
-    return { ...origin, args: args.slice(1), workingDirectory }
-  }
-  return undefined
+  const isCopy = comm.startsWith('kubelet') && isKubeletByFlags(args, workingDirectory)
+  return byFlags === true || isCopy ? own : undefined
 }
