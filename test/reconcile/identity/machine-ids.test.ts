@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  compareBootIds,
-  compareIds,
-  type IdComparison,
-  type MachineIds,
-} from '../../../src/core/reconcile/identity/machine.ts'
+import { compareIds, type IdComparison, type MachineIds } from '../../../src/core/reconcile/identity/machine.ts'
 
 const UUID = '4c4c4544-0051-3410-8051-b5c04f375931'
 const ID = '5a3f1c0e9b7d4c6e8f2a1b3c4d5e6f70'
@@ -75,6 +70,6 @@ describe('S1: compareIds', () => {
     { one: ID, says: 'nothing' },
   ])('machine ID: $says', ({ one, other, says }) => {
     expect(compareIds('machineID', { machineID: one }, { machineID: other })).toBe(says)
-    expect(compareBootIds(one, other)).toBe(says)
+    expect(compareIds('bootID', { bootID: one }, { bootID: other })).toBe(says)
   })
 })

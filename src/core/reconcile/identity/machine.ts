@@ -13,46 +13,37 @@ import type { PlanContext } from '../context/context.ts'
  * has reported its boot. After a reboot a stopped kubelet leaves another boot id in the Node.
  */
 export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): PlanInputs['machine'] {
-  const { node, host, pairs } = pairsOf(snapshot)
   const accepted = options.acceptIdentity ?? []
-  const contradictions = pairs.flatMap(([field, says]): IdentityContradiction[] => {
-    const [theirs, ours] = [node?.[field], host[field]]
-    if (says !== 'contradicts' || theirs === undefined || ours === undefined) return []
-    const isAccepted = accepted.some((each) => isSameText(each, theirs))
-    return [{ field, node: theirs, host: ours, ...(isAccepted && { accepted: true }) }]
+  const contradictions = pairsOf(snapshot).flatMap(({ field, node, host, says }): IdentityContradiction[] => {
+    if (says !== 'contradicts' || node === undefined || host === undefined) return []
+    const isAccepted = accepted.some((each) => plain(each) === plain(node))
+    return [{ field, node, host, ...(isAccepted && { accepted: true }) }]
   })
-  const agrees = idsAgree(snapshot)
   const { machineID, systemUUID, bootID } = snapshot
   return {
-    matches: agrees && contradictions.every((each) => each.accepted === true),
+    matches: idsAgree(snapshot) && contradictions.every((each) => each.accepted === true),
     ...(contradictions.length > 0 && { contradictions }),
     ...omitUndefined({ machineID, systemUUID, bootID }),
   }
 }
 
 export function idsAgree(snapshot: NodeSnapshot): boolean {
-  return pairsOf(snapshot).pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
+  return pairsOf(snapshot).some(({ field, says }) => field !== 'bootID' && says === 'agrees')
 }
 
-type Ids = Readonly<Partial<Record<IdentityContradiction['field'], string>>>
+/** The ids that one side reports of its machine. */
+export type MachineIds = { readonly [Field in IdentityField]?: string | undefined }
 
-function pairsOf(snapshot: NodeSnapshot): {
-  readonly node: Ids | undefined
-  readonly host: Ids
-  readonly pairs: readonly (readonly [IdentityContradiction['field'], IdComparison])[]
-} {
-  const node = snapshot.api?.node?.status?.nodeInfo
-  const host: Ids = snapshot
-  const bootIds = kubeletOfThisBoot(snapshot) ? compareBootIds(node?.bootID, host.bootID) : 'nothing'
-  return {
-    node,
-    host,
-    pairs: [
-      ['machineID', compareIds('machineID', node ?? {}, host)],
-      ['systemUUID', compareIds('systemUUID', node ?? {}, host)],
-      ['bootID', bootIds],
-    ],
-  }
+function pairsOf(snapshot: NodeSnapshot) {
+  const ids: MachineIds = snapshot.api?.node?.status?.nodeInfo ?? {}
+  const fields: IdentityField[] = ['machineID', 'systemUUID']
+  if (kubeletOfThisBoot(snapshot)) fields.push('bootID')
+  return fields.map((field) => ({
+    field,
+    node: ids[field],
+    host: snapshot[field],
+    says: compareIds(field, ids, snapshot),
+  }))
 }
 
 /** True if a kubelet runs, or if one of this name has renewed the lease since this boot and nothing shows that it stopped. */
@@ -77,34 +68,17 @@ export function reportAccepted({ findings }: PlanContext, machine: PlanInputs['m
 
 // Whether two ids belong to one machine or to two, or prove nothing (S1). Pure.
 
-/** The ids that one side reports of its machine. */
-export interface MachineIds {
-  readonly machineID?: string | undefined
-  readonly systemUUID?: string | undefined
-}
-
 export type IdComparison = 'agrees' | 'contradicts' | 'nothing'
 
 /**
  * What a pair of ids proves. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 stored the first three
  * groups of its UUID in the other byte order, so a machine may report either.
  */
-export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): IdComparison {
+export function compareIds(field: IdentityField, one: MachineIds, other: MachineIds): IdComparison {
   const [a, b] = [plain(one[field]), plain(other[field])]
-  if (isUnusable(a) || isUnusable(b)) return 'nothing'
+  // Boot ids come from the kernel: placeholders are not expected.
+  if ([a, b].some((id) => id === '' || (field !== 'bootID' && isUnusable(id)))) return 'nothing'
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
-}
-
-/** Boot ids come from the kernel: placeholders are not expected. */
-export function compareBootIds(one: string | undefined, other: string | undefined): IdComparison {
-  const [a, b] = [plain(one), plain(other)]
-  if (a === '' || b === '') return 'nothing'
-  return a === b ? 'agrees' : 'contradicts'
-}
-
-/** True if a value given with --accept-identity is the Node's. */
-function isSameText(given: string, shown: string): boolean {
-  return plain(given) === plain(shown)
 }
 
 const ID_WORDS: Readonly<Record<IdentityField, string>> = {
@@ -130,7 +104,7 @@ function swapped(hex: string): string {
 
 /** Values that vendors leave in their firmware, or that come with an image: many machines have them. */
 function isUnusable(id: string): boolean {
-  return id === '' || REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
+  return REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
 }
 
 /** Up to four bytes, repeated: zeros, `ffff…`, `fefe…`, `dead beef`. */
