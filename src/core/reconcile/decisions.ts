@@ -5,12 +5,10 @@
 
 import { compareText } from '../base/compare-text.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import type { BlockVolume } from '../facts/actual/block-volume.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { type Subject, THE_NODE } from '../plan/subject.ts'
-import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { THE_NODE } from '../plan/subject.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
@@ -31,12 +29,10 @@ export interface Decided {
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
   const { plan, context } = decideNode(state, options)
   const { left } = context.findings
-  const wanted = Map.groupBy(context.desired.volumes, ({ podUid }) => podUid)
   const decisions = [
     ...left,
     ...context.classes.all.map((pod) => podDecision(context, pod)),
-    ...context.classes.all.filter(isLiving).flatMap((pod) => keptVolumes(context, pod, wanted.get(pod.uid))),
-    ...context.blocks.flatMap((block) => keptMaps(context, block)),
+    ...keptParts(context),
     ...plan.operations.map(operationDecision),
     ...unreadDecisions(context, left),
   ]
@@ -62,30 +58,28 @@ const VERDICTS: Readonly<Record<Exclude<PodClass['class'], 'Frozen'>, [rule: str
   Gone: ['R220', 'the pod was deleted from the API; no sandbox, container or process is left'],
 }
 
-/** Volumes that a pod that must not be disturbed has on disk but does not want: no phase examines them (S5, S9). */
-function keptVolumes({ inputs, ledger }: PlanContext, pod: PodClass, ofPod: readonly VolumeToMount[] = []): Decision[] {
-  const volumes = pod.class === 'Desired' ? ofPod : []
-  const wanted = new Set(volumes.map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))))
-  return ledger.podVolumes(pod.uid).flatMap((volume) => {
-    const path = inputs.absolute(volume.target)
-    return wanted.has(path) ? [] : [kept(pod, path, ledger.podVolume(volume))]
+/** What pods that must not be disturbed have on disk or mapped and do not want: no phase examines it (S5, S9). */
+function keptParts({ inputs, classes, ledger }: PlanContext): Decision[] {
+  return ledger.all.flatMap(({ key: row, wanted, onDisk, maps }) => {
+    const wanting = wanted.filter(({ podUid }) => classes.of(podUid)?.class === 'Desired')
+    const targets = new Set(wanting.map((volume) => pluginNamed(volume.plugin).podPath(volume)))
+    const parts = [
+      ...onDisk.filter(({ target }) => !targets.has(target)).map(({ podUid, target: path }) => ({ podUid, path })),
+      ...maps.flatMap(({ mappings }) =>
+        mappings.map(({ podUid, mapFile, publishPath, symlink }) => ({
+          podUid,
+          path: mapFile ?? publishPath ?? symlink,
+        })),
+      ),
+    ]
+    return parts.flatMap(({ podUid, path }) => {
+      const pod = classes.of(podUid)
+      if (pod === undefined || path === undefined || !isLiving(pod)) return []
+      const [rule, verdict] = podVerdict(pod)
+      const why = `pod ${podUid} has this volume: ${verdict}`
+      return { path: inputs.absolute(path), rule, why, subject: { row, pod: podUid }, pod: podUid }
+    })
   })
-}
-
-function keptMaps({ inputs, classes, ledger }: PlanContext, block: BlockVolume): Decision[] {
-  return block.mappings.flatMap((mapping) => {
-    const { podUid, mapFile, publishPath, symlink } = mapping
-    const pod = classes.of(podUid)
-    const path = mapFile ?? publishPath ?? symlink
-    return pod === undefined || path === undefined || !isLiving(pod)
-      ? []
-      : [kept(pod, inputs.absolute(path), ledger.block(block, mapping))]
-  })
-}
-
-function kept(pod: PodClass, path: string, subject: Subject): Decision {
-  const [rule, why] = podVerdict(pod)
-  return { path, rule, why: `pod ${pod.uid} has this volume: ${why}`, subject, pod: pod.uid }
 }
 
 /** S3: what could not be read is left alone. */
