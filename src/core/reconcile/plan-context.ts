@@ -4,7 +4,7 @@ import { compareText } from '../base/compare-text.ts'
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { ApiSnapshot, NodeState } from '../facts/actual/snapshot.ts'
+import type { NodeState } from '../facts/actual/snapshot.ts'
 import { stagedVolumes } from '../facts/actual/staged-volumes.ts'
 import { readStateFile } from '../facts/actual/state-file.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
@@ -14,6 +14,7 @@ import { type DiskRecord, identityOnRecord, type OnDisk, uniqueNameOf } from '..
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
+import type { DesiredState } from '../volumes/desired-state.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
 import type { PlanContext } from './context/context.ts'
 import { namedPods, namedVolumes } from './context/filter-operations.ts'
@@ -39,7 +40,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const wanting = classes.all.flatMap((pod) =>
     pod.pod !== undefined && (pod.class === 'Desired' || pod.class === 'Frozen') ? [pod.pod] : [],
   )
-  const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
+  const desired = snapshot.api === undefined ? NOTHING : desiredStateOfPods(wanting, snapshot.api)
   const boot = Date.parse(snapshot.bootTime ?? '')
   const objects = apiObjects(snapshot)
   const staged = stagedVolumes(inputs)
@@ -78,20 +79,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, ledger, options.volumes) } }
 }
 
-const NO_API: ApiSnapshot = {
-  server: '',
-  credential: '',
-  node: null,
-  pods: [],
-  persistentVolumeClaims: [],
-  persistentVolumes: [],
-  volumeAttachments: [],
-  csiDrivers: [],
-  csiNode: null,
-  configMaps: [],
-  secrets: [],
-  errors: [],
-}
+const NOTHING: DesiredState = { volumes: [], unresolved: [] }
 
 function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
   const all = (snapshot.tree ?? []).flatMap((entry): DiskRecord[] => {
