@@ -11,7 +11,7 @@ import { apiLookup, mapFound } from './api-lookup.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { podVolumeDir } from './paths.ts'
-import { type ExpectedFile, isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
+import { type ExpectedFile, isNoContent, type NoContent, payloadFiles, projections } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 
 /** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
@@ -115,15 +115,15 @@ export function leftToKubelet({ source, specName }: VolumeToMount, snapshot: Nod
   return what && { code: 'LeftToKubelet', message: `volume ${specName} ${what}` }
 }
 
-function hasOwners({ configMap, secret, downwardAPI, projected }: PodVolumeSource): boolean {
-  const own = configMap ?? secret ?? downwardAPI
-  const ofSources = (projected?.sources ?? []).flatMap((each) => [
+function hasOwners(source: PodVolumeSource): boolean {
+  const { configMap, secret, downwardAPI, projected } = source
+  const files = (projections(source) ?? []).flatMap((each) => [
     ...((each.configMap ?? each.secret ?? each.downwardAPI)?.items ?? []),
     each.serviceAccountToken,
     each.clusterTrustBundle,
   ])
-  const users = [...(own?.items ?? []), ...ofSources].map((each) => each?.user)
-  return [(own ?? projected)?.defaultUser, ...users].some((user) => user != null)
+  const { defaultUser } = configMap ?? secret ?? downwardAPI ?? projected ?? {}
+  return [defaultUser, ...files.map((each) => each?.user)].some((user) => user != null)
 }
 
 const NOT_READ: NoContent = { kind: 'unknown', reason: 'the API was not read' }

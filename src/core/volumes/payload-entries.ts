@@ -78,12 +78,24 @@ export function parentsOf(path: string): string[] {
   return elements.slice(1).map((_, index) => elements.slice(0, index + 1).join('/'))
 }
 
-/** A secret volume follows the rules of a projected source, and so do a configMap and a downwardAPI (P52). */
+/** What fills the volume: a configMap, a secret and a downwardAPI follow the rules of a projected source (P52). Undefined: nothing does. */
+export function projections(source: PodVolumeSource): readonly ProjectedSource[] | undefined {
+  const { configMap, secret, downwardAPI, projected } = source
+  if (configMap != null) return [{ configMap }]
+  if (secret != null) {
+    const { secretName: name, ...rest } = secret
+    return [{ secret: { ...rest, ...(name ? { name } : {}) } }]
+  }
+  if (downwardAPI != null) return [{ downwardAPI }]
+  return projected == null ? undefined : (projected.sources ?? [])
+}
+
 function collect<T extends object>(
-  { configMap, secret, downwardAPI, projected }: PodVolumeSource,
+  source: PodVolumeSource,
   values: PayloadValues<T>,
   { fsUser, fsGroup }: PayloadOwners,
 ): Collected<T> {
+  const { configMap, secret, downwardAPI, projected } = source
   const defaultMode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
 
   function filesOf(
@@ -143,13 +155,8 @@ function collect<T extends object>(
     return { kind: 'unknown', reason: 'a projected source has a type that volctl does not know' }
   }
 
-  if ((configMap ?? secret ?? downwardAPI) != null) {
-    const { secretName: name, ...rest } = secret ?? {}
-    const named = secret && { ...rest, ...(name ? { name } : {}) }
-    return one(omitUndefined({ configMap, secret: named, downwardAPI }))
-  }
-  if (projected == null) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
-  const all = (projected.sources ?? []).map(one)
+  const all = projections(source)?.map(one)
+  if (all === undefined) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
   const failure = all.find((each) => 'kind' in each && each.kind !== 'unknown') ?? all.find((each) => 'kind' in each)
   return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
 }

@@ -4,7 +4,7 @@ import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
-import type { Pod, PodVolumeSource, ProjectedSource } from '../../kube/api/objects.ts'
+import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
 import type { TokenRequest } from '../../kube/volume-content.ts'
 import type { Deleted } from '../../linux/delete-content.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
@@ -20,7 +20,7 @@ import { contentObstacle } from '../../volumes/atomic-content.ts'
 import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
-import { isNoContent, nestedMountPoints } from '../../volumes/payload-entries.ts'
+import { isNoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, onDiskUid, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
@@ -91,7 +91,7 @@ const MIRROR = 'kubernetes.io/config.mirror'
  * (S3).
  */
 async function fetchContent({ pod, source }: VolumeToMount, cluster: Cluster): Promise<FreshObjects> {
-  const sources = source === undefined ? [] : projections(source)
+  const sources = (source && projections(source)) ?? []
   const items = sources.flatMap(({ downwardAPI }) => downwardAPI?.items ?? [])
   const namespace = podNamespace(pod)
   const fields = items.map(({ fieldRef }) => fieldRef?.fieldPath ?? '')
@@ -118,13 +118,6 @@ async function fetchContent({ pod, source }: VolumeToMount, cluster: Cluster): P
       (asked) => token(asked, pod, cluster),
     ),
   }
-}
-
-/** A volume of one source as a list of one. */
-function projections({ configMap, secret, downwardAPI, projected }: PodVolumeSource): readonly ProjectedSource[] {
-  if (configMap != null) return [{ configMap }]
-  if (secret != null) return [{ secret: secret.secretName === undefined ? {} : { name: secret.secretName } }]
-  return downwardAPI == null ? (projected?.sources ?? []) : [{ downwardAPI }]
 }
 
 async function each<Key, T>(
