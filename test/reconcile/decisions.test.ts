@@ -8,7 +8,7 @@ import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { pluginNamed } from '../../src/core/volumes/registry.ts'
+import { podPathOf } from '../../src/core/volumes/paths.ts'
 import { CAPTURES, captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
@@ -37,7 +37,7 @@ function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string
     ),
     ...desired.volumes
       .filter((volume) => classes.of(volume.podUid)?.class === 'Desired' && !waits(volume.podUid, volume.specName))
-      .map((volume) => [inputs.absolute(pluginNamed(volume.plugin).podPath(volume))]),
+      .map((volume) => [inputs.absolute(podPathOf(volume))]),
     ...staged.map(({ target, dir }) => [target, dir].map((path) => inputs.absolute(path))),
     ...blocks.map(({ dir }) => [inputs.absolute(dir)]),
     ...globalMounts(inputs).map(({ path }) => [inputs.absolute(path)]),

@@ -14,6 +14,7 @@ import { deadWords } from '../linux/mount-words.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { podPathOf } from '../volumes/paths.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
 import { apiLinks, type Judged } from './chain-objects.ts'
@@ -155,7 +156,7 @@ function missingMount(
   if (own !== undefined) {
     const evidence = evidenceOf(inputs, own)
     const judged = evidence.state === 'notMounted' ? bad(evidence.why) : good('as it should be')
-    return [{ path: pluginNamed(own.plugin).podPath(own), ...judged }]
+    return [{ path: podPathOf(own), ...judged }]
   }
   const asked = unresolved.find(({ podUid }) => podUid === uid)
   if (asked !== undefined) {

@@ -11,7 +11,8 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import { deadWords } from '../linux/mount-words.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
-import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
+import { podPathOf } from '../volumes/paths.ts'
+import { evidenceOf } from '../volumes/registry.ts'
 import type { Place } from './explanation.ts'
 
 /** The pods' part first, then the node's own. */
@@ -70,7 +71,7 @@ function missingTargets({ inputs }: PlanContext, { wanted, onDisk, maps }: Volum
     .filter((each) => !there.has(podDirOf(each)) && evidenceOf(inputs, each).state !== 'satisfied')
     .map((each) => ({
       role: each.mode === 'Block' ? ('link' as const) : ('target' as const),
-      path: pluginNamed(each.plugin).podPath(each),
+      path: podPathOf(each),
       podUid: each.podUid,
     }))
 }

@@ -5,8 +5,7 @@ import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import { csiPodDir } from '../volumes/paths.ts'
-import { pluginNamed } from '../volumes/registry.ts'
+import { csiPodDir, podPathOf } from '../volumes/paths.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
@@ -141,9 +140,7 @@ function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: Bl
 
 /** The volume's directory, of a raw block volume the pod's link. */
 export function podDirOf(volume: VolumeToMount): string {
-  return volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem'
-    ? csiPodDir(volume)
-    : pluginNamed(volume.plugin).podPath(volume)
+  return volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem' ? csiPodDir(volume) : podPathOf(volume)
 }
 
 // Which volume's a path is, by the nearest one above it that is a volume's own.

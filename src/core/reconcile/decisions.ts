@@ -9,7 +9,7 @@ import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { THE_NODE } from '../plan/subject.ts'
-import { pluginNamed } from '../volumes/registry.ts'
+import { podPathOf } from '../volumes/paths.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
 import { decideNode } from './plan-node.ts'
@@ -62,7 +62,7 @@ const VERDICTS: Readonly<Record<Exclude<PodClass['class'], 'Frozen'>, [rule: str
 function keptParts({ inputs, classes, ledger }: PlanContext): Decision[] {
   return ledger.all.flatMap(({ key: row, wanted, onDisk, maps }) => {
     const wanting = wanted.filter(({ podUid }) => classes.of(podUid)?.class === 'Desired')
-    const targets = new Set(wanting.map((volume) => pluginNamed(volume.plugin).podPath(volume)))
+    const targets = new Set(wanting.map((volume) => podPathOf(volume)))
     const parts = [
       ...onDisk.filter(({ target }) => !targets.has(target)).map(({ podUid, target: path }) => ({ podUid, path })),
       ...maps.flatMap(({ mappings }) =>

@@ -6,16 +6,7 @@ import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volu
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
-import {
-  csiMapFile,
-  csiPodDir,
-  csiPublishStateFile,
-  csiStagingDir,
-  csiStagingPath,
-  csiTarget,
-  podDeviceLink,
-  VOLUME_DATA,
-} from './paths.ts'
+import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingDir, csiStagingPath, VOLUME_DATA } from './paths.ts'
 import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
 import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
@@ -47,7 +38,6 @@ export const csi: VolumePlugin = {
     const uniqueName = csiUniqueName(driver, handle)
     return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
   },
-  podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
   globalPath: csiStagingPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>

@@ -2,7 +2,6 @@
 
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 import { mountEvidence, perPodFacts, sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
@@ -38,7 +37,6 @@ export const flexVolume: VolumePlugin = {
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
   sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
-  podPath: podVolumeDir,
   globalPath: globalPathOf,
   mountsOver: () => true,
   evidence: mountEvidence,

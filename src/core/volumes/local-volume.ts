@@ -7,7 +7,7 @@ import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
-import { podPathOf, podVolumeDir } from './paths.ts'
+import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 import { mountEvidence, sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
@@ -34,7 +34,6 @@ export const localVolume: VolumePlugin = {
   facts: (spec) =>
     spec.persistentVolume?.spec.local != null ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable') : undefined,
   sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
-  podPath: podPathOf,
   globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>

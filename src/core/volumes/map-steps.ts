@@ -4,7 +4,7 @@ import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { podDeviceLink, podPathOf } from './paths.ts'
+import { podDeviceLink } from './paths.ts'
 import type { MountEvidence, PluginDevice, SpecFacts, SpecFailure, SpecSource, VolumePlugin } from './plugin.ts'
 import { MOUNTED, mountEvidence, notMounted } from './plugin-parts.ts'
 
@@ -110,7 +110,6 @@ export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
         return source === undefined || isOf(source, directory)
       },
     },
-    podPath: podPathOf,
     globalPath,
     mountsOver: ({ mode }) => mode === 'Filesystem',
     takesLabel: () => true,

@@ -15,9 +15,10 @@ export function podDeviceLink({ podUid, plugin, specName }: Named): string {
   return `pods/${podUid}/volumeDevices/${escapeQualifiedName(plugin)}/${specName}`
 }
 
-/** The directory, or the link of a raw block volume. */
+/** Where a pod's volume is mounted, or the pod's link to the device (R021). */
 export function podPathOf(volume: VolumeToMount): string {
-  return volume.mode === 'Block' ? podDeviceLink(volume) : podVolumeDir(volume)
+  if (volume.mode === 'Block') return podDeviceLink(volume)
+  return volume.plugin === CSI_PLUGIN ? csiTarget(volume) : podVolumeDir(volume)
 }
 
 /** The marker that an emptyDir, or a volume of another plugin with a marker, is set up (P21). */

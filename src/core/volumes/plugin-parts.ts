@@ -30,7 +30,6 @@ export function perPod(name: string, source: Exclude<keyof PodVolumeSource, 'nam
     name,
     source,
     block: false,
-    podPath: podVolumeDir,
     globalPath: () => undefined,
     facts: (spec, context) => {
       const sources: Partial<PodVolumeSource> = sharedSourcesOf(spec)

@@ -121,8 +121,6 @@ export interface VolumePlugin {
   readonly refusesMountOptions?: true
   /** Is this volume mounted with a label if the node has SELinux (R010)? Absent: no volume of the plugin is; undefined: not known. */
   takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined
-  /** Relative path of the directory on which a pod's volume is mounted, or of the pod's link to the device (R021). */
-  podPath(volume: VolumeToMount): string
   /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: there is none. */
   globalPath(volume: VolumeToMount): string | undefined
   /** Is the volume mounted on the directory? Then the directory has to be empty (S22). */

@@ -68,7 +68,7 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
     const global = plugin.globalPath(volume)
     if (volume.mode === 'Filesystem')
       return otherMounted(inputs, volume, {
-        path: plugin.podPath(volume),
+        path: podPathOf(volume),
         staged: global === undefined ? [] : [global],
         isDirectory: !plugin.mountsOver(volume),
       })
@@ -92,7 +92,6 @@ const unknown: VolumePlugin = {
   reconstructs: false,
   tearDown: 'mount',
   facts: () => undefined,
-  podPath: podPathOf,
   globalPath: () => undefined,
   mountsOver: () => true,
   evidence: mountEvidence,

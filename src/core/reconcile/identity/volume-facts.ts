@@ -11,7 +11,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
 import type { VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
-import { pluginNamed } from '../../volumes/registry.ts'
+import { podPathOf } from '../../volumes/paths.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 
 export function describeCsiVolume(
@@ -104,7 +104,7 @@ export function leaveWanted(
   satisfied?: string,
 ): void {
   findings.left.push({
-    path: inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
+    path: inputs.absolute(podPathOf(volume)),
     rule: 'R805',
     subject: ledger.wanted(volume),
     pod: volume.podUid,

@@ -11,7 +11,7 @@ import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { isForOnePod } from '../../volumes/node-affinity.ts'
-import { VOLUME_DATA } from '../../volumes/paths.ts'
+import { podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
 import type { MountEvidence, SetUp } from '../../volumes/plugin.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
@@ -79,8 +79,8 @@ export function bringUp(context: PlanContext, missing: Missing): void {
 function reportRunning(context: PlanContext, { volume, evidence }: Missing, pod: PodRef): boolean {
   const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
-  const { mountsOver, podPath, tearDown } = pluginNamed(volume.plugin)
-  const target = podPath(volume)
+  const { mountsOver, tearDown } = pluginNamed(volume.plugin)
+  const target = podPathOf(volume)
   const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
   if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || tearDown === 'projected') return false
   // What another mount hides is still mounted.
@@ -113,7 +113,7 @@ function setUp(
 ): { steps: readonly Step[]; expects: readonly ExpectedMount[]; facts: Facts } {
   const { inputs } = context
   const plugin = pluginNamed(volume.plugin)
-  const target = plugin.podPath(volume)
+  const target = podPathOf(volume)
   const withStage = volume.deviceMountable && isFirst && !isStaged(context, volume)
   const given: SetUp =
     device === undefined && typeof plugin.setUp === 'function'

@@ -19,6 +19,7 @@ import {
   isOutOfService,
   matchesNode,
 } from '../../volumes/node-affinity.ts'
+import { podPathOf } from '../../volumes/paths.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import {
   aboutWanted,
@@ -329,7 +330,7 @@ export function mountObstacle(
   const plugin = pluginNamed(volume.plugin)
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
   if (options !== undefined) return options
-  const target = plugin.podPath(volume)
+  const target = podPathOf(volume)
   const inside = inputs.top(target) !== undefined || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {

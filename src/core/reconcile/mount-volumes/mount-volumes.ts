@@ -14,7 +14,7 @@ import { csiDriverOf, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
-import { csiTarget } from '../../volumes/paths.ts'
+import { csiTarget, podPathOf } from '../../volumes/paths.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
@@ -54,7 +54,7 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   const evidence = evidenceOf(inputs, volume)
   const forbidden = whyNotOfMirror(context, volume)
   const missing = forbidden === undefined ? missingPlugin(context, volume) : undefined
-  const target = plugin.podPath(volume)
+  const target = podPathOf(volume)
   const dead = inputs.deadError(target)
   if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
   else if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
@@ -192,7 +192,7 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
     leaveSatisfied(context, volume, 'its content is the same as in the API')
     return
   }
-  const path = pluginNamed(volume.plugin).podPath(volume)
+  const path = podPathOf(volume)
   const dir = inputs.absolute(path)
   refresh(context, volume, {
     kind: 'RemountVolume',
@@ -213,7 +213,7 @@ function expand(context: PlanContext, volume: VolumeToMount): void {
     leaveSatisfied(context, volume, 'as it should be')
     return
   }
-  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
+  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : podPathOf(volume)
   const target = context.inputs.absolute(path)
   refresh(context, volume, {
     kind: 'ExpandVolume',

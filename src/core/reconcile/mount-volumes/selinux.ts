@@ -6,7 +6,7 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
-import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../volumes/paths.ts'
+import { csiPublishStateFile, csiStagingDir, podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
@@ -109,7 +109,7 @@ function recordAt({ inputs }: PlanContext, path: string): FoundLabel | undefined
 function mountOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
   if (pluginNamed(volume.plugin).takesLabel === undefined) return undefined
   if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
-  const path = pluginNamed(volume.plugin).podPath(volume)
+  const path = podPathOf(volume)
   const top = inputs.top(path)
   if (top === undefined) return undefined
   const option = top.superOptions.find((each) => each.startsWith(CONTEXT)) ?? ''

@@ -29,6 +29,7 @@ import {
   isOutOfService,
   volumesInStatus,
 } from '../../volumes/node-affinity.ts'
+import { podPathOf } from '../../volumes/paths.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
@@ -230,9 +231,9 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const evidence = uniqueName === undefined ? undefined : evidenceOf(inputs, volume)
     // Another volume that is mounted in its place is the one that the state file there names.
     if (uniqueName === undefined || evidence?.state !== 'mounted' || evidence.other !== undefined) continue
-    const { persistentVolume, podUid, plugin, specName: name } = volume
+    const { persistentVolume, podUid, specName: name } = volume
     const identity = handleOf(volume)
-    const at = { path: pluginNamed(plugin).podPath(volume), pods: [podUid], subject: () => ledger.wanted(volume) }
+    const at = { path: podPathOf(volume), pods: [podUid], subject: () => ledger.wanted(volume) }
     note({ uniqueName, name, ...at, ...omitUndefined({ identity, persistentVolume }) })
   }
   // Also of pods that are gone.

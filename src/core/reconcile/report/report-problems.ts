@@ -18,6 +18,7 @@ import { apiLookup, isRefusedList, type ReadFailure, readFailures, subjectOf } f
 import { expectedContent } from '../../volumes/atomic-content.ts'
 import { causeOfUnresolved, type UnresolvedVolume, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
+import { podPathOf } from '../../volumes/paths.ts'
 import { isNoContent } from '../../volumes/payload-entries.ts'
 import { onDiskUid, podNamespace } from '../../volumes/pods.ts'
 import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
@@ -256,7 +257,7 @@ function reportUnreadContent(context: PlanContext, failure: ReadFailure): void {
   if (failure.name === undefined || !read?.length) return
   const unread = unknownContent(context).flatMap(({ volume, reason }) => {
     if (!reason.endsWith(failure.text)) return []
-    return findings.touches(inputs.absolute(pluginNamed(volume.plugin).podPath(volume))) ? [] : volume
+    return findings.touches(inputs.absolute(podPathOf(volume))) ? [] : volume
   })
   const object = `${kind} ${failure.namespace ?? ''}/${failure.name}`
   for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
@@ -405,8 +406,7 @@ function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean 
   const { inputs, staged } = context
   const { driver, mode, deviceMountable, plugin } = volume
   if (driver === undefined || mode !== 'Filesystem' || !deviceMountable) return false
-  const { globalPath, podPath } = pluginNamed(plugin)
-  const [global, mount] = [globalPath(volume), inputs.top(podPath(volume))]
+  const [global, mount] = [pluginNamed(plugin).globalPath(volume), inputs.top(podPathOf(volume))]
   if (global === undefined || mount === undefined || inputs.at(global).length > 0) return false
   const found = evidenceOf(inputs, volume)
   if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')

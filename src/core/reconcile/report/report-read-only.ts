@@ -10,8 +10,8 @@ import { podName } from '../../plan/pod-name.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/paths.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
+import { podPathOf } from '../../volumes/paths.ts'
 import { allContainers } from '../../volumes/pods.ts'
-import { pluginNamed } from '../../volumes/registry.ts'
 import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
@@ -21,7 +21,7 @@ export function reportReadOnly(context: PlanContext): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
     if (volume.mode !== 'Filesystem' || context.classes.of(volume.podUid) === undefined) continue
-    const path = pluginNamed(volume.plugin).podPath(volume)
+    const path = podPathOf(volume)
     const mount = context.inputs.top(path)
     const why = mount === undefined ? undefined : whyReadOnly(mount)
     if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
