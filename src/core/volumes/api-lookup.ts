@@ -168,9 +168,20 @@ export function subjectOf({ resource, namespace, name }: ReadFailure): string {
   return [resource ?? 'something', object].filter(Boolean).join(' ')
 }
 
+/** An entry about a resource that volctl reads, with nothing beside what volctl writes, is understood. */
 function readFailure(entry: unknown): ReadFailure {
-  if (!isWritten(entry)) return notUnderstood(entry)
-  const { resource, namespace, name, status, reason, message } = entry
+  const {
+    resource,
+    namespace,
+    name,
+    status = 0,
+    reason = '',
+    message = '',
+    ...others
+  } = { ...(entry as Record<string, unknown>) }
+  const isKnown = typeof resource === 'string' && (Object.hasOwn(LISTS, resource) || NAMESPACED.has(resource))
+  const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
+  if (!isKnown || !areTexts || Object.keys(others).length > 0) return notUnderstood(entry)
   return {
     resource,
     // Without a valid name it may be about any object of the resource.
@@ -185,32 +196,6 @@ function readFailure(entry: unknown): ReadFailure {
 
 function notUnderstood(entry: unknown): ReadFailure {
   return { notFound: false, forbidden: false, text: JSON.stringify(entry) ?? String(entry) }
-}
-
-interface Written {
-  readonly resource: string
-  readonly namespace?: unknown
-  readonly name?: unknown
-  readonly status?: number
-  readonly reason?: string
-  readonly message?: string
-}
-
-/** Is the entry about a resource that volctl reads, with nothing beside what volctl writes? */
-function isWritten(entry: unknown): entry is Written {
-  if (typeof entry !== 'object' || entry === null) return false
-  const {
-    resource,
-    namespace,
-    name,
-    status = 0,
-    reason = '',
-    message = '',
-    ...others
-  } = entry as Record<string, unknown>
-  const isKnown = typeof resource === 'string' && (Object.hasOwn(LISTS, resource) || NAMESPACED.has(resource))
-  const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
-  return isKnown && areTexts && Object.keys(others).length === 0
 }
 
 /** Is this a valid name of an API object? "*" and the like are not. */
