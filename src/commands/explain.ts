@@ -128,7 +128,7 @@ export default class Explain extends VolctlCommand {
     const place = flags.snapshot === undefined ? undefined : value.node
     return {
       value,
-      draw: (screen) => renderExplanation(value, screen, { place }),
+      draw: (screen) => renderExplanation(value, screen, place),
       names: namesOfExplanation(value),
       ...omitUndefined({ failure: refusalOf(value) }),
     }

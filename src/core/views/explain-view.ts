@@ -28,12 +28,8 @@ import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
-interface Typed {
-  /** The node on which its commands are typed, if that is not here. */
-  readonly place?: string | undefined
-}
-
-export function renderExplanation(told: Explanation, screen: Screen, { place }: Typed = {}): string {
+/** @param place the node on which its commands are typed, if that is not here */
+export function renderExplanation(told: Explanation, screen: Screen, place?: string): string {
   const { subject, identity, volumes, places, holders, chain, verdict, notes } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
@@ -73,7 +69,7 @@ export function renderExplanation(told: Explanation, screen: Screen, { place }: 
     unfolded: wide,
     most: 2,
     place,
-    header: headerText(told, screen, { place, answer }),
+    header: headerText(told, screen, place, answer),
     more: more.map((part) => part.replace(/^\n/, '')),
     ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
   })
@@ -95,7 +91,8 @@ function saidBy(told: Explanation, { needs }: Answer): Need | undefined {
 export function headerText(
   told: Explanation,
   screen: Screen,
-  { place, answer = answerOf(planOnNode(told)) }: Typed & { readonly answer?: Answer } = {},
+  place?: string,
+  answer = answerOf(planOnNode(told)),
 ): string {
   const { subject, node, createdAt, volumes, chain, verdict, summary } = told
   const { wide, width, paint } = screen
@@ -104,7 +101,7 @@ export function headerText(
   const title = `${subject.kind} ${subject.name} on node ${node}`
   const headline = isNode
     ? answer.headline
-    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state]}: ${saysOf(told)}`
+    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
@@ -124,13 +121,7 @@ function typedAt(place: string | undefined, remedy: readonly string[]): readonly
 
 const HAS_CODE: ReadonlySet<Verdict['state']> = new Set<Verdict['state']>(['problem', 'blocked', 'waiting'])
 
-const HOW: Readonly<Record<Verdict['state'], string>> = {
-  problem: '',
-  blocked: ' is stuck',
-  waiting: ' waits',
-  operation: '',
-  nothing: '',
-}
+const HOW: Readonly<Partial<Record<Verdict['state'], string>>> = { blocked: ' is stuck', waiting: ' waits' }
 
 /** Nothing without lines. */
 function block(title: string, lines: readonly string[], { paint }: Screen): string {

@@ -46,42 +46,25 @@ export function renderStatus(status: Status, screen: Screen, { all, plan, answer
   const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
   const end = `${counts}${nextText(answer.next, screen)}`
   const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table], end })
-  if (unfolded) return withTable(tableOf(status, plan, screen, { unfolded }))
+  if (unfolded) return withTable(tableOf(status, plan, screen))
   // The prompt and the blank line above the table.
   const room = (screen.rows ?? PIPE_LINES) - screenLines(withTable(''), screen.width) - 2
-  return withTable(tableOf(status, plan, screen, { unfolded, lines: Math.max(LEAST_LINES, room) }))
+  return withTable(tableOf(status, plan, screen, Math.max(LEAST_LINES, room)))
 }
 
-interface Fold {
-  readonly unfolded: boolean
-  /** That it may take; absent: any number. */
-  readonly lines?: number
-}
-
-function tableOf(status: Status, plan: Plan, screen: Screen, fold: Fold): string {
-  const shown = shownRows(status.rows, fold.unfolded)
-  const form = nodeTable(status.rows, rowSays(plan), screen)
-  const folded = fold.unfolded ? shown : foldContent(shown)
-  return fitted(folded, status.rows.length - shown.length + folded.length, fold, (rows) =>
-    columnsTable(form, rows, screen),
-  )
-}
-
-/** @param all rows, those included that are good */
-function fitted(
-  shown: readonly StatusRow[],
-  all: number,
-  { lines }: Fold,
-  draw: (rows: readonly StatusRow[]) => string,
-): string {
+/** @param lines that it may take; absent: any number, and nothing is folded */
+function tableOf({ rows: all }: Status, plan: Plan, screen: Screen, lines?: number): string {
+  const unfolded = shownRows(all, lines === undefined)
+  const shown = lines === undefined ? unfolded : foldContent(unfolded)
   if (shown.length === 0) return ''
-  const good = all - shown.length
+  const form = nodeTable(all, rowSays(plan), screen)
+  const good = all.length - unfolded.length
   const [are, them] = good === 1 ? ['is', 'it'] : ['are', 'them']
   const foot = good === 0 ? '' : `and ${count(good, 'volume')} that ${are} good (-v shows ${them})\n`
   let rows = lines === undefined ? shown : shown.slice(0, lines)
   for (;;) {
     const more = shown.length - rows.length
-    const text = `${draw(rows)}${more === 0 ? foot : `and ${more + good} more (-v shows them)\n`}`
+    const text = `${columnsTable(form, rows, screen)}${more === 0 ? foot : `and ${more + good} more (-v shows them)\n`}`
     const excess = lines === undefined ? 0 : text.split('\n').length - 1 - lines
     if (excess <= 0 || rows.length === 1) return text
     rows = rows.slice(0, Math.max(1, rows.length - excess))

@@ -27,14 +27,8 @@ interface Ground {
   readonly isStopped?: boolean
 }
 
-interface InBoth {
-  readonly answer: Pick<Answer, 'incomplete' | 'needs' | 'notes' | 'counts'>
-  readonly pressing: readonly Cause[]
-  /** Whether a wait ends without a person. */
-  passes(wait: { readonly cause?: string }): boolean
-}
-
-export function inBothScopes(plan: AnyPlan, ground: Ground): InBoth {
+/** With causes that need a person, and whether a wait ends without one. */
+export function inBothScopes(plan: AnyPlan, ground: Ground) {
   const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
   const pressing = causes.filter(({ severity }) => severity !== 'info')
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
@@ -43,13 +37,13 @@ export function inBothScopes(plan: AnyPlan, ground: Ground): InBoth {
   const said = new Set(needs.map(({ text }) => text))
   return {
     pressing,
-    passes: ({ cause = '' }) => passing.has(cause),
+    passes: ({ cause = '' }: Pick<AnyWaiting, 'cause'>) => passing.has(cause),
     answer: {
       incomplete: !plan.complete,
       needs,
       notes: [...new Set(notes.map(({ message }) => ground.said(message))).difference(said)],
       counts: countsText(plan),
-    },
+    } satisfies Partial<Answer>,
   }
 }
 
