@@ -72,7 +72,6 @@ export default class Plan extends VolctlCommand {
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const { renderClusterPlan } = await import('../core/views/plan-view.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const plan = withDigest(planCluster(state, given))
@@ -80,7 +79,7 @@ export default class Plan extends VolctlCommand {
       ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
     )
     const look = { unfolded: this.verbose, context: givenBy(flags, options.settleMs) }
-    await this.#show(plan, given, flags, details, (screen) => renderClusterPlan(plan, screen, look))
+    await this.#show(plan, given, flags, details, (screen) => renderPlan(plan, screen, look))
   }
 
   /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */

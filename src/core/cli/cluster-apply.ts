@@ -17,8 +17,8 @@ import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
 import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
-import { clusterClosing, numberedInCluster } from '../views/apply-lines.ts'
-import { renderClusterPlan } from '../views/plan-view.ts'
+import { closing, numberedInCluster } from '../views/apply-lines.ts'
+import { renderPlan } from '../views/plan-view.ts'
 import { type ApplyAsked, carryOut, review } from './carry-out.ts'
 import { givenBy } from './command-context.ts'
 import { Interrupts } from './interrupts.ts'
@@ -52,7 +52,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
       operations: plan.operations,
       draw: (screen, asking) =>
         // All that a person must have seen before saying yes (S31).
-        renderClusterPlan(plan, screen, { unfolded: true, context, asks: true }) + (asking ? '' : '\n'),
+        renderPlan(plan, screen, { unfolded: true, context, confirm: true }) + (asking ? '' : '\n'),
       question:
         digest === undefined
           ? `Perform ${readyText(ready.length)}? Type 'yes' to continue: `
@@ -77,7 +77,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
       nameOf,
       stepOf: (event) => `${nameOf(event)}: ${event.message}`,
       apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
-      draw: (result, screen) => clusterClosing(result, plan, screen, context),
+      draw: (result, screen) => closing(result, plan, screen, context),
     })
   } finally {
     client.close()

@@ -6,7 +6,7 @@ import { formatDuration } from '../base/duration.ts'
 import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import { causeOf } from '../messages/codes.ts'
-import type { AnyOperation, ClusterPlan } from '../plan/cluster-plan.ts'
+import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import {
   type ApplyEvent,
@@ -17,11 +17,10 @@ import {
   type OutcomeState,
 } from '../plan/events.ts'
 import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
-import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
+import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
-import type { Answer } from './answer/answer.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
@@ -110,80 +109,37 @@ function hintOf({ hint }: ApplyEvent, width: Width): string {
  * @param plan as a person has agreed to it: what it called data is named as data
  */
 export function closing(
-  result: ApplyResult,
-  plan: Pick<Plan, 'operations' | 'node'>,
+  { outcomes, interrupted, left, after, downtime }: ApplyResult | ClusterApplyResult,
+  plan: Pick<Plan, 'operations' | 'node'> | Pick<ClusterPlan, 'operations'>,
   screen: Screen,
-  given: Given = { applyFlags: [], settleMs: DEFAULT_SETTLE_MS },
-): string {
-  const { after, downtime, outcomes } = result
-  return endText(result, plan, screen, {
-    deleted: deletedText(outcomes, plan),
-    downtime: downtime && downtimeText(downtime, plan.node, screen.paint, screen.width),
-    unread: 'The node was not read again: volctl plan shows what is left to do.',
-    answer: after && answerOf(withAdvice(after, given)),
-    isOpen: after !== undefined && isOpen(after),
-    stepOf: (outcome, operation) => stepAfter(outcome, operation, after, given),
-  })
-}
-
-export function clusterClosing(
-  result: ClusterApplyResult,
-  plan: Pick<ClusterPlan, 'operations'>,
-  screen: Screen,
-  context: CommandContext = { applyFlags: [] },
-): string {
-  const { after } = result
-  const answer = after && clusterAnswerOf(after, context)
-  return endText(result, plan, screen, {
-    unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
-    answer,
-    isOpen: after !== undefined && (isOpen(after) || (answer?.needs.length ?? 0) > 0),
-    stepOf: (_, { attachment }) => {
-      const argv = ['volctl', 'plan', '--cluster', `va/${attachment.name}`]
-      return typed({ argv, flags: 'read', why: SAYS_WHY }, context)
-    },
-  })
-}
-
-interface End<O> {
-  readonly deleted?: string
-  readonly downtime?: string | undefined
-  /** Where nothing is known of what is left. */
-  readonly unread: string
-  /** Of the fresh look. */
-  readonly answer: Answer | undefined
-  /** There is an error, a wait or a refusal. */
-  readonly isOpen: boolean
-  /** What to type after an operation that failed. */
-  stepOf(outcome: Outcome, operation: O): NextStep
-}
-
-function endText<O extends AnyOperation>(
-  { outcomes, interrupted, left, after }: ApplyResult<O, Plan | ClusterPlan>,
-  { operations }: { readonly operations: readonly O[] },
-  screen: Screen,
-  { deleted = '', downtime = '', unread, answer, isOpen, stepOf }: End<O>,
+  context: CommandContext & Partial<Given> = { applyFlags: [] },
 ): string {
   const { paint, width } = screen
+  const given: Given = { settleMs: DEFAULT_SETTLE_MS, ...context }
+  const answer = after && ('cluster' in after ? clusterAnswerOf(after, given) : answerOf(withAdvice(after, given)))
+  const isLeft = after && (isOpen(after) || ('cluster' in after && answer !== undefined && answer.needs.length > 0))
   // What lifts the first thing that failed comes next; of operations that were carried out an outcome has only the ids.
-  const failed = failedOf(outcomes, operations)
-  const next = failed === undefined ? answer?.next : [stepOf(...failed)]
-  const isPart = (after?.summary.filtered ?? 0) > 0
+  const failed = failedOf(outcomes, plan.operations)
+  const next = failed === undefined ? answer?.next : [stepAfter(...failed, after, given)]
   const parts = answer?.parts.map((part) => (part.name === 'Ready' ? { ...part, name: 'Left' } : part)) ?? []
+  const isPart = (after?.summary.filtered ?? 0) > 0
   const nothing = `${isPart ? 'Of what was asked for, nothing' : 'Nothing'} is left to do.\n`
   const rest =
     answer === undefined || next === undefined
       ? nothing
-      : (left?.length ?? 0) > 0 || isOpen
+      : (left?.length ?? 0) > 0 || isLeft
         ? `\n${renderAnswer({ ...answer, parts, notes: [], next }, screen, { header: '' })}`
         : `${nothing}${nextText(next, screen)}`
+  const [what, again] = 'node' in plan ? ['node', 'volctl plan'] : ['cluster', 'volctl plan --cluster']
   return [
     '\n',
-    wrapped('', `Apply: ${tally(outcomes)}.${deleted}`, width, paint.bold),
+    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan.operations)}`, width, paint.bold),
     isAllDone(outcomes) ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
-    downtime,
-    left === undefined ? wrapped('', unread, width) : rest,
+    downtime && 'node' in plan ? downtimeText(downtime, plan.node, paint, width) : '',
+    left === undefined
+      ? wrapped('', `The ${what} was not read again: ${again} shows what is left to do.`, width)
+      : rest,
   ].join('')
 }
 
@@ -201,9 +157,9 @@ function tally(outcomes: readonly Outcome[]): string {
 }
 
 /** Files of config maps and their like lie on disk as data does, and do not count as data. */
-function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'operations'>): string {
+function deletedText(outcomes: readonly Outcome[], operations: readonly AnyOperation[]): string {
   const withData = new Set(
-    operations.flatMap(({ id, volume, deletes }) => (deletes === undefined || isApiContent(volume) ? [] : id)),
+    operations.flatMap((each) => ('node' in each || !each.deletes || isApiContent(each.volume) ? [] : each.id)),
   )
   const data = { files: 0, bytes: 0 }
   let copies = 0
@@ -220,10 +176,10 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
 }
 
 /** What nobody has looked at again is never called done. */
-function failedOf<O extends { readonly id: string }>(
+function failedOf(
   outcomes: readonly Outcome[],
-  operations: readonly O[],
-): readonly [Outcome, O] | undefined {
+  operations: readonly AnyOperation[],
+): readonly [Outcome, AnyOperation] | undefined {
   const failed = outcomes.find(
     ({ state, code }) => (state === 'failed' || state === 'refused') && !PASSES.has(causeOf(code) ?? ''),
   )
@@ -234,15 +190,16 @@ function failedOf<O extends { readonly id: string }>(
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
 
-function stepAfter(
-  { code }: Outcome,
-  { id, pod, volume, paths }: Operation,
-  after: Plan | undefined,
-  given: Given,
-): NextStep {
+/** What to type after an operation that failed. */
+function stepAfter({ code }: Outcome, operation: AnyOperation, after: AnyPlan | undefined, given: Given): NextStep {
+  if ('node' in operation) {
+    const argv = ['volctl', 'plan', '--cluster', `va/${operation.attachment.name}`]
+    return typed({ argv, flags: 'read', why: SAYS_WHY }, given)
+  }
+  const { id, pod, volume, paths } = operation
   const name = volume?.persistentVolume ?? volume?.name
   if (causeOf(code) === 'in-use' && name !== undefined) {
-    const users = after?.operations.find((each) => each.id === id)?.blocked?.users
+    const users = after?.operations.find((each: AnyOperation) => each.id === id)?.blocked?.users
     const named = given.applyFlags.includes('--volume') ? [] : ['--volume', name]
     return typed({ first: endOf(users), argv: ['volctl', 'apply', ...named], why: 'does this volume again' }, given)
   }

@@ -1,25 +1,28 @@
 /**
- * The plan on a screen: the answer. `confirm` adds what S31 asks for before anyone says yes; -v and `-o wide` the numbered table
+ * A plan on a screen: the answer. `confirm` adds what S31 asks for before anyone says yes; -v and `-o wide` the numbered table
  * of all operations, waits and problems.
  */
 import { count } from '../base/count.ts'
-import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
 import { podTextIn, shownVolume } from '../plan/plan-names.ts'
+import { podName } from '../plan/pod-name.ts'
 import { few, withoutRoot } from './answer/answer.ts'
 import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable } from './columns-table.ts'
-import { clusterOperationsTable, operationsTable } from './operations-table.ts'
+import { operationsTable } from './operations-table.ts'
 import type { Palette, Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
 export interface PlanDetail {
   /** Before apply asks: what a person must have seen (S31). */
   readonly confirm?: boolean
+  /** Of the commands that are proposed for a cluster. */
+  readonly context?: CommandContext
   /** -v: nothing is folded. */
   readonly unfolded?: boolean
   /** The plan is a snapshot's, maybe of another machine. */
@@ -27,18 +30,23 @@ export interface PlanDetail {
 }
 
 export function renderPlan(
-  plan: Plan,
+  plan: AnyPlan,
   screen: Screen,
-  { confirm = false, unfolded = screen.wide, elsewhere }: PlanDetail = {},
+  { confirm = false, unfolded = false, elsewhere, context = { applyFlags: [] } }: PlanDetail = {},
 ): string {
   const full = unfolded || screen.wide
+  const header = full || confirm ? planHeader(plan, screen) : undefined
+  if ('cluster' in plan)
+    return renderAnswer(clusterAnswerOf(plan, context, confirm), screen, {
+      ...{ unfolded: full, header },
+      more: [full && operationsTable(plan, podName, screen)],
+    })
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   // Before a question the question is the next step.
   const asks = confirm && (plan.summary.ready ?? 0) > 0
   return renderAnswer(asks ? { ...answer, next: [] } : answer, screen, {
-    unfolded: full,
-    header: full || confirm ? planHeader(plan, screen) : undefined,
+    ...{ unfolded: full, header },
     more: [
       full && operationsTable(plan, podText, screen),
       (full || confirm) && volumesText(plan.operations, screen),
@@ -104,18 +112,33 @@ function yesNo(value: boolean | undefined): string {
   return value === undefined ? '' : value ? 'yes' : 'no'
 }
 
-/**
- * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
- * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
- */
-export function planHeader(plan: Plan, screen: Screen): string {
-  const { rootDir, inputs } = plan
-  const { actual, api, kubelet, runtime, pods, unjudged } = inputs
-  const { paint } = screen
+/** What a person must have seen before saying yes (S31). */
+export function planHeader(plan: AnyPlan, { width, paint }: Screen): string {
+  const rows = 'cluster' in plan ? clusterRows(plan, paint) : nodeRows(plan, paint)
+  return [...rows, ...plan.inputs.unjudged.map(({ message }): Line => ['Not judged', message, paint.warn])]
+    .map(([label, text, colour]) => wrapped(`${label}:`.padEnd(12), text, width, colour))
+    .join('')
+}
+
+/** Which cluster, as whom, who else acts, and how much was seen. */
+function clusterRows({ cluster: { server }, inputs }: ClusterPlan, paint: Palette): readonly Line[] {
+  const { api, controller, counts } = inputs
+  const { state, note } = controller
+  const acts = `the attach/detach controller ${CONTROLLER[state]}: ${note}`
+  return [
+    ['Cluster', ...apiText({ ...api, server }, paint)],
+    ['Controller', acts, state === 'dead' ? paint.warn : undefined],
+    ['Seen', `${seenText(inputs)}, ${count(counts.inUse, 'volume')} in use on nodes`],
+  ]
+}
+
+/** Which cluster and as whom, is this the machine that the Node object describes, what does the kubelet do, and orphaned pods. */
+function nodeRows(plan: Plan, paint: Palette): readonly Line[] {
+  const { actual, api, kubelet, runtime, pods } = plan.inputs
   const directories = count(actual.podDirs, 'pod directory', 'pod directories')
-  const rows: readonly Line[] = [
+  return [
     ['Node', ...nodeText(plan, paint)],
-    ['Root', `${rootDir} (${count(actual.mounts, 'mount')} in the mount table)`],
+    ['Root', `${plan.rootDir} (${count(actual.mounts, 'mount')} in the mount table)`],
     ['API', ...apiText(api, paint)],
     ['Kubelet', kubeletText(kubelet, true), kubelet.state === 'stopped' ? undefined : paint.warn],
     ['Runtime', `${runtime.source}, ${count(runtime.pods, 'pod')}`],
@@ -125,13 +148,6 @@ export function planHeader(plan: Plan, screen: Screen): string {
       pods.gone > 0 ? paint.bold : undefined,
     ],
   ]
-  return headerText(rows, unjudged, screen)
-}
-
-function headerText(rows: readonly Line[], unjudged: PlanInputs['unjudged'], { width, paint }: Screen): string {
-  return [...rows, ...unjudged.map(({ message }): Line => ['Not judged', message, paint.warn])]
-    .map(([label, text, colour]) => wrapped(`${label}:`.padEnd(12), text, width, colour))
-    .join('')
 }
 
 /** Text, and its colour: what a person must not overlook. */
@@ -157,45 +173,4 @@ function apiText(api: PlanInputs['api'], paint: Palette): Text {
   const server = `${api.server || 'not read'}${user}${version}`
   const doubts = apiDoubts(api)
   return doubts.length === 0 ? [server] : [`${server} (${doubts.join('; ')})`, paint.bad]
-}
-
-// A cluster's plan on a screen: the answer; with -v and `-o wide` each operation with what it rests on, each wait and each problem.
-
-interface ClusterPlanLook {
-  readonly context: CommandContext
-  /** Apply is about to ask. */
-  readonly asks?: true
-  /** Nothing is folded. */
-  readonly unfolded: boolean
-}
-
-/** The whole answer of `volctl plan --cluster`. */
-export function renderClusterPlan(
-  plan: ClusterPlan,
-  screen: Screen,
-  { context, asks, unfolded }: ClusterPlanLook,
-): string {
-  const full = unfolded || screen.wide
-  return renderAnswer(clusterAnswerOf(plan, context, asks), screen, {
-    unfolded: full,
-    header: full || asks ? clusterHeader(plan, screen) : undefined,
-    more: [full && clusterOperationsTable(plan, screen)],
-  })
-}
-
-/** S31: which cluster, as whom, who else acts, and how much was seen. */
-function clusterHeader({ cluster: { server }, inputs }: ClusterPlan, screen: Screen): string {
-  const { api, controller, counts, unjudged } = inputs
-  const { state, note } = controller
-  const { paint } = screen
-  const rows: readonly Line[] = [
-    ['Cluster', ...apiText({ ...api, server }, paint)],
-    [
-      'Controller',
-      `the attach/detach controller ${CONTROLLER[state]}: ${note}`,
-      state === 'dead' ? paint.warn : undefined,
-    ],
-    ['Seen', `${seenText(inputs)}, ${count(counts.inUse, 'volume')} in use on nodes`],
-  ]
-  return headerText(rows, unjudged, screen)
 }

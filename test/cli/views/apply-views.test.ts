@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
-import { closing, clusterClosing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
+import { closing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress } from '../../../src/core/views/progress.ts'
 import type { Terminal } from '../../../src/core/views/redrawn.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
@@ -258,7 +258,7 @@ describe('the end of an apply of a cluster', () => {
   const ended = (state: ClusterState, outcomes: readonly Outcome[] = []): string => {
     const after = planOf(state)
     const done = { ...result({ outcomes }), left: after.operations, after }
-    return clusterClosing(done, after, PLAIN_SCREEN, { applyFlags: ['--cluster'] })
+    return closing(done, after, PLAIN_SCREEN, { applyFlags: ['--cluster'] })
   }
 
   it('names what is left, and why', () => {
@@ -273,7 +273,7 @@ describe('the end of an apply of a cluster', () => {
     const after = planOf(state, { nodeGone: ['node-1'] })
     const [operation] = after.operations
     const failed = { ...outcome('failed'), id: operation?.id ?? '', code: 'TimedOut' } as const
-    const text = clusterClosing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN)
+    const text = closing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN)
     expect(text).toMatch(/\nNext: volctl plan --cluster va\/csi-/)
   })
 })

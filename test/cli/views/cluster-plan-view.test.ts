@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { clusterAnswerOf } from '../../../src/core/views/answer/cluster-answer.ts'
-import { renderClusterPlan } from '../../../src/core/views/plan-view.ts'
+import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { textWidth } from '../../../src/core/views/wrap.ts'
 import { attachment, bound, cluster, node, pod, silentNode, uniqueName } from '../../helpers/cluster-builder.ts'
@@ -15,7 +15,7 @@ it.each(['a node that is gone', 'pods that cannot be listed'])(
   'the plan of a cluster is drawn as before: %s',
   async (name) => {
     const plan = planOf(SCENES[name] ?? expect.unreachable())
-    const screens = [80, 120, undefined].map((width) => renderClusterPlan(plan, { ...PLAIN_SCREEN, width }, LOOK))
+    const screens = [80, 120, undefined].map((width) => renderPlan(plan, { ...PLAIN_SCREEN, width }, LOOK))
     await expect(screens.join('\n==== \n')).toMatchFileSnapshot(`./cluster-screens/${name.replaceAll(' ', '-')}.txt`)
   },
 )
@@ -24,12 +24,12 @@ describe.each(Object.entries(SCENES))('the plan of a cluster: %s', (_, state) =>
   const plan = planOf(state)
 
   it('has no line that is too wide, but for a command', () => {
-    const lines = renderClusterPlan(plan, { ...PLAIN_SCREEN, width: 80 }, LOOK).split('\n')
+    const lines = renderPlan(plan, { ...PLAIN_SCREEN, width: 80 }, LOOK).split('\n')
     expect(lines.filter((line) => textWidth(line) > 80 && !/kubectl|volctl|csi-[0-9a-f]{64}/.test(line))).toEqual([])
   })
 
   it('says verdict and counts last', () => {
-    const lines = renderClusterPlan(plan, { ...PLAIN_SCREEN, width: 80 }, LOOK)
+    const lines = renderPlan(plan, { ...PLAIN_SCREEN, width: 80 }, LOOK)
       .trimEnd()
       .split('\n')
     expect(lines.slice(-8).join(' ')).toMatch(/Nothing to do|Nothing is ready|operations?: |Refused/)
@@ -39,7 +39,7 @@ describe.each(Object.entries(SCENES))('the plan of a cluster: %s', (_, state) =>
 it('the next step begins with what a person does, not with why', () => {
   const plan = planOf(SCENES['a node that is gone'] ?? expect.unreachable())
   const look = { ...plan, operations: [] }
-  const text = renderClusterPlan(look, PLAIN_SCREEN, LOOK)
+  const text = renderPlan(look, PLAIN_SCREEN, LOOK)
   expect(text).toContain(
     '\nNext: make sure that the machine is off, then: volctl plan --cluster --node-gone a  # shows what that allows\n',
   )

@@ -20,7 +20,7 @@ import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { type Answer, withoutRoot } from '../../../src/core/views/answer/answer.ts'
 import { clusterAnswerOf } from '../../../src/core/views/answer/cluster-answer.ts'
 import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
-import { renderClusterPlan, renderPlan } from '../../../src/core/views/plan-view.ts'
+import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { renderStatus } from '../../../src/core/views/status-view.ts'
 import { CAPTURES, captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
@@ -65,7 +65,7 @@ function shownOfCluster(state: ClusterState): Shown[] {
     {
       plan: whole,
       answer: clusterAnswerOf(whole, CONTEXT),
-      text: renderClusterPlan(whole, SCREEN, LOOK),
+      text: renderPlan(whole, SCREEN, LOOK),
       nameOf: (cause) => nameOf(cause, podName, ''),
     },
   ]
