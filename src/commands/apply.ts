@@ -30,7 +30,7 @@ import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import { type TimeLimits, timeLimits } from '../core/node/kubelet-stop/plan-stop.ts'
 import type { UnitFacts } from '../core/node/kubelet-stop/stoppable.ts'
-import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan/documents/plan-file.ts'
+import { isPlanInput, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
@@ -144,7 +144,7 @@ export default class Apply extends VolctlCommand {
   }
 
   async #readPlan(file: string): Promise<Pick<Run, 'saved' | 'options'>> {
-    const saved = await readTypedPlan(NODE_PLAN, file, this.config.version)
+    const saved = await readTypedPlan('node', file, this.config.version)
     const from = isPlanInput(file) ? 'standard input' : file
     this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
     return { saved, options: saved.options }

@@ -1,14 +1,7 @@
 /** Saved plans of clusters: what was written is read, and no plan is carried out in the other scope. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import {
-  NODE_PLAN,
-  parsePlanFile,
-  planFileText,
-  readPlanFile,
-  writePlanFile,
-} from '../../src/core/plan/documents/plan-file.ts'
+import { parsePlanFile, planFileText, readPlanFile, writePlanFile } from '../../src/core/plan/documents/plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { clusterOptions, DRIVER } from '../helpers/cluster-builder.ts'
@@ -26,14 +19,12 @@ const OPTIONS = clusterOptions({
   only: ['DetachVolume'],
 })
 
-const CLUSTER_PLAN = { scope: 'cluster', shape: savedClusterPlan } as const
-
 const planned = Array.from({ length: 60 }, (_, seed) => planOf(anyCluster(randomFrom(seed))))
 
 describe('a saved plan of a cluster', () => {
   it('comes back as it was', () => {
     for (const plan of planned) {
-      const read = parsePlanFile(CLUSTER_PLAN, Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x.plan')
+      const read = parsePlanFile('cluster', Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x.plan')
       const { scope, cluster, createdAt, volctlVersion, operations, refused } = plan
       expect(read).toEqual({
         ...{ scope, cluster, createdAt, volctlVersion, operations, options: OPTIONS },
@@ -52,9 +43,9 @@ describe('a saved plan of a cluster', () => {
     const [plan] = planned
     if (plan === undefined) throw new Error('no plan')
     writePlanFile(plan, OPTIONS, path)
-    expect(readPlanFile(CLUSTER_PLAN, path, VERSION).operations).toEqual(plan.operations)
+    expect(readPlanFile('cluster', path, VERSION).operations).toEqual(plan.operations)
     const damaged = JSON.stringify({ ...plan, options: OPTIONS, operations: [{ id: 1 }] })
-    expect(() => parsePlanFile(CLUSTER_PLAN, Buffer.from(damaged), VERSION, 'x')).toThrow(
+    expect(() => parsePlanFile('cluster', Buffer.from(damaged), VERSION, 'x')).toThrow(
       expect.objectContaining({ code: 'FileDamaged' }),
     )
   })
@@ -66,11 +57,11 @@ describe('a saved plan of a cluster', () => {
     const ofNode = Buffer.from(planFileText({ ...aPlan({}), volctlVersion: VERSION }, planOptions({})))
     for (const [read, bytes, next] of [
       [
-        (bytes: Buffer) => parsePlanFile(NODE_PLAN, bytes, VERSION, 'x'),
+        (bytes: Buffer) => parsePlanFile('node', bytes, VERSION, 'x'),
         ofCluster,
         'volctl apply --cluster makes its own plan',
       ],
-      [(bytes: Buffer) => parsePlanFile(CLUSTER_PLAN, bytes, VERSION, 'x'), ofNode, 'volctl plan --cluster --out FILE'],
+      [(bytes: Buffer) => parsePlanFile('cluster', bytes, VERSION, 'x'), ofNode, 'volctl plan --cluster --out FILE'],
     ] as const) {
       const wrong = expect.objectContaining({
         code: 'Usage',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { differencesOf } from '../../src/core/plan/differences.ts'
-import { NODE_PLAN, parsePlanFile, planFileText } from '../../src/core/plan/documents/plan-file.ts'
+import { parsePlanFile, planFileText } from '../../src/core/plan/documents/plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -23,7 +23,7 @@ const TEXT = planFileText(
 /** Reads, and does with the result all that apply does before it has found an operation again. */
 function read(bytes: Buffer): void {
   try {
-    const plan = parsePlanFile(NODE_PLAN, bytes, '0.0.0-test', 'x.plan')
+    const plan = parsePlanFile('node', bytes, '0.0.0-test', 'x.plan')
     planId(plan)
     for (const operation of plan.operations) differencesOf(operation, anOperation(), () => true)
   } catch (error) {

@@ -2,13 +2,7 @@ import { chownSync, lstatSync, mkdirSync, readdirSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import {
-  NODE_PLAN,
-  parsePlanFile,
-  planFileText,
-  readPlanFile,
-  writePlanFile,
-} from '../../src/core/plan/documents/plan-file.ts'
+import { parsePlanFile, planFileText, readPlanFile, writePlanFile } from '../../src/core/plan/documents/plan-file.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
@@ -51,7 +45,7 @@ const FULL: Operation = {
   attachment: { name: 'a', uid: 'u', resourceVersion: '1' },
 }
 
-const parse = (document: unknown) => parsePlanFile(NODE_PLAN, Buffer.from(JSON.stringify(document)), VERSION, 'x.plan')
+const parse = (document: unknown) => parsePlanFile('node', Buffer.from(JSON.stringify(document)), VERSION, 'x.plan')
 const document = (given: object = {}): Record<string, unknown> => ({
   ...aPlan({ operations: [FULL] }),
   options: OPTIONS,
@@ -61,7 +55,7 @@ const document = (given: object = {}): Record<string, unknown> => ({
 describe('reading a saved plan', () => {
   it('what was written is read, with its options', () => {
     const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'WrongMachine', message: 'm', hint: 'h' } })
-    const read = parsePlanFile(NODE_PLAN, Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
+    const read = parsePlanFile('node', Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
     expect(read.operations).toEqual(plan.operations)
     expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })
     expect(planId(read)).toBe(planId(plan))
@@ -146,12 +140,12 @@ describe('reading a saved plan', () => {
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is one clear line (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
-    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x')).toThrow(wanted)
+    expect(() => parsePlanFile('node', Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
   it('what is nested a little in unknown places does no harm', () => {
     const text = later('['.repeat(99) + ']'.repeat(99))
-    expect(parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
+    expect(parsePlanFile('node', Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
   })
 })
 
@@ -168,7 +162,7 @@ describe('the file', () => {
     writePlanFile(plan, OPTIONS, path)
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(directory)).toEqual(['node.plan'])
-    expect(readPlanFile(NODE_PLAN, path, VERSION).operations).toEqual(plan.operations)
+    expect(readPlanFile('node', path, VERSION).operations).toEqual(plan.operations)
   })
 
   it('that no apply could read is not written', () => {
@@ -198,14 +192,14 @@ describe('the file', () => {
   ])('one that %s is %s', (_name, code, make) => {
     const path = join(directory, 'node.plan')
     make(path)
-    expect(() => readPlanFile(NODE_PLAN, path, VERSION)).toThrow(expect.objectContaining({ code }))
+    expect(() => readPlanFile('node', path, VERSION)).toThrow(expect.objectContaining({ code }))
   })
 
   it.skipIf(noOthersFiles !== undefined)('one of another user is not obeyed', () => {
     const path = join(directory, 'node.plan')
     writePlanFile(plan, OPTIONS, path)
     chownSync(path, NOBODY, NOBODY)
-    expect(() => readPlanFile(NODE_PLAN, path, VERSION, 'node.plan')).toThrow(
+    expect(() => readPlanFile('node', path, VERSION, 'node.plan')).toThrow(
       expect.objectContaining({
         code: 'NotBelieved',
         message: expect.stringContaining(`plan file node.plan: ${path} belongs to uid ${NOBODY}, and whoever`),

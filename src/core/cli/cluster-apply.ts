@@ -8,7 +8,7 @@ import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
-import { type ClusterOptions, type ClusterPlan, savedClusterPlan } from '../plan/cluster-plan.ts'
+import { type ClusterOptions, type ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
 import { readTypedPlan } from '../plan/documents/plan-file.ts'
 import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
@@ -29,8 +29,7 @@ import type { VolctlCommand } from './volctl-command.ts'
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked): Promise<void> {
   const { flags, planfile, timeoutMs } = asked
-  const format = { scope: 'cluster', shape: savedClusterPlan } as const
-  const saved = planfile === undefined ? undefined : await readTypedPlan(format, planfile, command.config.version)
+  const saved = planfile === undefined ? undefined : await readTypedPlan('cluster', planfile, command.config.version)
   const options = saved?.options ?? clusterOptions(flags, asked.options)
   const words = [...(planfile === undefined ? [] : [planfile]), ...(flags.yes ? ['--yes'] : [])]
   const context = givenBy(flags, DEFAULT_SETTLE_MS, words)

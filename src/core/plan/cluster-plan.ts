@@ -225,3 +225,5 @@ export interface ClusterOptions extends ShapeOf<typeof clusterOptionsShape> {}
 
 /** A cluster's saved plan as `apply --cluster` takes it. The file's apiVersion and kind have been checked before. */
 export const savedClusterPlan = object({ ...REVIEWED, options: clusterOptionsShape })
+
+export interface SavedClusterPlan extends ShapeOf<typeof savedClusterPlan> {}

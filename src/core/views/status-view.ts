@@ -145,31 +145,24 @@ function nodeTable(
       { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
       { head: 'MOUNTED', cell: mountedText, stays: 8 },
       { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
-      verdictColumn(says),
-      ...(wide ? [NODE_CODES, WHY] : []),
+      {
+        head: 'VERDICT',
+        cell: (row, { symbols, paint: { good, bad, warn } }) => {
+          const [, sign] = STATES[row.verdict.state]
+          return { text: `${symbols[sign]} ${says(row)}`, paint: { good, bad }[sign as 'good'] ?? warn }
+        },
+      },
+      ...(wide ? WIDE : []),
     ],
     inWords: wide,
   }
 }
 
-const NODE_CODES: Column<StatusRow> = {
-  head: 'CODE',
-  cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','),
-  stays: 0,
-}
-/** The first to give way, as it is long. */
-const WHY: Column<StatusRow> = { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 }
-
-function verdictColumn(says: (row: StatusRow) => string): Column<StatusRow> {
-  return {
-    head: 'VERDICT',
-    cell: (row, screen) => {
-      const [, sign] = STATES[row.verdict.state]
-      const { good, bad, warn } = screen.paint
-      return { text: `${screen.symbols[sign]} ${says(row)}`, paint: { good, bad }[sign as 'good'] ?? warn }
-    },
-  }
-}
+const WIDE: readonly Column<StatusRow>[] = [
+  { head: 'CODE', cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','), stays: 0 },
+  // The first to give way, as it is long.
+  { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 },
+]
 
 const WANTED = {
   wanted: 'yes',

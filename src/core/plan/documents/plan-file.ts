@@ -9,7 +9,7 @@ import { shownField } from '../../trust/parse-document.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import type { Shape } from '../../trust/shape.ts'
-import type { ClusterOptions, ClusterPlan } from '../cluster-plan.ts'
+import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
 import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
 import { DocumentFrame } from './document-frame.ts'
 
@@ -50,19 +50,14 @@ export function writePlanFile(
   }
 }
 
-/** A kind of plan file, and how its parts are read. */
-interface PlanFormat<T> {
-  readonly scope: 'node' | 'cluster'
-  readonly shape: Shape<T>
+/** Plans that are saved, by their scope. */
+interface Saved {
+  readonly node: SavedPlan
+  readonly cluster: SavedClusterPlan
 }
+type Scope = keyof Saved
 
-/** What both kinds have. */
-interface AnySaved {
-  readonly operations: readonly { readonly id: string }[]
-  readonly options: object
-}
-
-export const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
+const SHAPES: { readonly [S in Scope]: Shape<Saved[S]> } = { node: savedPlan, cluster: savedClusterPlan }
 
 /**
  * Unknown fields are left out. Nothing in the file is carried out: it says which operations of a fresh plan are wanted, and
@@ -71,14 +66,9 @@ export const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPla
  * @param name what messages call the file
  * @throws VolctlError one clear line on what is wrong with the file
  */
-export function readPlanFile<T extends AnySaved>(
-  format: PlanFormat<T>,
-  path: string,
-  volctlVersion: string,
-  name = path,
-): T {
+export function readPlanFile<S extends Scope>(scope: S, path: string, volctlVersion: string, name = path): Saved[S] {
   const bytes = trusted(name, () => readTrusted(path, PLAN_FILE_LIMITS.maxBytes))
-  return parsePlanFile(format, bytes, volctlVersion, name)
+  return parsePlanFile(scope, bytes, volctlVersion, name)
 }
 
 /** Is it standard input, as it was typed: `-`, `/dev/stdin`? */
@@ -87,13 +77,13 @@ export function isPlanInput(typed: string): boolean {
 }
 
 /** The plan file that was typed, or that on standard input. @throws VolctlError as readPlanFile */
-export async function readTypedPlan<T extends AnySaved>(
-  format: PlanFormat<T>,
+export async function readTypedPlan<S extends Scope>(
+  scope: S,
   typed: string,
   volctlVersion: string,
-): Promise<T> {
-  if (!isPlanInput(typed)) return readPlanFile(format, callerPath(typed), volctlVersion, typed)
-  return parsePlanFile(format, await readInput(), volctlVersion, INPUT)
+): Promise<Saved[S]> {
+  if (!isPlanInput(typed)) return readPlanFile(scope, callerPath(typed), volctlVersion, typed)
+  return parsePlanFile(scope, await readInput(), volctlVersion, INPUT)
 }
 
 const INPUT = 'from standard input'
@@ -104,16 +94,11 @@ async function readInput(): Promise<Buffer> {
   return (await frame.read('-', INPUT)).bytes
 }
 
-export function parsePlanFile<T extends AnySaved>(
-  { scope, shape }: PlanFormat<T>,
-  bytes: Buffer,
-  volctlVersion: string,
-  name: string,
-): T {
+export function parsePlanFile<S extends Scope>(scope: S, bytes: Buffer, volctlVersion: string, name: string): Saved[S] {
   const document = frame.parsed(bytes, name, PLAN_FILE_LIMITS)
   frame.requireHead(document, name)
   requireSame(document, scope, volctlVersion, name)
-  const plan = frame.shaped(shape, document, name)
+  const plan = frame.shaped(SHAPES[scope], document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw frame.damaged(name, `two operations have the id ${twice}`)
@@ -123,7 +108,7 @@ export function parsePlanFile<T extends AnySaved>(
 /** Of this volctl, of the scope that is asked for, and with its options. */
 function requireSame(
   { scope, options, volctlVersion: version }: Readonly<Record<string, unknown>>,
-  wanted: 'node' | 'cluster',
+  wanted: Scope,
   volctlVersion: string,
   name: string,
 ): void {
