@@ -51,7 +51,7 @@ describe('unknown', () => {
   const podLists = () => idle.api.requests().filter(({ path }) => path.startsWith('/api/v1/pods?')).length
 
   it('only where the second look, too, does not see everything', async () => {
-    await hideClaims()
+    hideClaims()
     idle.api.clearRequests()
     const answer = checkOn(idle, '--confirm=5s')
     // The list that comes before the disk is read and, at the end of the first look, the one for the pods whose volumes could
@@ -60,7 +60,7 @@ describe('unknown', () => {
     idle.api.setFaults()
     expectAnswer(await answer, 0, /^ok: /)
 
-    await hideClaims()
+    hideClaims()
     expectAnswer(await checkOn(idle, '--confirm=100ms'), 2, /^unknown: MayBeInUse: /)
     expect(podLists()).toBe(2 + 1 + 2 + 2)
     idle.api.setFaults()

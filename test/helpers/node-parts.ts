@@ -6,20 +6,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Places } from '../../src/core/node/places.ts'
-import { type ApiServerOptions, startApiServer, type TestApiServer } from './api-server/start.ts'
-import { type CriServer, startCriServer } from './cri-server/start.ts'
+import { type ApiServerOptions, startApiServer } from './api-server/start.ts'
+import { startCriServer } from './cri-server/start.ts'
 import { type CsiDriver, type DriverOptions, startCsiDriver } from './csi-driver/start.ts'
 
-export interface NodeParts extends AsyncDisposable {
-  readonly api: TestApiServer
-  readonly cri: CriServer
-  readonly drivers: readonly CsiDriver[]
-  readonly hostFile: string
-  /** What volctl needs in its environment. */
-  readonly env: Readonly<Record<string, string>>
-  /** Only these have containers; and processes, unless it is said of others. */
-  setAlive(pods: readonly SandboxState[], processes?: readonly string[]): void
-}
+export type NodeParts = Awaited<ReturnType<typeof startNodeParts>>
 
 interface PartsGiven {
   readonly rootDir: string
@@ -33,7 +24,7 @@ interface PartsGiven {
 }
 
 /** @param directory for the host's file, the runtime's socket, lock and journal */
-export async function startNodeParts(directory: string, given: PartsGiven): Promise<NodeParts> {
+export async function startNodeParts(directory: string, given: PartsGiven) {
   const { rootDir, api: ofApi, drivers: ofDrivers = [], user = 'admin' } = given
   await using started = new AsyncDisposableStack()
   const api = started.use(await startApiServer(ofApi))
@@ -55,14 +46,17 @@ export async function startNodeParts(directory: string, given: PartsGiven): Prom
     kubeconfig: api.kubeconfig(user),
     ...given.host,
   }
-  const setAlive: NodeParts['setAlive'] = (pods, processes = pods.map(({ uid }) => uid)) => {
+  /** Only these have containers; and processes, unless it is said of others. */
+  const setAlive = (pods: readonly SandboxState[], processes: readonly string[] = pods.map(({ uid }) => uid)): void => {
     cri.set({ pods })
     writeFileSync(hostFile, JSON.stringify({ ...host, processes }))
   }
   setAlive([])
   const ended = started.move()
   return {
-    ...{ api, cri, drivers, hostFile, env: { VOLCTL_TEST_HOST: hostFile }, setAlive },
+    ...{ api, cri, drivers, hostFile, setAlive },
+    /** What volctl needs in its environment. */
+    env: { VOLCTL_TEST_HOST: hostFile } as Readonly<Record<string, string>>,
     [Symbol.asyncDispose]: () => ended.disposeAsync(),
   }
 }

@@ -11,15 +11,7 @@ export interface CriData {
   readonly faults?: Readonly<Record<string, string>>
 }
 
-export interface CriServer {
-  /** `unix:///…` */
-  readonly endpoint: string
-  readonly socketPath: string
-  /** Takes effect with the next call. */
-  set(data: CriData): void
-  /** Ends it; the socket file stays behind, stale, after `SIGKILL`. */
-  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
-}
+export type CriServer = Awaited<ReturnType<typeof startCriServer>>
 
 const ANSWERS: Readonly<Record<string, (pods: readonly SandboxState[]) => object>> = {
   ListPodSandbox: (pods) => ({
@@ -43,10 +35,7 @@ const ANSWERS: Readonly<Record<string, (pods: readonly SandboxState[]) => object
 }
 
 /** Starts a container runtime (CRI v1) in this process, which only knows the given data. */
-export async function startCriServer({
-  socketPath,
-  ...data
-}: CriData & { readonly socketPath: string }): Promise<CriServer> {
+export async function startCriServer({ socketPath, ...data }: CriData & { readonly socketPath: string }) {
   let known: CriData = data
   const handle: Handler = (_request, _call, { name }) => {
     const fault = known.faults?.[name]
@@ -60,10 +49,12 @@ export async function startCriServer({
   return {
     endpoint: `unix://${socketPath}`,
     socketPath,
-    set: (changed) => {
+    /** Takes effect with the next call. */
+    set: (changed: CriData) => {
       known = changed
     },
-    stop: async (signal = 'SIGTERM') => {
+    /** Ends it; the socket file stays behind, stale, after `SIGKILL`. */
+    stop: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
       end()
       if (signal === 'SIGTERM') rmSync(socketPath, { force: true })
     },

@@ -57,37 +57,7 @@ interface Breach {
   readonly request: Readonly<Record<string, unknown>>
 }
 
-/** Its mounts are made in the mount namespace of this process. */
-export interface CsiDriver {
-  readonly name: string
-  readonly rootDir: string
-  readonly stateDir: string
-  readonly backend: BackendName
-  /** The driver's own socket. */
-  readonly socketPath: string
-  running(): boolean
-  /** Replaces every fault at once, e.g. by `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
-  setFaults(...faults: string[]): void
-  /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
-  log(): readonly LogEntry[]
-  /** `NodeUnpublishVolume`, … in the order in which they succeeded. */
-  succeeded(): readonly string[]
-  /** Every breach of the CSI specification by the client. */
-  violations(): readonly Breach[]
-  /** It no longer knows what was staged and published: a reboot has taken the mounts away. */
-  forget(): void
-  /** Ends the driver as its deployment would: the sockets are removed. Mounts and loop devices stay. */
-  stop(): Promise<void>
-  /** As by SIGKILL: the sockets stay behind, with nobody listening. */
-  kill(): Promise<void>
-  /** Starts it again, after stop, kill or a fault that killed it. */
-  restart(): Promise<void>
-  /**
-   * Ends the driver and detaches every loop device that it, or one of its block volumes, made; a mounted one is detached with
-   * its mount.
-   */
-  dispose(): Promise<void>
-}
+export type CsiDriver = Awaited<ReturnType<typeof startCsiDriver>>
 
 /** Whether loop devices can be made, and mounted, here: they need real root and the control device. */
 export function loopDevicesWork(): boolean {
@@ -102,7 +72,8 @@ export function loopDevicesWork(): boolean {
   }
 }
 
-export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriver> {
+/** Its mounts are made in the mount namespace of this process. */
+export async function startCsiDriver(options: CsiDriverOptions) {
   const { name, rootDir, stateDir } = options
   const backend = options.backend ?? (loopDevicesWork() ? 'loop' : 'tmpfs')
   const socketPath = join(rootDir, 'plugins', name, 'csi.sock')
@@ -114,9 +85,11 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriv
   let node = new NodeService(options, backend)
   let ends: (() => void)[] = []
 
+  /** As by SIGKILL: the sockets stay behind, with nobody listening. */
   const kill = async (): Promise<void> => {
     for (const end of ends.splice(0)) end()
   }
+  /** Ends the driver as its deployment would: the sockets are removed. Mounts and loop devices stay. */
   const stop = async (): Promise<void> => {
     await kill()
     for (const path of [socketPath, registrationPath]) rmSync(path, { force: true })
@@ -163,21 +136,29 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriv
     rootDir,
     stateDir,
     backend,
+    /** The driver's own socket. */
     socketPath,
     running: () => ends.length > 0,
-    setFaults: (...texts) => faults.set(texts),
+    /** Replaces every fault at once, e.g. by `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
+    setFaults: (...texts: string[]) => faults.set(texts),
+    /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
     log: () => [...log],
+    /** `NodeUnpublishVolume`, … in the order in which they succeeded. */
     succeeded: () => log.flatMap(({ phase, rpc, code }) => (phase === 'end' && code === 'OK' ? [rpc] : [])),
+    /** Every breach of the CSI specification by the client. */
     violations: () => [...violations],
+    /** It no longer knows what was staged and published: a reboot has taken the mounts away. */
     forget: () => {
       node = new NodeService(options, backend)
     },
     stop,
     kill,
+    /** Starts it again, after stop, kill or a fault that killed it. */
     restart: async () => {
       await stop()
       await start()
     },
+    /** Ends it and detaches every loop device that it, or one of its block volumes, made; a mounted one with its mount. */
     dispose: async () => {
       await stop()
       if (backend === 'loop') detachLoops(rootDir, stateDir)

@@ -36,20 +36,7 @@ import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 
-export interface Scene extends Parts {
-  /** Sets up every missing pod, and adds all of them to the API and the runtime. */
-  setUp(): Promise<void>
-  /** Breaks the node as nodes break, one step after another; the callback gets each step. */
-  breakIt(tell?: (step: string) => void): Promise<void>
-  /** The machine reboots: no mount and no loop device, every file kept, nothing runs, the kubelet still down (O25). */
-  reboot(): Promise<void>
-  /** Hashes of every file of every volume, by volume, without emptyDirs of deleted pods. */
-  contentHashes(): Readonly<Record<string, string>>
-  /** Mount points below the root directory. */
-  mountPoints(): readonly string[]
-  /** Ends everything and removes it. */
-  dispose(): Promise<void>
-}
+export type Scene = Awaited<ReturnType<typeof makeScene>>
 
 interface Parts extends NodeParts {
   readonly directory: string
@@ -67,9 +54,10 @@ export interface SceneOptions {
   readonly layout?: Layout
 }
 
-export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
+export async function makeScene(options: SceneOptions = {}) {
   const directory = options.directory ?? temporary('volctl-scene-')
   let started: Parts | undefined
+  /** Ends everything and removes it. */
   const dispose = async (): Promise<void> => {
     unmountBelow(directory, { itself: false })
     // Loop devices are identified by their files' paths, which no longer exist once the tree itself is gone.
@@ -82,20 +70,25 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
     const parts = await startParts(directory, options.small === true, layout)
     started = parts
     const { driver, rootDir, sources, pods } = parts
+    /** Sets up every missing pod, and adds all of them to the API and the runtime. */
     const setUp = (): Promise<void> => setUpScene(parts)
     await setUp()
     layOutLater(layout, rootDir)
     return {
       ...parts,
       setUp,
-      breakIt: (tell = () => undefined) => breakScene(parts, tell),
+      /** Breaks the node as nodes break, one step after another; the callback gets each step. */
+      breakIt: (tell: (step: string) => void = () => undefined) => breakScene(parts, tell),
+      /** The machine reboots: no mount and no loop device, every file kept, nothing runs, the kubelet still down (O25). */
       reboot: () => rebootScene(parts),
-      contentHashes: () => ({
+      /** Hashes of every file of every volume, by volume, without emptyDirs of deleted pods. */
+      contentHashes: (): Readonly<Record<string, string>> => ({
         ...Object.fromEntries(csiVolumes(parts).map((volume) => [handleOf(volume), hashOfCsiVolume(driver, volume)])),
         local: hashOfTree(sources.local),
         hostPath: hashOfTree(sources.hostPath),
         'pod that lives': hashOfTree(join(rootDir, 'pods', pods.web.uid)),
       }),
+      /** Mount points below the root directory. */
       mountPoints: () => mountPointsBelow(rootDir),
       dispose,
     }

@@ -6,17 +6,7 @@ import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 
-export interface Fuse {
-  readonly pid: number
-  /** Of its connection: the minor device number. */
-  readonly connection: string
-  /** The daemon answers nothing any more, and every call on its mount hangs. */
-  stop(): void
-  /** The daemon answers again. */
-  resume(): void
-  /** Its process is killed, and its mounts are dead (ENOTCONN). */
-  kill(): Promise<void>
-}
+export type Fuse = Awaited<ReturnType<typeof startFuse>>
 
 type Mode = 'well' | 'eio' | 'estale' | 'half' | 'unowned' | 'silent'
 
@@ -25,7 +15,7 @@ type Mode = 'well' | 'eio' | 'estale' | 'half' | 'unowned' | 'silent'
  *
  * @param path where it is mounted, made if it is missing; @param mode and file: see daemon.ts
  */
-export async function startFuse(path: string, mode: Mode = 'well', file = '/'): Promise<Fuse> {
+export async function startFuse(path: string, mode: Mode = 'well', file = '/') {
   mkdirSync(path, { recursive: true })
   const program = nodeProgram(new URL('./daemon.ts', import.meta.url), [mode, path, file])
   const child = spawn(...program, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -36,9 +26,13 @@ export async function startFuse(path: string, mode: Mode = 'well', file = '/'): 
   const mount = parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)
   return {
     pid: child.pid ?? 0,
+    /** Of its connection: the minor device number. */
     connection: mount?.dev.split(':')[1] ?? '',
+    /** The daemon answers nothing any more, and every call on its mount hangs. */
     stop: () => void child.kill('SIGSTOP'),
+    /** The daemon answers again. */
     resume: () => void child.kill('SIGCONT'),
+    /** Its process is killed, and its mounts are dead (ENOTCONN). */
     kill: async () => {
       child.ref()
       child.kill('SIGKILL')

@@ -36,10 +36,10 @@ describeUnless(noRoot, 'beside a kubelet', () => {
   }
   const thereIsVolume = (): string => makeVolume(node().root, 1)
 
-  afterEach(async () => {
+  afterEach(() => {
     rmSync(KUBELET_UNIT, { force: true })
     rmSync(`${node().root}/pods/${podUid(2)}`, { recursive: true, force: true })
-    await node().api.put(nodeObject())
+    node().api.put(nodeObject())
     thereIsVolume()
   })
 
@@ -117,7 +117,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     const contradicts = refused('S1', 'WrongMachine', 'may be another machine: its ')
     for (const id of ['machineID', 'systemUUID', 'bootID']) {
       const nodeInfo = { machineID, systemUUID, bootID, [id]: other }
-      await node().api.put({ ...nodeObject(), status: { nodeInfo } })
+      node().api.put({ ...nodeObject(), status: { nodeInfo } })
       expect(await apply()).toEqual(contradicts)
     }
     expect(await apply(`"$@" --accept-identity ${bootID}`)).toEqual(contradicts)
@@ -127,7 +127,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
   })
 
   it('S1: --node of another node than the kubelet here says that it is', async () => {
-    await node().api.put({ ...nodeObject(), metadata: { name: 'node-2', uid: 'other' } })
+    node().api.put({ ...nodeObject(), metadata: { name: 'node-2', uid: 'other' } })
     const running = await kubelet()
     expect(await apply('"$@" --node node-2')).toEqual(refused('S1', 'OtherNode'))
     await end(running)

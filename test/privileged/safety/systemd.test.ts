@@ -43,9 +43,9 @@ describeUnless(noSystemd, "the kubelet's unit", () => {
     command = `${named(node().directory, 'kubelet')} ${LIVES} ${node().flags().join(' ')}`
   })
   afterAll(() => systemd[Symbol.asyncDispose]())
-  beforeEach(async () => {
+  beforeEach(() => {
     systemd.unit(UNIT, unitText(command))
-    await lease(HOUR)
+    lease(HOUR)
   })
 
   /** In systemd's namespaces. */
@@ -75,10 +75,11 @@ describeUnless(noSystemd, "the kubelet's unit", () => {
     return { left: isMounted(), said: stderr }
   }
   /** Puts the lease, renewed so many seconds ago; undefined: there is none. */
-  const lease = async (renewed: number | undefined): Promise<void> => {
-    if (renewed === undefined) return await node().api.remove('Lease', NODE, 'kube-node-lease')
+  const lease = (renewed: number | undefined): void => {
+    node().api.remove('Lease', NODE, 'kube-node-lease')
+    if (renewed === undefined) return
     const renewTime = new Date(Date.now() - renewed * 1000).toISOString()
-    await node().api.put({
+    node().api.put({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { namespace: 'kube-node-lease', name: NODE },
@@ -97,15 +98,15 @@ describeUnless(noSystemd, "the kubelet's unit", () => {
     systemd.systemctl('start', UNIT)
     systemd.systemctl('disable', '--now', UNIT)
     expect(systemd.systemctl('show', '--value', '--property=InactiveEnterTimestamp', UNIT)).toBe('')
-    await lease(1)
+    lease(1)
     expect(await see()).toEqual(kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"))
-    await lease(MINUTE)
+    lease(MINUTE)
     expect(await see()).toEqual(kept('stopped', 'Settling', 'disabled'))
-    await lease(undefined)
+    lease(undefined)
     const { status, ...bare } = nodeObject() as { readonly status: { readonly nodeInfo: object } }
-    await node().api.put({ ...bare, status: { nodeInfo: status.nodeInfo } })
+    node().api.put({ ...bare, status: { nodeInfo: status.nodeInfo } })
     expect(await see()).toEqual(kept('stopped', 'Settling', 'disabled'))
-    await lease(HOUR)
+    lease(HOUR)
     expect(await see()).toEqual(gone('disabled'))
     expect(await apply('--no-wait')).toMatchObject({ left: false })
   })
@@ -132,9 +133,9 @@ describeUnless(noSystemd, "the kubelet's unit", () => {
   it('S11: masked', async () => {
     systemd.systemctl('start', UNIT)
     systemd.systemctl('mask', '--now', UNIT)
-    await lease(MINUTE)
+    lease(MINUTE)
     expect(await see()).toEqual(kept('stopped', 'Settling', 'masked'))
-    await lease(HOUR)
+    lease(HOUR)
     expect(await see()).toEqual(gone('masked'))
     systemd.systemctl('unmask', UNIT)
   })

@@ -7,7 +7,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync
 import { afterAll, beforeAll } from 'vitest'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
-import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { startApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
 import { sweep, temporary } from '../../helpers/left-behind.ts'
 import { sh, unmountBelow } from '../../helpers/scenario.ts'
@@ -18,22 +18,7 @@ import { type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
 export const NODE = 'node-1'
 const LONG_AGO = 1_750_000_000
 
-export interface TrustNode extends AsyncDisposable {
-  /** Everybody may look into it; its own things are root's. */
-  readonly directory: string
-  readonly root: string
-  readonly api: TestApiServer
-  readonly marker: Marker
-  /** The volume of a pod that is gone: a tmpfs that nothing has touched for long. */
-  readonly volume: string
-  isMounted(): boolean
-  /** Runs volctl; what a person's login had is not in its environment. */
-  volctl(args: readonly string[], options?: RunOptions): Promise<WatchedRun>
-  /** Starts a process that bears a name; it ends with the node. */
-  start(options: ProcessOptions): Promise<ChildProcess>
-  /** The kubelet's flags. */
-  flags(): readonly string[]
-}
+export type TrustNode = Awaited<ReturnType<typeof startNode>>
 
 export interface NodeOptions {
   /** `forks`: it runs, and is about to start a program; `stopped`: by its unit; `none`: no trace of it. */
@@ -55,11 +40,12 @@ export function nodeForAll(options: NodeOptions = {}): () => TrustNode {
   return () => node
 }
 
-/** It ends with every process of it. @param directory of its own */
-export async function startNode(directory: string, { kubelet = 'stopped' }: NodeOptions = {}): Promise<TrustNode> {
+/** It ends with every process of it. @param directory its own: everybody may look into it, and its own things are root's */
+export async function startNode(directory: string, { kubelet = 'stopped' }: NodeOptions = {}) {
   chmodSync(directory, 0o755)
   const uncover = coverMachine(directory)
   const root = `${directory}/root`
+  /** The volume of a pod that is gone: a tmpfs that nothing has touched for long. */
   const volume = makeVolume(root, 1)
   const home = `${directory}/home`
   mkdirSync(home)
@@ -68,17 +54,24 @@ export async function startNode(directory: string, { kubelet = 'stopped' }: Node
     startApiServer({ objects: [nodeObject()], nodeName: NODE }),
     startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] }),
   ])
-  const flags = () => [`--root-dir=${root}`, `--kubeconfig=${api.kubeconfig('kubelet')}`, `--hostname-override=${NODE}`]
-  const node: TrustNode = {
+  /** The kubelet's flags. */
+  const flags = (): readonly string[] => [
+    `--root-dir=${root}`,
+    `--kubeconfig=${api.kubeconfig('kubelet')}`,
+    `--hostname-override=${NODE}`,
+  ]
+  const node = {
     directory,
     root,
     api,
     volume,
     marker: new Marker(directory),
     isMounted: () => readMounts().at(volume).length > 0,
-    volctl: (args, options = {}) =>
+    /** Runs volctl; what a person's login had is not in its environment. */
+    volctl: (args: readonly string[], options: RunOptions = {}) =>
       runWatched(args, { cwd: directory, ...options, env: { ...environment(home), ...options.env } }),
-    start: async (options) => {
+    /** Starts a process that bears a name; it ends with the node. */
+    start: async (options: ProcessOptions) => {
       const child = await startNamed(directory, options)
       started.push(child)
       return child

@@ -32,27 +32,13 @@ export interface PersistentVolume {
   readonly path?: string
 }
 
-export interface TrialNode {
-  readonly directory: string
-  readonly root: string
-  readonly disks: CsiDriver
-  readonly directories: CsiDriver
-  /** Tells the API server of these volumes alone: attached and reported in use where they are of a driver. */
-  setVolumes(volumes: readonly PersistentVolume[]): void
-  plan(): Promise<Plan>
-  /** Everything that may be done. */
-  apply(): Promise<{
-    readonly status: number | undefined
-    readonly events: readonly ApplyEvent[]
-    readonly text: string
-  }>
-}
+export type TrialNode = Awaited<ReturnType<typeof startTrialNode>>
 
-export async function withTrialNode<T>(directory: string, use: (node: TrialNode) => Promise<T>): Promise<T> {
+export async function startTrialNode(directory: string) {
   const root = `${directory}/kubelet`
   mkdirSync(`${root}/pods`, { recursive: true, mode: 0o750 })
   const running = { uid: ALIVE.uid, namespace: NAMESPACE, name: ALIVE.name, state: 'SANDBOX_READY', containers: [] }
-  await using parts = await startNodeParts(directory, {
+  const parts = await startNodeParts(directory, {
     rootDir: root,
     api: { objects: [pod({ ...ALIVE, volumes: [], others: [] }, '')], nodeName: NODE },
     drivers: [
@@ -65,24 +51,27 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
   const [disks, directories] = parts.drivers as [CsiDriver, CsiDriver]
   parts.setAlive([running])
   new OnDisk(root).podDirectory(ALIVE.uid)
-  return await use({
+  return {
     directory,
     root,
     disks,
     directories,
-    setVolumes: (volumes) => setVolumes(api, volumes),
+    /** Tells the API server of these volumes alone: attached and reported in use where they are of a driver. */
+    setVolumes: (volumes: readonly PersistentVolume[]) => setVolumes(api, volumes),
     plan: async () => {
       const { stdout, stderr } = await runVolctl({ env }, ['plan', '--orphans', '-o', 'json'])
       if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
       return JSON.parse(stdout) as Plan
     },
+    /** Everything that may be done. */
     apply: async () => {
       const { status, stdout, stderr } = await runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
       if (stdout === '') throw new Error(`volctl apply: ${stderr}`)
       const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
       return { status, events, text: stderr }
     },
-  })
+    [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),
+  }
 }
 
 let earlier: readonly PersistentVolume[] = []

@@ -8,7 +8,7 @@ import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { type Combination, grouped, negligible, type OperationName } from './combinations.ts'
 import { begin, type Holding, Unavailable } from './holding.ts'
-import { type TrialNode, withTrialNode } from './node.ts'
+import { startTrialNode, type TrialNode } from './node.ts'
 import { isFilled, makeSubject, type Subject } from './subjects.ts'
 
 interface Outcome {
@@ -100,28 +100,27 @@ async function onNode(
   combinations: readonly Combination[],
   work: Work,
 ): Promise<readonly Verdict[]> {
-  return await withTrialNode(directory, async (node) => {
-    const verdicts: Verdict[] = []
-    let number = 0
-    for (const group of grouped(combinations)) {
-      const trials: Trial[] = []
-      try {
-        const subjects: Subject[] = []
-        for (const combination of group) subjects.push(await makeSubject(node, combination, ++number))
-        for (const subject of subjects) {
-          const holding = await begin(subject, node).catch((error: Error) => error)
-          if (!(holding instanceof Error)) trials.push({ subject, holding })
-          else if (!(holding instanceof Unavailable)) throw new Error(nameOf(subject.combination), { cause: holding })
-          else verdicts.push({ ...subject.combination, skipped: holding.message, outcomes: [], hurt: '' })
-        }
-        node.setVolumes(subjects.flatMap(({ volume }) => volume ?? []))
-        verdicts.push(...(await work(node, trials)))
-      } finally {
-        await cleanUp(node, trials)
+  await using node = await startTrialNode(directory)
+  const verdicts: Verdict[] = []
+  let number = 0
+  for (const group of grouped(combinations)) {
+    const trials: Trial[] = []
+    try {
+      const subjects: Subject[] = []
+      for (const combination of group) subjects.push(await makeSubject(node, combination, ++number))
+      for (const subject of subjects) {
+        const holding = await begin(subject, node).catch((error: Error) => error)
+        if (!(holding instanceof Error)) trials.push({ subject, holding })
+        else if (!(holding instanceof Unavailable)) throw new Error(nameOf(subject.combination), { cause: holding })
+        else verdicts.push({ ...subject.combination, skipped: holding.message, outcomes: [], hurt: '' })
       }
+      node.setVolumes(subjects.flatMap(({ volume }) => volume ?? []))
+      verdicts.push(...(await work(node, trials)))
+    } finally {
+      await cleanUp(node, trials)
     }
-    return verdicts
-  })
+  }
+  return verdicts
 }
 
 /**

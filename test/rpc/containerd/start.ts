@@ -30,18 +30,7 @@ export interface PodIdentity {
 }
 
 /** A real container runtime with its own directories, sockets and mounts. */
-export interface Containerd {
-  readonly endpoint: string
-  /** Starts a sandbox on the host's network with one running container "c"; @returns their ids. */
-  runPod(pod: PodIdentity): Promise<{ readonly sandboxId: string; readonly containerId: string }>
-  stopContainer(id: string): Promise<void>
-  stopSandbox(id: string): Promise<void>
-  removeSandbox(id: string): Promise<void>
-  /** Removes every sandbox that it ran, then ends it. */
-  stop(): Promise<void>
-}
-
-export async function startContainerd(directory: string): Promise<Containerd> {
+export async function startContainerd(directory: string) {
   const socket = join(directory, 'c.sock')
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'config.toml'), config(directory, socket))
@@ -83,7 +72,8 @@ export async function startContainerd(directory: string): Promise<Containerd> {
   }
   return {
     endpoint: `unix://${socket}`,
-    runPod: async (pod) => {
+    /** Starts a sandbox with one running container "c"; @returns their ids. */
+    runPod: async (pod: PodIdentity) => {
       // Metadata, labels, and of Linux the host's network: no CNI is needed.
       const sandbox = { 1: { 1: pod.name, 2: pod.uid, 3: pod.namespace }, 6: labelsOf(pod), 8: { 2: { 1: { 1: 2 } } } }
       const sandboxId = firstText(await call('RunPodSandbox', { 1: sandbox }))
@@ -93,9 +83,10 @@ export async function startContainerd(directory: string): Promise<Containerd> {
       await call('StartContainer', { 1: containerId })
       return { sandboxId, containerId }
     },
-    stopContainer: async (id) => void (await call('StopContainer', { 1: id })),
-    stopSandbox: async (id) => void (await call('StopPodSandbox', { 1: id })),
+    stopContainer: async (id: string) => void (await call('StopContainer', { 1: id })),
+    stopSandbox: async (id: string) => void (await call('StopPodSandbox', { 1: id })),
     removeSandbox,
+    /** Removes every sandbox that it ran, then ends it. */
     stop: async () => {
       for (const id of sandboxes) await removeSandbox(id).catch(() => undefined)
       client.close()
