@@ -9,7 +9,7 @@ import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { wholeOf, wholeStatus, withNextSteps } from '../core/explain/status/node-status.ts'
+import { wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
@@ -110,7 +110,8 @@ export default class Wait extends VolctlCommand {
     const rows = new Set(targets.flatMap((target) => rowsOf(whole, target)))
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])
     const given = givenBy({ ...flags, pod: uids, namespace: undefined }, options.settleMs)
-    const { status, plan } = withNextSteps(whole.of(whole.all.filter((row) => rows.has(row))), given)
+    const own = whole.all.filter((row) => rows.has(row))
+    const { status, plan } = whole.of(own, given)
     const all = rows.size < whole.all.length
     await this.answer(status, format, (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan) }))
   }

@@ -49,21 +49,14 @@ interface StatusAndPlan {
  */
 export function statusAndPlan(
   decided: Decided,
-  options: PlanOptions,
+  { pods, namespaces, volumes, settleMs }: PlanOptions,
   naming: Naming = {},
-  given: Given = { applyFlags: [], settleMs: options.settleMs },
+  given: Given = { applyFlags: [], settleMs },
 ): StatusAndPlan {
   const whole = wholeStatus(decided)
-  const { pods, namespaces, volumes } = options
   const narrowing = omitUndefined({ pods, namespaces, volumes })
   requireNamed(unmatchedNames(whole, narrowing), naming)
-  return withNextSteps(whole.of(narrowed(whole, narrowing)), given)
-}
-
-/** @param given what the next steps go by */
-export function withNextSteps({ status, plan: found }: StatusAndPlan, given: Given): StatusAndPlan {
-  const plan = withAdvice(found, given)
-  return { status: { ...status, ...omitUndefined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
+  return whole.of(narrowed(whole, narrowing), given)
 }
 
 /** Every row of a node, the worst first. */
@@ -71,18 +64,30 @@ export interface WholeStatus {
   readonly decided: Decided
   readonly all: readonly StatusRow[]
   readonly sourceOf: ReadonlyMap<StatusRow, StatusSource>
-  of(rows: readonly StatusRow[]): StatusAndPlan
+  /** @param given what the next steps go by; absent: none are said */
+  of(rows: readonly StatusRow[], given?: Given): StatusAndPlan
 }
 
 export function wholeStatus(decided: Decided): WholeStatus {
-  const { plan, context } = decided
+  const { context } = decided
   const sources = statusSources(context)
   const found = findingsOf(sources, decided)
   const unjudged = whyUnjudged(context.inputs)
   const sourceOf = new Map(sources.map((source) => [statusRow(context, source, found, unjudged), source] as const))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
-  const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
-  const of: WholeStatus['of'] = (rows) => {
+  const partFor = (rows: readonly StatusRow[]): Plan => {
+    if (rows.length === all.length) return decided.plan
+    const own = rows.flatMap((row) => {
+      const { operations, waiting, problems } = found.of(sourceOf.get(row) as StatusSource)
+      return [...operations, ...waiting, ...problems]
+    })
+    return partOf(decided.plan, new Set<object>(own))
+  }
+  const of: WholeStatus['of'] = (rows, given) => {
+    const part = partFor(rows)
+    const plan = given === undefined ? part : withAdvice(part, given)
+    const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
+    const { causes, next } = given === undefined ? {} : plan.summary
     const status: Status = {
       apiVersion: 'volctl.io/v1',
       kind: 'Status',
@@ -101,14 +106,9 @@ export function wholeStatus(decided: Decided): WholeStatus {
         filtered: all.length - rows.length,
       },
       complete,
-      ...omitUndefined({ refused }),
+      ...omitUndefined({ refused, causes, next }),
     }
-    if (rows.length === all.length) return { status, plan }
-    const own = rows.flatMap((row) => {
-      const { operations, waiting, problems } = found.of(sourceOf.get(row) as StatusSource)
-      return [...operations, ...waiting, ...problems]
-    })
-    return { status, plan: partOf(plan, new Set<object>(own)) }
+    return { status, plan }
   }
   return { decided, all, sourceOf, of }
 }

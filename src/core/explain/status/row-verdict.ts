@@ -1,6 +1,6 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
-import { append } from '../../base/append.ts'
+import { Grouped } from '../../base/append.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
@@ -13,14 +13,15 @@ import type { RowVerdict, VerdictState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
 /** What the plan says of one row. */
-export type RowFindings = Omit<Concern, 'before'>
+export interface RowFindings extends Omit<Concern, 'before'> {
+  /** Keys, the worst first. */
+  readonly causes: readonly string[]
+}
 
 export interface Found {
   of(source: StatusSource): RowFindings
   /** Problems that are about no row: of the node, of a pod without volumes. */
   readonly unassigned: readonly Problem[]
-  /** Keys of the causes of these findings, the worst first. */
-  causesOf(findings: RowFindings): readonly string[]
 }
 
 export function findingsOf(sources: readonly StatusSource[], { plan, decisions }: Omit<Decided, 'context'>): Found {
@@ -33,23 +34,20 @@ export function findingsOf(sources: readonly StatusSource[], { plan, decisions }
   const decided = bySource(decisions, isOf)
   const inOrder = causesInOrder(plan)
   return {
-    of: (source) => ({
-      operations: operations.get(source) ?? [],
-      waiting: waiting.get(source) ?? [],
-      problems: problems.get(source) ?? [],
-      decisions: decided.get(source) ?? [],
-    }),
+    of: (source) => {
+      const own = { operations: operations.of(source), waiting: waiting.of(source), problems: problems.of(source) }
+      return { ...own, decisions: decided.of(source), causes: inOrder(causeKeys(own)) }
+    },
     unassigned: plan.problems.filter((each) => concerns(each).length === 0),
-    causesOf: (findings) => inOrder(causeKeys(findings)),
   }
 }
 
 function bySource<T>(
   all: readonly T[],
   sourcesOf: (each: T) => readonly StatusSource[],
-): ReadonlyMap<StatusSource, readonly T[]> {
-  const found = new Map<StatusSource, T[]>()
-  for (const each of all) for (const source of sourcesOf(each)) append(found, source, each)
+): Pick<Grouped<StatusSource, T>, 'of'> {
+  const found = new Grouped<StatusSource, T>()
+  for (const each of all) for (const source of sourcesOf(each)) found.add(source, each)
   return found
 }
 

@@ -50,7 +50,7 @@ export function statusRow(
     due: dueOf(parts),
     verdict: verdictOf(source, parts, unjudged),
     operations: parts.operations.map(({ id }) => id),
-    causes: found.causesOf(parts),
+    causes: parts.causes,
   }
 }
 
@@ -78,12 +78,11 @@ function mayBeWanted({ desired }: PlanContext, pod: StatusSource['pod'], { plugi
   )
 }
 
-function dueOf({ operations, waiting }: RowFindings): ('remount' | 'expand')[] {
-  const kinds = new Set([...operations, ...waiting].map(({ kind }) => kind))
-  return [
-    ...(kinds.has('RemountVolume') ? (['remount'] as const) : []),
-    ...(kinds.has('ExpandVolume') ? (['expand'] as const) : []),
-  ]
+const DUE = { remount: 'RemountVolume', expand: 'ExpandVolume' } as const
+
+function dueOf({ operations, waiting }: RowFindings): StatusRow['due'] {
+  const findings = [...operations, ...waiting]
+  return (['remount', 'expand'] as const).filter((due) => findings.some(({ kind }) => kind === DUE[due]))
 }
 
 function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: StatusSource): string | undefined {
