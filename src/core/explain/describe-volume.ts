@@ -62,17 +62,11 @@ function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }:
   const planned = [...operations, ...waiting].find(
     (each) => each.volume?.uniqueName !== undefined && areOfOneRow(each.subject, { row: volume.key }),
   )
-  const {
-    wanted: [wanted],
-    ended: [ended],
-    unresolved: [unresolved],
-    uniqueName,
-    mounts,
-  } = volume
-  const own = wanted ?? ended
+  const { wanted, ended, unresolved, uniqueName, mounts } = volume
+  const own = wanted[0] ?? ended[0]
   const known = own === undefined ? planned?.volume : describeWanted(context, own)
   if (known !== undefined) return { ...planned?.volume, ...known, ...describeDevice(mounts.at(-1)) }
-  return describeRow(context, volume, omitUndefined({ uniqueName, podVolumeName: unresolved?.podVolumeName }))
+  return describeRow(context, volume, omitUndefined({ uniqueName, podVolumeName: unresolved[0]?.podVolumeName }))
 }
 
 /** What is known of a volume by its row. @param known better than the row shows it */
@@ -97,18 +91,8 @@ export function describeRow(
 }
 
 /** The spec name, or what comes closest. */
-function nameOf({
-  onDisk,
-  globals,
-  maps,
-  leaked,
-  staged,
-  unresolved,
-  persistentVolume,
-  identity,
-  attachment,
-  uniqueName,
-}: VolumeRow): string {
+function nameOf(volume: VolumeRow): string {
+  const { onDisk, globals, maps, leaked, staged, unresolved, persistentVolume, identity, attachment } = volume
   return (
     onDisk[0]?.name ??
     maps[0]?.name ??
@@ -121,7 +105,7 @@ function nameOf({
     staged[0]?.key ??
     attachment?.spec.source.persistentVolumeName ??
     attachment?.metadata.name ??
-    uniqueName ??
+    volume.uniqueName ??
     'unknown'
   )
 }

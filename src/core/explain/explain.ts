@@ -7,7 +7,6 @@ import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
-import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { stopPod } from '../plan/commands.ts'
@@ -137,14 +136,17 @@ function heldAt(
   operations: readonly Operation[],
 ): Held {
   if (scope.node) return { heldAt: [], content: [], rootDir: inputs.rootDir, devices: [] }
-  const mounted = scope.volumes.flatMap(({ mounts }) => mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))
-  const onDisk = scope.volumes.flatMap(({ onDisk }) => onDisk.map(({ dir }) => inputs.absolute(dir)))
-  const asked = places.filter(({ mounts }) => mounts.length > 0).map(({ path }) => path)
+  const mounts = scope.volumes.flatMap((volume) => volume.mounts)
+  const mounted = mounts.map(({ mountPoint }) => inputs.plain(mountPoint))
+  const onDisk = scope.volumes.flatMap((volume) => volume.onDisk.map(({ dir }) => inputs.absolute(dir)))
+  const asked = places.filter((place) => place.mounts.length > 0).map(({ path }) => path)
+  // Bound on maps and published files: the device, whose openers hold it.
+  const bound = mounts.filter(isDeviceFile).map(({ root }) => undeletedRoot(root).slice(1))
   return {
     heldAt: [...new Set([...mounted, ...onDisk, ...asked])],
     content: operations.flatMap(contentOf),
     rootDir: inputs.rootDir,
-    devices: [...new Set([...deviceFiles(scope.volumes), ...devices])],
+    devices: [...new Set([...bound, ...devices])],
   }
 }
 
@@ -154,14 +156,6 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
   const ending = deletes === undefined ? [] : expects.map(({ path }) => path)
   const going = new Set(expects.flatMap(({ layers }) => layers.map(({ id }) => id)))
   return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, ...(pod && { podUid: pod.uid }) }))
-}
-
-/** Bound on maps and published files: the device, whose openers hold it. */
-function deviceFiles(volumes: readonly VolumeRow[]): string[] {
-  return volumes
-    .flatMap(({ mounts }) => mounts)
-    .filter(isDeviceFile)
-    .map(({ root }) => undeletedRoot(root).slice(1))
 }
 
 function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given): Plan {
@@ -220,63 +214,50 @@ function podNotes(
   uids: readonly string[],
   { operations, waiting }: Pick<Plan, 'operations' | 'waiting'>,
 ): string[] {
+  const isBusy = operations.length + waiting.length > 0
   return uids.flatMap((uid) => {
     const found = classes.of(uid)
-    if (found?.pod?.metadata.deletionTimestamp === undefined) return []
-    return [...endingNotes(inputs, found, operations.length + waiting.length > 0), ...finalizerNotes(found.pod)]
+    const { deletionTimestamp, finalizers = [] } = { ...found?.pod?.metadata }
+    if (found === undefined || deletionTimestamp === undefined) return []
+    const kept = `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`
+    return [endingNote(inputs, found, isBusy), finalizers.length === 0 ? [] : kept].flat()
   })
 }
 
 /** A pod that is being deleted goes from the API once its kubelet reports that it has ended. */
-function endingNotes(
+function endingNote(
   { snapshot: { kubelet } }: ActualInputs,
   { uid, class: name }: PodClass,
   isBusy: boolean,
-): string[] {
+): string | string[] {
   const isUp = kubelet?.running === true
   if (name === 'Frozen' && !isUp)
-    return [
-      `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`,
-    ]
+    return `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`
   if (name !== 'Finished' || (isUp && isBusy)) return []
   if (!isUp)
-    return [
-      `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`,
-    ]
+    return `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`
   const log = kubelet?.unit === undefined ? '' : ` (${commandLine('journalctl', '-u', kubelet.unit)})`
-  return [`The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`]
-}
-
-function finalizerNotes({ metadata: { finalizers = [] } }: NonNullable<PodClass['pod']>): string[] {
-  return finalizers.length === 0
-    ? []
-    : [
-        `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`,
-      ]
+  return `The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`
 }
 
 /** Pods that are asked about, then those of the volumes. */
-function podViews(context: PlanContext, { pods, volumes }: Scope): PodView[] {
+function podViews({ classes, witnesses }: PlanContext, { pods, volumes }: Scope): PodView[] {
   const uids = new Set([...pods, ...(pods.length > 0 ? [] : volumes.flatMap(({ podUids }) => [...podUids]))])
-  return [...uids].flatMap((uid) => podView(context, uid) ?? [])
-}
-
-function podView({ classes, witnesses }: PlanContext, uid: string): PodView | undefined {
-  const found = classes.of(uid)
-  if (found === undefined) return undefined
-  const { pod, ref } = found
-  const [rule, why] = podVerdict(found)
-  const { phase } = { ...pod?.status }
-  const { deletionTimestamp } = { ...pod?.metadata }
-  return {
-    pod: ref,
-    class: found.class,
-    rule,
-    why,
-    listed: pod !== undefined,
-    ...omitUndefined({ phase, deletedAt: deletionTimestamp }),
-    signsOfLife: witnesses.signsOfLife(uid),
-  }
+  return [...uids].flatMap((uid) => {
+    const found = classes.of(uid)
+    if (found === undefined) return []
+    const { pod, ref } = found
+    const [rule, why] = podVerdict(found)
+    return {
+      pod: ref,
+      class: found.class,
+      rule,
+      why,
+      listed: pod !== undefined,
+      ...omitUndefined({ phase: pod?.status?.phase, deletedAt: pod?.metadata.deletionTimestamp }),
+      signsOfLife: witnesses.signsOfLife(uid),
+    }
+  })
 }
 
 // Why nothing is to be done, and why nothing may be.

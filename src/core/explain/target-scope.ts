@@ -23,24 +23,21 @@ export function asker(context: PlanContext): (what: string) => Asked {
   // A path is found without them.
   const things = lazy(() => allThings(context))
   return (what) => {
-    if (isPlace(what)) return placeTarget(context, placeName(what))
+    const place = placeIn(what)
+    if (place !== undefined) return placeTarget(context, place)
     return isThisNodeAsked(context, things(), what)
       ? ofNode(context)
       : ofThings(context, thingsCalled(context, things(), what))
   }
 }
 
-function isPlace(what: string): boolean {
+/** What is asked of a path or a device; undefined: of something else. `mount//a` is `mount/a`, `device/loop3` is one in /dev. */
+function placeIn(what: string): string | undefined {
   const { kind, name } = splitPrefix(what)
-  if (kind === 'Path' || kind === 'Mount' || kind === 'Device') return true
-  return what.startsWith('/') || /^\d+:\d+$/.test(kind === undefined ? what : name)
-}
-
-/** `mount//a` and `mount/a` are the same path, `device/loop3` is one in /dev. */
-function placeName(what: string): string {
-  const { kind, name } = splitPrefix(what)
-  if (kind === undefined || what.startsWith('/')) return what
-  if (kind === 'Device') return /^\d+:\d+$/.test(name) || name.startsWith('/') ? name : `/dev/${name}`
+  const isNumber = /^\d+:\d+$/.test(name)
+  if (what.startsWith('/') || (kind === undefined && isNumber)) return what
+  if (kind === 'Device') return isNumber || name.startsWith('/') ? name : `/dev/${name}`
+  if (kind !== 'Path' && kind !== 'Mount') return undefined
   return name.startsWith('/') ? name : `/${name}`
 }
 

@@ -71,32 +71,30 @@ function pods({ classes }: PlanContext): Thing[] {
 
 /** Those in the API, and those that only a pod or a PersistentVolume names any more. */
 function claims({ inputs, ledger }: PlanContext): Thing[] {
-  const found = new Map<string, Thing>()
-  const note = (full: string, names: readonly string[], about: string, volume: VolumeRow | undefined): void => {
-    const [, own = ''] = full.split('/')
-    const thing: Thing = {
-      kind: 'PersistentVolumeClaim',
-      name: full,
-      ask: `pvc/${full}`,
-      names: [full, own, ...names],
-      about,
-      volume,
-    }
-    if (!found.has(full)) found.set(full, thing)
-  }
-  for (const { metadata, spec } of inputs.snapshot.api?.persistentVolumeClaims ?? []) {
+  const found = (inputs.snapshot.api?.persistentVolumeClaims ?? []).map(({ metadata, spec }) => {
     const full = namespacedName(metadata)
-    const behind = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(full)
-    note(full, uidOf(metadata), `claim ${full}`, behind)
-  }
-  for (const volume of ledger.all) {
-    for (const { claimName, pod } of volume.unresolved)
-      if (claimName !== undefined) note(`${podNamespace(pod)}/${claimName}`, [], 'claim that a pod refers to', volume)
+    const volume = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(full)
+    return claimThing(full, `claim ${full}`, volume, uidOf(metadata))
+  })
+  const referred = ledger.all.flatMap((volume) => {
     const { claimRef } = { ...volume.persistentVolume?.spec }
-    if (claimRef?.name !== undefined)
-      note(namespacedName(claimRef), [], 'claim that a PersistentVolume refers to', volume)
-  }
-  return [...found.values()]
+    return [
+      ...volume.unresolved.flatMap(({ claimName, pod }) =>
+        claimName === undefined
+          ? []
+          : claimThing(`${podNamespace(pod)}/${claimName}`, 'claim that a pod refers to', volume),
+      ),
+      ...(claimRef?.name === undefined
+        ? []
+        : [claimThing(namespacedName(claimRef), 'claim that a PersistentVolume refers to', volume)]),
+    ]
+  })
+  return [...Map.groupBy([...found, ...referred], ({ name }) => name).values()].flatMap(([first]) => first ?? [])
+}
+
+function claimThing(full: string, about: string, volume: VolumeRow | undefined, uids: readonly string[] = []): Thing {
+  const [, own = ''] = full.split('/')
+  return { kind: 'PersistentVolumeClaim', name: full, ask: `pvc/${full}`, names: [full, own, ...uids], about, volume }
 }
 
 /** A snapshot of another tool, or what only refers to an object, may be without its UID. */

@@ -26,61 +26,47 @@ interface Beside {
 export function verdictOf(
   { operations, waiting, problems, decisions }: Concern,
   causes: readonly Cause[],
-  beside: Beside,
+  { dead, untouchable, nothing, ofPod = false }: Beside,
 ): Verdict {
-  const { dead, untouchable, nothing, ofPod = false } = beside
-  const isStuck = ({ blocked }: Operation): boolean =>
-    blocked !== undefined && causeWith(causes, blocked)?.severity !== 'info'
+  const causeOfBlock = (blocked: Operation['blocked']): Cause | undefined =>
+    causes.find(({ key }) => key === blocked?.cause)
+  // A dead mount has its own words, if a place shows it.
+  const problem = (severity: Problem['severity']): Verdict | undefined => {
+    const found = problems.find((each) => each.severity === severity && each.code !== dead?.code)
+    return found && { state: 'problem', message: found.message, code: found.code }
+  }
+  // By the obstacle itself, not by what only follows from it.
+  const blockedAmong = (blocked: readonly Operation[]): Verdict | undefined => {
+    const own = blocked.filter((each) => causeOfBlock(each.blocked)?.code === each.blocked?.code)
+    const first = mattersMost(own) ?? blocked[0]
+    if (first?.blocked === undefined) return undefined
+    const { code, message } = causeOfBlock(first.blocked) ?? first.blocked
+    return { state: 'blocked', message, code, rule: first.rule }
+  }
+  const blocked = operations.filter((each) => each.blocked !== undefined)
+  const isStuck = (each: Operation): boolean => causeOfBlock(each.blocked)?.severity !== 'info'
+  const wait = mattersMost(waiting)
+  const ready = mattersMost(operations.filter((each) => each.blocked === undefined))
+  const state = ofPod ? ready?.podState : undefined
+  // Something is left for a doubt that a person can end (S3).
+  const doubt = decisions.find(({ obstacle }) => obstacle !== undefined)
   return (
-    // A dead mount has its own words, if a place shows it.
-    problemVerdict(problems, 'error', dead) ??
+    problem('error') ??
     dead ??
-    blockedVerdict(operations.filter(isStuck), causes) ??
+    blockedAmong(blocked.filter(isStuck)) ??
     untouchable ??
-    waitingVerdict(waiting) ??
-    readyVerdict(
-      operations.filter(({ blocked }) => blocked === undefined),
-      ofPod,
-    ) ??
-    blockedVerdict(operations, causes) ??
-    doubtVerdict(decisions) ??
-    problemVerdict(problems, 'warning', dead) ??
+    (wait && { state: 'waiting', message: wait.message, code: wait.code, rule: wait.rule }) ??
+    (ready && { state: 'operation', message: state ?? ready.message, code: ready.reason, rule: ready.rule }) ??
+    blockedAmong(blocked) ??
+    (doubt?.obstacle && {
+      state: 'problem',
+      message: `left alone: ${doubt.obstacle.message}`,
+      code: doubt.obstacle.code,
+      rule: doubt.rule,
+    }) ??
+    problem('warning') ??
     nothing
   )
-}
-
-function problemVerdict(
-  problems: Concern['problems'],
-  severity: Problem['severity'],
-  dead: Verdict | undefined,
-): Verdict | undefined {
-  const found = problems.find((each) => each.severity === severity && each.code !== dead?.code)
-  return found && { state: 'problem', message: found.message, code: found.code }
-}
-
-/** By the obstacle itself, not by what only follows from it. */
-function blockedVerdict(operations: Concern['operations'], causes: readonly Cause[]): Verdict | undefined {
-  const own = operations.filter(({ blocked }) => causeWith(causes, blocked)?.code === blocked?.code)
-  const first = mattersMost(own) ?? operations.find(({ blocked }) => blocked !== undefined)
-  if (first?.blocked === undefined) return undefined
-  const { code, message } = first.blocked
-  const says = causeWith(causes, first.blocked)
-  return { state: 'blocked', message: says?.message ?? message, code: says?.code ?? code, rule: first.rule }
-}
-
-function causeWith(causes: readonly Cause[], blocked: Operation['blocked']): Cause | undefined {
-  return causes.find(({ key }) => key === blocked?.cause)
-}
-
-function waitingVerdict(waiting: Concern['waiting']): Verdict | undefined {
-  const first = mattersMost(waiting)
-  return first && { state: 'waiting', message: first.message, code: first.code, rule: first.rule }
-}
-
-function readyVerdict(operations: Concern['operations'], ofPod: boolean): Verdict | undefined {
-  const first = mattersMost(operations)
-  const message = (ofPod ? first?.podState : undefined) ?? first?.message ?? ''
-  return first && { state: 'operation', message, code: first.reason, rule: first.rule }
 }
 
 /** The first of a volume with people's data: a config map comes back, and is done with at once. */
@@ -100,14 +86,6 @@ export function deadVerdict(places: readonly Place[]): Verdict | undefined {
   return place && { state: 'problem', message: `the mount on ${place.path} is dead: ${place.dead}`, code: 'DeadMount' }
 }
 
-/** Something is left for a doubt that a person can end (S3). */
-function doubtVerdict(decisions: readonly Decision[]): Verdict | undefined {
-  const found = decisions.find(({ obstacle }) => obstacle !== undefined)
-  if (found?.obstacle === undefined) return undefined
-  const { code, message } = found.obstacle
-  return { state: 'problem', message: `left alone: ${message}`, code, rule: found.rule }
-}
-
 // What an answer is about first: what is worst off, and of that the one with most behind it.
 
 /** What only a flag is missing for comes after what would be done. */
@@ -121,18 +99,11 @@ function rankOf({ state, code: of }: Verdict): number {
   return isAsked ? EXPLAINED_STATES.indexOf('operation') + 0.5 : EXPLAINED_STATES.indexOf(state)
 }
 
-/** A volume with a claim matters more than a config map. */
+/** What is dead comes first, what has a broken link before what has none; a volume with a claim matters more than a config map. */
 export function byWorst(volumes: readonly VolumeView[]): VolumeView[] {
+  const isDead = ({ places }: VolumeView): number => (places.some(({ dead }) => dead !== undefined) ? 1 : 0)
+  const isBroken = ({ chain }: VolumeView): number => (chain.some(({ state }) => state === 'bad') ? 1 : 0)
   return volumes.toSorted(
-    (a, b) => deadFirst(a) - deadFirst(b) || worstFirst(a, b) || badOf(b) - badOf(a) || b.chain.length - a.chain.length,
+    (a, b) => isDead(b) - isDead(a) || worstFirst(a, b) || isBroken(b) - isBroken(a) || b.chain.length - a.chain.length,
   )
-}
-
-function deadFirst({ places }: VolumeView): number {
-  return places.some(({ dead }) => dead !== undefined) ? 0 : 1
-}
-
-/** Is a link broken. */
-function badOf({ chain }: VolumeView): number {
-  return chain.some(({ state }) => state === 'bad') ? 1 : 0
 }
