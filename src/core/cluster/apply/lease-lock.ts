@@ -72,18 +72,7 @@ function nameOf(lease: Lease | undefined): string | undefined {
   return lease?.spec?.holderIdentity?.replace(/ [0-9a-f-]{36}$/, '') || undefined
 }
 
-export interface LeaseLock {
-  /** The dead apply whose lease was taken over. */
-  readonly takenOverFrom: string | undefined
-  /**
-   * Renews the lease when it is time; called before each change, and while something is waited for.
-   *
-   * @throws OperationRefused Locked if somebody else has it, or it could have expired
-   */
-  keep(): Promise<void>
-  /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
-  release(): Promise<void>
-}
+export type LeaseLock = ReturnType<typeof leaseLock>['lock']
 
 function leaseLock(client: KubeClient, own: string, durationSeconds: number, takenOverFrom: string | undefined) {
   let version: string | undefined
@@ -130,15 +119,22 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
     }
   }
 
-  const lock: LeaseLock = {
+  const lock = {
+    /** The dead apply whose lease was taken over. */
     takenOverFrom,
-    keep: () => {
+    /**
+     * Renews the lease when it is time; called before each change, and while something is waited for.
+     *
+     * @throws OperationRefused Locked if somebody else has it, or it could have expired
+     */
+    keep: (): Promise<void> => {
       keeping ??= renew().finally(() => {
         keeping = undefined
       })
       return keeping
     },
-    release: async () => {
+    /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
+    release: async (): Promise<void> => {
       await unlessRefused(write(''))
     },
   }

@@ -150,12 +150,13 @@ const csi = kept({
   migrated: texts,
 })
 
+const named = { name: needed(text), uid: needed(text) }
+const times = { createdAt: text, deletedAt: text }
+
 const node = kept({
-  name: needed(text),
-  uid: needed(text),
+  ...named,
+  ...times,
   resourceVersion: needed(text),
-  createdAt: text,
-  deletedAt: text,
   /** R702: the annotation's key counts, whatever its value. */
   managed: needed(flag),
   /** Status of the condition Ready; absent: there is none. */
@@ -188,11 +189,9 @@ const podVolume: Shape<ClusterPodVolume> = (value, at) =>
   Object.hasOwn((value ?? {}) as object, 'source') ? inlineVolume(value, at) : claimedVolume(value, at)
 
 const pod = kept({
+  ...named,
+  ...times,
   namespace: needed(text),
-  name: needed(text),
-  uid: needed(text),
-  createdAt: text,
-  deletedAt: text,
   /** spec.nodeName; absent: not scheduled. */
   node: text,
   /** R221: the controller counts the pod as terminated. */
@@ -207,8 +206,7 @@ const pod = kept({
 export interface ClusterPod extends ShapeOf<typeof pod> {}
 
 const volume = kept({
-  name: needed(text),
-  uid: needed(text),
+  ...named,
   deletedAt: text,
   finalizers: texts,
   phase: text,
@@ -233,11 +231,9 @@ const attachError = kept({ message: needed(text), time: text })
 export interface AttachmentError extends ShapeOf<typeof attachError> {}
 
 const attachment = kept({
-  name: needed(text),
-  uid: needed(text),
+  ...named,
+  ...times,
   resourceVersion: needed(text),
-  createdAt: text,
-  deletedAt: text,
   finalizers: texts,
   attacher: needed(text),
   node: needed(text),
@@ -342,28 +338,15 @@ export class ClusterObjects {
     return this.isWhole(resource) ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
   }
 
-  node(name: string): Lookup<ClusterNode> {
-    return this.#find('nodes', { name })
-  }
-
-  claim(namespace: string, name: string): Lookup<ClaimFacts> {
-    return this.#find('persistentvolumeclaims', { namespace, name })
-  }
-
-  volume(name: string): Lookup<ClusterVolume> {
-    return this.#find('persistentvolumes', { name })
-  }
-
-  attachment(name: string): Lookup<ClusterAttachment> {
-    return this.#find('volumeattachments', { name })
-  }
-
+  readonly node = (name: string) => this.#find('nodes', { name })
+  readonly claim = (namespace: string, name: string) => this.#find('persistentvolumeclaims', { namespace, name })
+  readonly volume = (name: string) => this.#find('persistentvolumes', { name })
+  readonly attachment = (name: string) => this.#find('volumeattachments', { name })
   /** As what names volumes asks for it. */
-  csiDriver(name: string): Lookup<Pick<CsiDriver, 'spec'>> {
-    return mapFound(this.#find('csidrivers', { name }), ({ attachRequired }) => ({
-      spec: omitUndefined({ attachRequired }),
-    }))
-  }
+  readonly csiDriver = (name: string) =>
+    mapFound(this.#find('csidrivers', { name }), ({ attachRequired }): Pick<CsiDriver, 'spec'> => {
+      return { spec: omitUndefined({ attachRequired }) }
+    })
 }
 
 function nameOf({ namespace, name }: ObjectKey): string {
@@ -385,13 +368,8 @@ export function serverTime({ capturedAt, clockUnknown }: ClusterState): number |
 
 /** The newest of some times, as text; undefined if one of them is not known: what is not known was just now (S28). */
 export function newestOf(times: readonly (string | undefined)[]): string | undefined {
-  let newest: string | undefined
-  for (const each of times) {
-    const time = timeOf(each)
-    if (time === undefined) return undefined
-    if (newest === undefined || time > (timeOf(newest) ?? 0)) newest = each
-  }
-  return newest
+  if (times.some((each) => timeOf(each) === undefined)) return undefined
+  return times.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0))[0]
 }
 
 /** The latest of some times, as text: of signs of life those that are missing say nothing. */

@@ -60,18 +60,14 @@ export function subjectOf({ nodes, volume, attachment, claim, driver, list, pods
 }
 
 export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, ClusterProblem> {
-  readonly #detaches = new Grouped<string, ClusterDraft>()
+  /** Planned detaches of a volume. */
+  readonly detachesOf = new Grouped<string, ClusterDraft>()
 
   add(operation: Omit<ClusterDraft, 'subject'>): void {
     const { kind, node, volume, attachment } = operation
     const draft = { ...operation, subject: subjectOf({ nodes: [node], volume, attachment: attachment.name }) }
     this.operations.push(draft)
-    if (kind === 'DetachVolume' && volume.uniqueName !== undefined) this.#detaches.add(volume.uniqueName, draft)
-  }
-
-  /** Planned detaches of a volume. */
-  detachesOf(uniqueName: string): readonly ClusterDraft[] {
-    return this.#detaches.of(uniqueName)
+    if (kind === 'DetachVolume' && volume.uniqueName !== undefined) this.detachesOf.add(volume.uniqueName, draft)
   }
 
   wait(

@@ -153,17 +153,17 @@ function inlineVolume(
  * Why the controller does not attach a volume that a pod of the node has. All of these hold a detach: the controller remembers
  * what it wanted before, and volctl cannot (R118, R709).
  */
-export type NotAttachedFor =
-  /** The driver needs no attachment. */
-  | 'NotAttachable'
-  /** The CSIDriver could not be read. */
-  | 'AttachabilityUnknown'
-  /** The kubelet of the node mounts the in-tree volume itself. */
-  | 'NotMigrated'
+export const NOT_ATTACHED = {
+  NotAttachable: 'the driver needs no attachment',
+  AttachabilityUnknown: 'whether the driver needs an attachment could not be read',
+  NotMigrated: 'the kubelet of the node mounts the in-tree volume itself',
   /** The claim is not bound to it, or not the pod's. */
-  | 'Unusable'
+  Unusable: 'the pod cannot use the volume',
   /** The node's kubelet attaches, or the Node is not known. */
-  | 'NotManaged'
+  NotManaged: 'the controller does not manage the node',
+}
+
+export type NotAttachedFor = keyof typeof NOT_ATTACHED
 
 export function whyNotAttached(
   { volume, fault }: ResolvedPodVolume,

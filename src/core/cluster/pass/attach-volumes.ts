@@ -172,7 +172,7 @@ function whereElse(context: ClusterContext, findings: ClusterFindings, { volume,
   if (known.some(isWanted)) return undefined
   const unknown = context.rows.unidentified.of(driver).map(({ object }) => object)
   if (unknown.length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
-  const after = findings.detachesOf(uniqueName).filter((each) => each.node !== node)
+  const after = findings.detachesOf.of(uniqueName).filter((each) => each.node !== node)
   const planned = new Set(after.map(({ attachment }) => attachment.name))
   const having = known.filter((row) =>
     row.attached.length > 0 ? row.attached.some(({ object }) => !planned.has(object.name)) : mayUse(context, row),

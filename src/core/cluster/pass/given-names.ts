@@ -29,7 +29,7 @@ import {
   unresolvedKey,
 } from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
-import { isExclusive, type NotAttachedFor, volumeRef } from '../model/volumes.ts'
+import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
 export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => {
@@ -265,7 +265,7 @@ function standOn({ rows }: ClusterContext, row: Row): Stand {
     pods.length > 0
       ? `wanted by ${few(pods.map(namespacedName))}`
       : held !== undefined
-        ? `of ${few(others.map(({ pod }) => namespacedName(pod)))} (${HELD[held.why]})`
+        ? `of ${few(others.map(({ pod }) => namespacedName(pod)))} (${NOT_ATTACHED[held.why]})`
         : ended.length > 0
           ? `of ${few(ended.map(namespacedName))}, which ended`
           : 'wanted by no pod'
@@ -288,12 +288,4 @@ function few(names: readonly string[]): string {
 function attachedTo({ object: { node, attached, deletedAt } }: Attached): string {
   if (deletedAt !== undefined) return `being detached from ${node}`
   return attached === true ? `attached to ${node}` : `being attached to ${node}`
-}
-
-const HELD: Readonly<Record<NotAttachedFor, string>> = {
-  NotAttachable: 'the driver needs no attachment',
-  AttachabilityUnknown: 'whether the driver needs an attachment could not be read',
-  NotMigrated: 'the kubelet of the node mounts the in-tree volume itself',
-  Unusable: 'the pod cannot use the volume',
-  NotManaged: 'the controller does not manage the node',
 }

@@ -12,7 +12,7 @@ import type {
   PodVolumeSource,
   VolumeAttachment,
 } from '../../kube/api/objects.ts'
-import { inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
+import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
@@ -106,18 +106,7 @@ export function lostLease(lease: LeaseEvidence): { readonly leaseRenewTime?: str
  * Inline sources that the controller would attach: FC, iSCSI, flexVolume, and the in-tree disks that become CSI volumes. Others
  * (config maps, CSI inline volumes, NFS …) are never attached (R010, C35), so they are left out.
  */
-const ATTACHED_SOURCES = [
-  'awsElasticBlockStore',
-  'gcePersistentDisk',
-  'azureDisk',
-  'cinder',
-  'vsphereVolume',
-  'portworxVolume',
-  'azureFile',
-  'iscsi',
-  'fc',
-  'flexVolume',
-] as const satisfies readonly (keyof PodVolumeSource)[]
+const ATTACHED_SOURCES = [...Object.keys(IN_TREE), 'iscsi', 'fc', 'flexVolume'] as readonly (keyof PodVolumeSource)[]
 
 /** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
 export function podRecord(pod: Pod): ClusterPod | undefined {
@@ -172,7 +161,7 @@ export const CREATED_BY = 'volctl.io/created-by'
  */
 export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['lookup']): ClusterVolume {
   const { metadata, spec, status } = volume
-  const { claimRef } = spec
+  const { namespace = '', name = '', uid } = spec.claimRef ?? {}
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -182,17 +171,9 @@ export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['loo
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
       phase: status?.phase,
-      claim: claimRef == null ? undefined : claimOf(claimRef),
+      claim: spec.claimRef == null ? undefined : { namespace, name, ...omitUndefined({ uid }) },
     }),
   }
-}
-
-function claimOf({
-  namespace = '',
-  name = '',
-  uid,
-}: NonNullable<PersistentVolume['spec']['claimRef']>): NonNullable<ClusterVolume['claim']> {
-  return { namespace, name, ...omitUndefined({ uid }) }
 }
 
 type Names = Pick<
@@ -213,7 +194,8 @@ function namesOf(volume: PersistentVolume, lookup: SpecContext['lookup']): Names
 }
 
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {
-  const { persistentVolumeName, inlineVolumeSpec } = spec.source
+  const { persistentVolumeName, inlineVolumeSpec: inline } = spec.source
+  const { driver, volumeHandle: handle } = inline?.csi ?? {}
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -226,16 +208,12 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
       deletedAt: metadata.deletionTimestamp,
       finalizers: metadata.finalizers,
       persistentVolume: persistentVolumeName || undefined,
-      inline: inlineVolumeSpec == null ? undefined : inlineOf(inlineVolumeSpec),
+      inline: inline == null ? undefined : omitUndefined({ driver, handle }),
       attached: status?.attached,
       attachError: errorOf(status?.attachError),
       detachError: errorOf(status?.detachError),
     }),
   }
-}
-
-function inlineOf({ csi }: PersistentVolume['spec']): NonNullable<ClusterAttachment['inline']> {
-  return omitUndefined({ driver: csi?.driver, handle: csi?.volumeHandle })
 }
 
 /** Drivers write long messages; the beginning has the cause. */
