@@ -12,6 +12,7 @@ import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
+import { attachabilityOf as attachabilityOfDriver } from '../volumes/csi.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { PLUGINS } from '../volumes/registry.ts'
@@ -137,9 +138,7 @@ export function attachabilityOf(context: PlanContext, volume: VolumeRow): Attach
   // An inline volume is never attached, whatever its driver does with other volumes (C35).
   if (onDisk.some(({ podUid, name }) => handle === inlineCsiHandle(podUid, unescapeQualifiedName(name))))
     return 'notAttachable'
-  const found = asked(context, (objects) => objects.csiDriver(driver))
-  if (found.state === 'Unknown') return 'unknown'
-  return found.state === 'Found' && found.object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
+  return attachabilityOfDriver(driver, { csiDriver: (name) => asked(context, (objects) => objects.csiDriver(name)) })
 }
 
 export type Judged = Pick<Link, 'state' | 'says'>

@@ -47,7 +47,7 @@ export const csi: VolumePlugin = {
 }
 
 /** Only an explicit `attachRequired: false` makes the attach unnecessary; a missing CSIDriver does not (R012, C35). */
-function attachabilityOf(driver: string, lookup: SpecContext['lookup']): Attachability {
+export function attachabilityOf(driver: string, lookup: SpecContext['lookup']): Attachability {
   const found = lookup.csiDriver(driver)
   if (found.state === 'Unknown') return 'unknown'
   const required = found.state === 'Absent' || found.object.spec.attachRequired !== false

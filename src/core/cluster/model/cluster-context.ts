@@ -3,6 +3,7 @@
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
+import { attachabilityOf } from '../../volumes/csi.ts'
 import {
   type ClusterNode,
   ClusterObjects,
@@ -177,8 +178,7 @@ export class ClusterContext {
 
   /** A driver that needs no attachment has no external attacher as a rule. */
   lookAtWhoDetaches(attachment: string, driver: string): string {
-    const found = this.objects.csiDriver(driver)
-    return found.state === 'Found' && found.object.spec.attachRequired === false
+    return attachabilityOf(driver, this.objects) === 'notAttachable'
       ? `Driver ${driver} needs no attachment. Look at the attachment: ${describeAttachment(attachment)}`
       : lookAtAttacher(attachment, driver)
   }

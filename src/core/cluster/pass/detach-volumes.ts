@@ -24,6 +24,7 @@ import type { ClusterStep, DetachException, Evidence } from '../../plan/cluster-
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { attachabilityOf } from '../../volumes/csi.ts'
 import type { ClusterContext, Readiness } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
 import {
@@ -364,13 +365,12 @@ function inUseHint(context: ClusterContext, node: ClusterNode): string {
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
 function useNotReported({ objects }: ClusterContext, object: ClusterAttachment): Blocked | undefined {
   const { attacher: driver, node, name } = object
-  const found = objects.csiDriver(driver)
-  if (found.state === 'Absent' || (found.state === 'Found' && found.object.spec.attachRequired !== false))
-    return undefined
+  const attachability = attachabilityOf(driver, objects)
+  if (attachability === 'attachable') return undefined
   const why =
-    found.state === 'Found'
+    attachability === 'notAttachable'
       ? `driver ${driver} needs no attachment: no`
-      : `the CSIDriver of driver ${driver} ${found.reason}: perhaps no`
+      : `the CSIDriver of driver ${driver} was not read: perhaps no`
   return blockedBy(
     'UseNotReported',
     `${why} node reports its volumes in use`,
