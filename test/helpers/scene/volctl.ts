@@ -9,12 +9,19 @@ import type { Scene } from './scene.ts'
 /** Its status is undefined where a signal has ended it. */
 export type Run = Result
 
-/** Codes of what an apply's own look finds in use: a plan that was made a moment before says so (docs/contract.md). */
-const KNOWN_BEFORE: ReadonlySet<string> = new Set(['HeldBy', 'UsersUnknown', 'DeviceUnknown'])
+/** What apply alone finds, by its code: the closed list of docs/contract.md. */
+const FOUND_BY_APPLY: ReadonlySet<string> = new Set([
+  // What a driver answers.
+  ...['DriverFailed', 'DriverRefused', 'DriverUnavailable', 'OperationPending', 'VolumeNotFound'],
+  ...['TimedOut', 'SharedConnection'],
+  // What comes after the plan: the disk is full, the API or the runtime is away, a kubelet or a pod is back.
+  ...['WriteFailed', 'JournalFailed', 'ApiFailed', 'ApiUnreachable', 'Forbidden', 'AlivenessUnknown'],
+  ...['KubeletRunning', 'WantedAgain', 'PodStillRunning', 'Interrupted'],
+])
 
 /**
- * What a plan calls ready, an apply does: an apply that makes its own plan neither fails nor refuses an operation for a use that was
- * there when it planned. (A plan file may be older than the use.)
+ * What a plan calls ready, an apply does: an apply that makes its own plan neither fails nor refuses an operation that takes something
+ * away for anything that was there when it planned. (A plan file may be older.)
  */
 function requireReadyDone({ stdout }: Run, args: readonly string[]): void {
   if (!args.includes('ndjson') || args[1]?.startsWith('-') !== true) return
@@ -22,9 +29,9 @@ function requireReadyDone({ stdout }: Run, args: readonly string[]): void {
     if (!/"type":"(?:failed|refused)"/.test(line)) continue
     const { code, kind, message } = JSON.parse(line) as Record<string, string>
     // Of a call that waits for a dead server no process shows that it has the mount.
-    const isSeen =
-      TAKING_AWAY.has(kind as OperationKind) && KNOWN_BEFORE.has(code ?? '') && !message?.endsWith(' is in use')
-    if (isSeen) throw new Error(`a ready ${kind} was not done (${code}): ${message}`)
+    const isFound = FOUND_BY_APPLY.has(code ?? '') || (code === 'HeldBy' && message?.endsWith(' is in use'))
+    if (TAKING_AWAY.has(kind as OperationKind) && !isFound)
+      throw new Error(`a ready ${kind} was not done (${code}): ${message}`)
   }
 }
 
