@@ -38,9 +38,8 @@ const RELEASING: ReadonlySet<StepOp> = new Set<StepOp>([
  * True if the operation may take a device away: an unmap, a driver's unstage or the release of a LUN may, a plain umount does not.
  */
 export function takesDevice({ kind, steps }: Operation): boolean {
-  if (kind === 'UnmapVolume') return true
-  if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
-  return kind === 'UnmapDevice' || steps.some(({ op }) => RELEASING.has(op))
+  const mayRelease = (): boolean => steps.some(({ op }) => RELEASING.has(op))
+  return kind === 'UnmapVolume' || kind === 'UnmapDevice' || (kind === 'UnmountDevice' && mayRelease())
 }
 
 /** Which devices nobody else may use, and what is no use of them. */

@@ -25,55 +25,44 @@ function isDeviceUnknown({ record, operation }: MachineFacts): boolean {
   return record.devices.size === 0 && operation.volume?.givenDevice !== NO_DEVICE
 }
 
-/** What the device is, and what is made of it, before anybody is asked who has it: noted in the record. A --device that is none of this node refuses. */
+/**
+ * What the device is, and what is made of it, before anybody is asked who has it: noted in the record. What --device names counts,
+ * regardless of other evidence; one that is none of this node refuses. Without it, and if none is known, the devices whose names match
+ * the attachment's metadata or the volume handle.
+ */
 export async function findDevice(facts: MachineFacts): Promise<Verdict | undefined> {
-  const { operation, host } = facts
+  const { operation, record, host } = facts
   const isDetach = operation.kind === 'DetachVolume'
   if (!isDetach) noteOverlays(facts)
   if (!isDetach && !(takesDevice(operation) && isDeviceUnknown(facts))) return undefined
   const given = operation.volume?.givenDevice
-  const isNamed = given !== undefined && given !== NO_DEVICE
-  const dev = isNamed ? deviceAt(given, host) : undefined
-  if (!isNamed || dev !== undefined) {
-    if (isDetach) noteAttached(facts, dev)
-    else await noteStaged(facts, dev)
-    return undefined
-  }
-  return {
-    code: 'DeviceUnknown',
-    message: `--device names ${given}, which is not a block device of this node`,
-    hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
-  }
+  const dev = given === undefined || given === NO_DEVICE ? undefined : deviceAt(given, host)
+  if (given !== undefined && given !== NO_DEVICE && dev === undefined)
+    return {
+      code: 'DeviceUnknown',
+      message: `--device names ${given}, which is not a block device of this node`,
+      hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
+    }
+  if (isDetach && given !== undefined) record.forgetFound()
+  if (dev !== undefined && isDetach) record.note(dev)
+  else if (dev !== undefined) record.noteFound(dev)
+  else if (isDeviceUnknown(facts)) for (const each of await devicesByName(facts)) record.noteFound(each)
+  return undefined
 }
 
-/**
- * The device that --device names, regardless of other evidence. Without --device, and if none is known, the devices whose names match
- * the attachment's metadata or the volume handle.
- */
-function noteAttached(facts: MachineFacts, given: string | undefined): void {
-  const { operation, record, attachment } = facts
-  if (operation.volume?.givenDevice !== undefined) record.forgetFound()
-  if (given !== undefined) record.note(given)
-  if (isDeviceUnknown(facts)) for (const dev of devicesNamed(clues(operation, attachment), facts)) record.noteFound(dev)
-}
-
-/**
- * The same before a driver unstages a volume that is no longer mounted or mapped here. The node's own devices are never a volume's
- * (O36).
- */
-async function noteStaged(facts: MachineFacts, given: string | undefined): Promise<void> {
-  const { operation, record, plan, host } = facts
+/** Before a driver unstages a volume, the attachment is asked for, and the node's own devices are never a volume's (O36). */
+async function devicesByName(facts: MachineFacts): Promise<readonly string[]> {
+  const { operation, attachment, plan, host } = facts
+  if (operation.kind === 'DetachVolume') return devicesNamed(clues(operation, attachment), facts)
   const { driver, handle, plugin } = operation.volume ?? {}
-  if (given !== undefined) return record.noteFound(given)
-  if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
+  if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return []
   const detach = plan.operations.find(
     ({ kind, subject }) => kind === 'DetachVolume' && areOfOneRow(subject, operation.subject),
   )
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
-  const attachment = await askCluster(facts, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
+  const asked = await askCluster(facts, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
   const own = ownOf(facts).devices
-  for (const dev of devicesNamed(clues(operation, attachment), facts))
-    if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
+  return devicesNamed(clues(operation, asked), facts).filter((dev) => !own.has(host.blockTree.nameOf(dev) ?? ''))
 }
 
 /** A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all. */

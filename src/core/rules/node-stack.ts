@@ -53,13 +53,17 @@ export function nodesOwn(
   const kept = at(fstabOf(host).places)
   const devices = new Set<string>()
   for (const mount of system) {
-    const numbers = namesBehind(mount, blockTree).flatMap((name) => blockTree.node(name)?.dev ?? [])
-    for (const dev of [mount.dev, ...numbers]) {
+    for (const dev of [mount.dev, ...numbersBehind(mount, blockTree)]) {
       if (dev.startsWith('0:')) continue
       for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)) devices.add(name)
     }
   }
   return { fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)), devices }
+}
+
+/** "major:minor" of the devices behind a mount whose own number differs from theirs. */
+function numbersBehind(mount: Parameters<typeof namesBehind>[0], tree: Host['blockTree']): string[] {
+  return namesBehind(mount, tree).flatMap((name) => tree.node(name)?.dev ?? [])
 }
 
 /** As it is now. */
@@ -227,9 +231,7 @@ export class VolumeRecords {
       const device = deviceBehind(layer, this.#host)
       return { dev, root, fsType, source, behind: device === undefined ? [] : [device] }
     }
-    const behind = namesBehind({ dev, root, fsType, source }, blockTree).flatMap(
-      (name) => blockTree.node(name)?.dev ?? [],
-    )
+    const behind = numbersBehind({ dev, root, fsType, source }, blockTree)
     // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
     const keeper = mount === undefined ? undefined : keeperOf(mount, table(), this.#plan.rootDir)
