@@ -162,6 +162,13 @@ export class FakeStorage {
     this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
   }
 
+  /** Another disk of this name; where sessions have it stays. */
+  readdress(name: string, address: string): void {
+    mkdirSync(`${this.sys}/devices/${address}`, { recursive: true })
+    rmSync(`${this.sys}/block/${name}/device`)
+    symlinkSync(`${this.sys}/devices/${address}`, `${this.sys}/block/${name}/device`)
+  }
+
   /** Its "major:minor". */
   devOf(name: string): string {
     return readFileSync(`${this.sys}/block/${name}/dev`, 'utf8').trim()

@@ -497,6 +497,11 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
       commands: [FLUSH],
     },
     {
+      name: 'the session has it at another address than sysfs',
+      make: () => storage.readdress('sdb', '9:0:0:7'),
+      code: 'failed ForeignDevice',
+    },
+    {
       name: 'another device than this LUN was mounted',
       given: { disk: 'sdq' },
       make: () => {},
