@@ -42,16 +42,29 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const clocks = { now, skewMs: api?.clockSkewMs }
   const lease = leaseRenewed(api?.lease, clocks)
   const unit = kubelet.stoppedAt === undefined ? undefined : momentOf(kubelet.stoppedAt, { now })
+  const heartbeat = api?.node?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime
+  // If the unit shows a stop after the renewal, no later renewal can have been missed.
   const unexplained = lease !== undefined && (unit === undefined || lease.at > unit + ROUNDING_MS)
   const lives = unexplained && now - lease.at < lease.durationMs
   const renewed = lives && [
     kubelet.note,
     `the node's lease was renewed ${Math.round((now - lease.at) / 1000)} s ago: a kubelet of this name ran then, and may still run`,
   ]
+  const moments: [StopShownBy, number][] = []
+  if (unit !== undefined) moments.push(['unit', unit])
+  if (lease !== undefined) moments.push(['lease', unexplained ? lease.at + lease.durationMs / RENEWALS : lease.at])
+  if (heartbeat) {
+    const intervalMs = moments.length === 0 ? STATUS_INTERVAL_MS : 0
+    moments.push(['heartbeat', momentOf(heartbeat, clocks) + intervalMs])
+  }
+  const [[stopShownBy, at] = ['nothing', now] as const] = moments.toSorted((a, b) => b[1] - a[1])
   // Never started here, and nothing uncertain: stopped long enough ago.
-  const stop =
-    unit === undefined && !stopUnknown ? {} : latestStop({ unit, lease, heartbeat: heartbeat(api, clocks), now })
-  return { ...kubelet, ...stop, ...(renewed && { mayReturn: true, note: renewed.filter(Boolean).join('; ') }) }
+  const isKnown = unit !== undefined || stopUnknown
+  return {
+    ...kubelet,
+    ...(isKnown && { stoppedAt: rfc3339(Math.min(now, at)), stopShownBy }),
+    ...(renewed && { mayReturn: true, note: renewed.filter(Boolean).join('; ') }),
+  }
 }
 
 /** True if the lease is younger than its duration, and was renewed since a moment. Both in milliseconds since the epoch. */
@@ -87,34 +100,6 @@ function leaseRenewed(lease: Lease | undefined, clocks: Clocks): Renewal | undef
   if (!renewTime) return undefined
   const seconds = leaseDurationSeconds ?? 0
   return { at: momentOf(renewTime, clocks), durationMs: seconds > 0 ? seconds * 1000 : LEASE_DURATION_MS }
-}
-
-function heartbeat(api: ApiSnapshot | undefined, clocks: Clocks): number | undefined {
-  const time = api?.node?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime
-  return time ? momentOf(time, clocks) : undefined
-}
-
-interface Evidence {
-  readonly unit: number | undefined
-  readonly lease: Renewal | undefined
-  readonly heartbeat: number | undefined
-  readonly now: number
-}
-
-function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnapshot, 'stoppedAt' | 'stopShownBy'> {
-  const moments: [StopShownBy, number][] = []
-  if (unit !== undefined) moments.push(['unit', unit])
-  if (lease !== undefined) {
-    // If the unit shows a stop after the renewal, no later renewal can have been missed.
-    const explained = unit !== undefined && lease.at <= unit + ROUNDING_MS
-    moments.push(['lease', explained ? lease.at : lease.at + lease.durationMs / RENEWALS])
-  }
-  if (heartbeat !== undefined) {
-    const alone = unit === undefined && lease === undefined
-    moments.push(['heartbeat', alone ? heartbeat + STATUS_INTERVAL_MS : heartbeat])
-  }
-  const [[stopShownBy, at] = ['nothing', now] as const] = moments.toSorted((a, b) => b[1] - a[1])
-  return { stoppedAt: rfc3339(Math.min(now, at)), stopShownBy }
 }
 
 /**
