@@ -24,15 +24,16 @@ const LOGINS: Readonly<Record<string, string>> = {
 const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
 
 /**
- * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's proxy support, cheap to bundle and to load.
+ * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's support of SOCKS proxies, cheap to bundle and to load.
  *
  * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each start.
  * So here
  *   - the generated index, as config.js imports it, becomes the two small files whose names it uses;
  *   - its ways to log in are left out, since some start programs and open files: volctl has its own (S33);
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
- *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle. This
- *     depends on client-node's internals: test/kube/esbuild-client-node.test.ts bundles it and tries each way to log in.
+ *   - undici, which only client-node's own requests use and volctl never makes, and hpagent, for proxies of HTTP, which
+ *     Node.js knows itself, are left outside the bundle. This depends on client-node's internals:
+ *     test/kube/esbuild-client-node.test.ts bundles it and tries each way to log in.
  */
 export function clientNodePlugin(): Plugin {
   return {
@@ -54,7 +55,10 @@ export function clientNodePlugin(): Plugin {
       }))
 
       loadLazily(build, 'client-node-lazy', CLIENT_NODE, CLIENT_NODE_LAZY)
-      build.onResolve({ filter: /^undici$/, namespace: 'client-node-lazy' }, ({ path }) => ({ path, external: true }))
+      build.onResolve({ filter: /^(hpagent|undici)$/, namespace: 'client-node-lazy' }, ({ path }) => ({
+        path,
+        external: true,
+      }))
     },
   }
 }
