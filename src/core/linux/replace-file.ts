@@ -3,7 +3,7 @@ import { fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../base/closing.ts'
 import { errnoOf } from '../base/errors.ts'
-import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from '../trust/files.ts'
+import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
 
 /** volctl's files name claims, servers and volume handles, so only their owner may read them. */
@@ -22,8 +22,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode = O
   const { fd, name } = openDirectoryOf(path)
   closing(fd, (directory) => {
     const file = nameIn(directory, name)
-    const odd = whatElseIsAt(file)
-    if (odd !== undefined) throw new NotAFile(odd)
+    requirePlain(file)
     replaceBy(`${file}.${randomUUID()}`, file, content, mode)
     syncDirectory(nameIn(directory, '.'))
   })

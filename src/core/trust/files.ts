@@ -126,12 +126,6 @@ export function nameIn(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`
 }
 
-/** What is at a path instead of a plain file, for messages; undefined: a plain file, or nothing. */
-export function whatElseIsAt(path: string): string | undefined {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
-}
-
 /**
  * Opens one of volctl's own files, in a directory of openTrustedDirectory, for reading.
  *
@@ -156,11 +150,14 @@ export function appendKept(directory: number, name: string): number {
 }
 
 /**
- * The type is checked before opening, since opening a FIFO or a device has effects. Nobody else can swap the file in between.
+ * A plain file, or nothing. The type is checked before opening, since opening a FIFO or a device has effects. Nobody else can swap the
+ * file in between.
+ *
+ * @throws NotAFile, whose message begins with "it"
  */
-function requirePlain(path: string): void {
-  const odd = whatElseIsAt(path)
-  if (odd !== undefined) throw new NotAFile(odd)
+export function requirePlain(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isFile()) throw new NotAFile(`it is ${kindOf(found)}`)
 }
 
 /**
