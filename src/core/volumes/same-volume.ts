@@ -60,7 +60,8 @@ export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): Ot
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
   const data = readStateFile(tree.get(path))?.data
-  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
+  const isOwn = data === undefined || (data.driver === volume.driver && data.handle === volume.handle)
+  return isOwn ? undefined : { path, name: nameOf(data), isRecord: true }
 }
 
 /**
@@ -222,14 +223,11 @@ export function otherThanOwnStaged(
   if (other === undefined && (own.length === 0 || own.some((each) => !isUnlike(shown, each)))) return undefined
   const top = own.at(-1)
   const data = (other ?? showing[0])?.stateFile?.data
+  const claimed = volume.driver === undefined ? volume.specName : `${volume.driver}^${volume.handle}`
   return {
     name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
-    ...(top !== undefined && { expected: `${claimedText(volume)}, which is staged from ${placeText(top)}` }),
+    ...(top !== undefined && { expected: `${claimed}, which is staged from ${placeText(top)}` }),
   }
-}
-
-function claimedText({ driver, handle, specName }: Claimed): string {
-  return driver === undefined ? specName : `${driver}^${handle}`
 }
 
 /** At today's path and at the one of before 1.24 (C11). */
@@ -342,10 +340,6 @@ function isShared({ snapshot: { api } }: ActualInputs, volume: string): boolean 
     const csi = csiSourceOf(object)
     return csi !== undefined && `${csi.driver}^${csi.volumeHandle}` === volume && allowsSeveralNodes(object)
   })
-}
-
-function isOf(data: VolumeData, { driver, handle }: Claimed): boolean {
-  return data.driver === driver && data.handle === handle
 }
 
 function nameOf({ driver, handle }: VolumeData): string {

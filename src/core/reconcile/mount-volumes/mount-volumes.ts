@@ -132,9 +132,7 @@ function reportDead(context: PlanContext, volume: VolumeToMount, target: string,
     'DeadMount',
     `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
     aboutWanted(context, volume, at),
-    running
-      ? `${bringBack(context.inputs.top(target), error, podName(pod))}.`
-      : `${bringBack(context.inputs.top(target), error)}; the kubelet then mounts the volume again.`,
+    `${bringBack(context.inputs.top(target), error, running ? podName(pod) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`,
   )
 }
 

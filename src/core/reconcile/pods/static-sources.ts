@@ -35,15 +35,13 @@ export function judgeStaticSources(inputs: ActualInputs) {
     manifests.some((manifest) => isMirrorOf(pod, manifest, snapshot.nodeName))
   const mayHaveManifest = (pod: PodName): boolean => whyUnread(inputs) !== undefined || hasManifest(pod)
   const at = source?.path ? { path: source.path } : undefined
-  const problems: Problem[] = [
-    {
-      severity: source === undefined ? 'warning' : 'info',
-      code: 'StaticPodsUnmatched',
-      message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
-      about: at ?? {},
-      subject: at ?? THE_NODE,
-    },
-  ]
+  const problem: Problem = {
+    severity: source === undefined ? 'warning' : 'info',
+    code: 'StaticPodsUnmatched',
+    message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
+    about: at ?? {},
+    subject: at ?? THE_NODE,
+  }
   return {
     mayOwn,
     /** The same of a pod that runs: the container runtime has its name, and a static pod has its manifest's (R228). */
@@ -59,7 +57,7 @@ export function judgeStaticSources(inputs: ActualInputs) {
     problems:
       unmatched === undefined || (whyUnread(inputs) === undefined && !isListedWhole(snapshot.api, 'pods'))
         ? []
-        : problems,
+        : [problem],
   }
 }
 

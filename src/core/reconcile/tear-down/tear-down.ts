@@ -86,7 +86,7 @@ export function partsOfVolume(context: PlanContext, volume: PodVolume, target: s
 /** What --driver-gone leaves undone (S16). */
 function reportDriverGone({ findings }: PlanContext, { kind, pod, volume, subject, mounts }: Leftover): void {
   const { name, plugin, driver = plugin } = volume
-  const call = (plugin === CSI_PLUGIN ? CSI_CALLS : FLEX_CALLS)[kind]
+  const call = CALLS[kind]?.[plugin === CSI_PLUGIN ? 0 : 1]
   const path = mounts?.[0]?.path ?? ''
   if (call === undefined) return
   findings.problem(
@@ -97,12 +97,12 @@ function reportDriverGone({ findings }: PlanContext, { kind, pod, volume, subjec
   )
 }
 
-type Calls = Partial<Record<OperationKind, string>>
-const CSI_CALLS: Calls = {
-  ...{ UnmountVolume: 'NodeUnpublishVolume', CleanOrphanVolume: 'NodeUnpublishVolume' },
-  UnmountDevice: 'NodeUnstageVolume',
+/** Of a CSI driver, and of a flexVolume's. */
+const CALLS: Partial<Record<OperationKind, readonly [csi: string, flex: string]>> = {
+  UnmountVolume: ['NodeUnpublishVolume', 'unmount'],
+  CleanOrphanVolume: ['NodeUnpublishVolume', 'unmount'],
+  UnmountDevice: ['NodeUnstageVolume', 'unmountdevice'],
 }
-const FLEX_CALLS: Calls = { UnmountVolume: 'unmount', CleanOrphanVolume: 'unmount', UnmountDevice: 'unmountdevice' }
 
 function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {
   const dead = stacks.flatMap(({ path }) => {

@@ -82,14 +82,10 @@ export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft
 
 /** True if both remove mounts of one device, of the same directory or of one inside the other's (O36). */
 export function showSameDevice(a: Draft, b: Draft): boolean {
-  const layers = layersOf(b)
-  return layersOf(a).some(({ dev, root }) =>
-    layers.some((other) => other.dev === dev && (isWithin(root, other.root) || isWithin(other.root, root))),
+  const [ofA = [], ofB = []] = [a, b].map(({ expects = [] }) => expects.flatMap(({ layers }) => layers))
+  return ofA.some(({ dev, root }) =>
+    ofB.some((other) => other.dev === dev && (isWithin(root, other.root) || isWithin(other.root, root))),
   )
-}
-
-function layersOf({ expects = [] }: Draft) {
-  return expects.flatMap(({ layers }) => layers)
 }
 
 // * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE

@@ -88,11 +88,7 @@ function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume,
   if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
   else {
     const why = `its volume ${name} is not mounted and has no state file`
-    unmountLeakedSubPaths(context, pod, subPaths, {
-      why,
-      subject: context.ledger.podVolume(volume),
-      plugin: CSI_PLUGIN,
-    })
+    unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.podVolume(volume), CSI_PLUGIN)
   }
 }
 
@@ -130,19 +126,17 @@ function reportStrays(context: PlanContext, volume: PodVolume, entries: readonly
 
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).
 
-interface Leaked {
-  /** What is missing of the volume, with its name. */
-  readonly why: string
-  readonly subject: Subject
-  /** As its directory says, where there is one. */
-  readonly plugin?: string
-}
-
+/**
+ * @param why what is missing of the volume, with its name
+ * @param plugin as its directory says, where there is one
+ */
 export function unmountLeakedSubPaths(
   context: PlanContext,
   pod: PodClass,
   subPaths: SubPaths,
-  { why, subject, plugin }: Leaked,
+  why: string,
+  subject: Subject,
+  plugin?: string,
 ): void {
   const volumeName = subPaths.volumeName
   const persistentVolume = context.objects.persistentVolume(volumeName)
