@@ -442,6 +442,20 @@ describe('causes', () => {
     ])
   })
 
+  it('of something in its row names the pods of what follows from that', () => {
+    const pod = { namespace: 'shop', name: 'web-0', uid: 'u' }
+    const because = { row: 'csi/d^x' }
+    const waits = {
+      severity: 'error',
+      code: 'PodWaitsForVolume',
+      message: 'm',
+      about: { pods: [pod] },
+      because,
+    } as const
+    const problems = [{ ...twoWriters, subject: because }, waits as never]
+    expect(causesOf({ problems }).map(({ affects }) => affects.pods)).toEqual([[pod]])
+  })
+
   it('of two volumes that go by one name are two', () => {
     const blocked = { code: 'ForeignMount', message: 'a tmpfs lies below' } as const
     const of = (id: string, row: string): Operation => {

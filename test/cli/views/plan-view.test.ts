@@ -145,6 +145,14 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
   expect(text).toContain('Not complete')
 })
 
+it('of more needs than five the last ones are a line each', () => {
+  const problems = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((path) => ({
+    ...{ severity: 'error' as const, code: 'NodeUnreadable' as const, message: `${path} cannot be read`, hint: path },
+    ...{ about: { path }, because: { subject: { path } } },
+  }))
+  expect(shown(aPlan({ problems })).match(/^ {4}-> \w$/gm)).toHaveLength(5)
+})
+
 it('where there is little room, what stops something has it', () => {
   const problems = ['warning', 'warning', 'warning', 'error'].map((severity, index) => ({
     ...{ severity: severity as 'error' | 'warning', code: 'ReadFailed' as const, about: {} },

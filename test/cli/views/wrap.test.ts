@@ -18,6 +18,7 @@ describe('command lines in prose', () => {
       ['volctl plan --orphans', 'volctl apply --orphans'],
     ],
     ['See kubectl describe pvc data -n shop. Only this pod waits.', ['kubectl describe pvc data -n shop.']],
+    ['Of volctl plan --pod a: names follow', ['volctl plan --pod a:']],
     [
       '(kubectl get pods -A --field-selector spec.nodeName=a), or wait',
       ['(kubectl get pods -A --field-selector spec.nodeName=a),'],
