@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -42,17 +42,14 @@ export async function makePackages(out: string, packing: Packing): Promise<strin
   const { arch, executable, effort, version = about.version } = packing
   const date = sourceDate(root)
   const name = releaseName(arch, version)
-  const work = mkdtempSync(join(tmpdir(), 'volctl-package-'))
-  try {
-    const tree = join(work, 'tree')
-    await writeTree(join(tree, 'usr'), { arch, executable, home: '/usr' })
-    writeRpm(tree, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
-    writeDeb(tree, { arch, version, date, effort, path: join(out, `${name}.deb`) })
-    await writeTree(join(work, name), { arch, executable, home: '/usr/local' })
-    writeFileSync(join(out, `${name}.tar.gz`), compressed(archiveOf(work, [name], date), effort))
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'volctl-package-'))
+  const work = temporary.path
+  const tree = join(work, 'tree')
+  await writeTree(join(tree, 'usr'), { arch, executable, home: '/usr' })
+  writeRpm(tree, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
+  writeDeb(tree, { arch, version, date, effort, path: join(out, `${name}.deb`) })
+  await writeTree(join(work, name), { arch, executable, home: '/usr/local' })
+  writeFileSync(join(out, `${name}.tar.gz`), compressed(archiveOf(work, [name], date), effort))
   return join(out, name)
 }
 

@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempDisposableSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 
@@ -19,21 +19,18 @@ export function makeMessages(): void {
   const sources = sourcesOfMessages()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   // Made beside, and swapped in whole: another build may be reading.
-  const fresh = mkdtempSync(join(root, 'src', 'core', 'rpc', '.gen-'))
-  try {
-    const bin = join(root, 'node_modules', '.bin')
-    const buf = require.resolve('@bufbuild/buf/bin/buf')
-    execFileSync(process.execPath, [buf, 'generate', 'proto', '--output', fresh], {
-      cwd: root,
-      env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
-    writeFileSync(join(fresh, GENERATED, 'made-of'), sources)
-    if (existsSync(made)) renameSync(made, join(fresh, 'stale'))
-    renameSync(join(fresh, GENERATED), made)
-  } finally {
-    rmSync(fresh, { recursive: true, force: true })
-  }
+  using temporary = mkdtempDisposableSync(join(root, 'src', 'core', 'rpc', '.gen-'))
+  const fresh = temporary.path
+  const bin = join(root, 'node_modules', '.bin')
+  const buf = require.resolve('@bufbuild/buf/bin/buf')
+  execFileSync(process.execPath, [buf, 'generate', 'proto', '--output', fresh], {
+    cwd: root,
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  writeFileSync(join(fresh, GENERATED, 'made-of'), sources)
+  if (existsSync(made)) renameSync(made, join(fresh, 'stale'))
+  renameSync(join(fresh, GENERATED), made)
 }
 
 /** A digest of all that decides what is made. */

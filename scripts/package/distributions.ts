@@ -1,5 +1,13 @@
 /** The packages of distributions, .deb and .rpm: the tree below /usr, and what it needs from the system. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempDisposableSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type Arch, DEBIAN_ARCH } from './debian-libraries.ts'
@@ -52,30 +60,27 @@ const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch6
 
 /** @param tree has usr */
 export function writeRpm(tree: string, { arch, version, date, effort, path }: Package): void {
-  const work = mkdtempSync(join(tmpdir(), 'volctl-rpm-'))
-  try {
-    writeFileSync(join(work, 'volctl.spec'), spec(tree, version))
-    const defines = {
-      _topdir: work,
-      // Debian's rpm would write where Debian's own tools look.
-      _rpmdir: dirname(path),
-      _rpmfilename: basename(path),
-      _buildhost: 'localhost',
-      use_source_date_epoch_as_buildtime: '1',
-      clamp_mtime_to_source_date_epoch: '1',
-      // Nothing is stripped, compressed or looked into: the executable has its end where Node.js finds it.
-      __os_install_post: '%{nil}',
-      debug_package: '%{nil}',
-      _build_id_links: 'none',
-      _binary_payload: effort === 'small' ? 'w6.xzdio' : 'w.ufdio',
-    }
-    const args = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`])
-    run('rpmbuild', ['-bb', '--target', `${RPM_ARCH[arch]}-linux`, ...args, join(work, 'volctl.spec')], {
-      env: { SOURCE_DATE_EPOCH: String(date), HOME: work },
-    })
-  } finally {
-    rmSync(work, { recursive: true, force: true })
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'volctl-rpm-'))
+  const work = temporary.path
+  writeFileSync(join(work, 'volctl.spec'), spec(tree, version))
+  const defines = {
+    _topdir: work,
+    // Debian's rpm would write where Debian's own tools look.
+    _rpmdir: dirname(path),
+    _rpmfilename: basename(path),
+    _buildhost: 'localhost',
+    use_source_date_epoch_as_buildtime: '1',
+    clamp_mtime_to_source_date_epoch: '1',
+    // Nothing is stripped, compressed or looked into: the executable has its end where Node.js finds it.
+    __os_install_post: '%{nil}',
+    debug_package: '%{nil}',
+    _build_id_links: 'none',
+    _binary_payload: effort === 'small' ? 'w6.xzdio' : 'w.ufdio',
   }
+  const args = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`])
+  run('rpmbuild', ['-bb', '--target', `${RPM_ARCH[arch]}-linux`, ...args, join(work, 'volctl.spec')], {
+    env: { SOURCE_DATE_EPOCH: String(date), HOME: work },
+  })
 }
 
 /** It has the directories of completion: those of a shell that is not installed are nobody else's, and would be left behind. */

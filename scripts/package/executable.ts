@@ -2,7 +2,7 @@
  * One executable: Node.js without its symbols, with the bundle, V8's code cache, and the rules that `explain` prints, inside.
  * The same source gives the same bytes.
  */
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
@@ -45,25 +45,22 @@ const CONFIGURATION = {
  * @param path of the executable to write
  */
 export async function makeExecutable(arch: Arch, dist: string, path: string): Promise<void> {
-  const work = mkdtempSync(join(tmpdir(), 'volctl-executable-'))
-  try {
-    const node = join(work, 'node')
-    copyFileSync(join(nodeFolder(arch), 'bin', 'node'), node)
-    run(arch === process.arch ? 'strip' : `${FOREIGN[arch]}strip`, [node])
-    writeFileSync(node, withoutVariables(readFileSync(node)))
-    for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
-    await makeCodeCache(arch, work)
-    await bundleStart(dist, join(work, 'start.cjs'))
-    writeFileSync(join(work, 'config.json'), JSON.stringify(CONFIGURATION))
-    // From inside: Node.js writes the names of the files into the executable.
-    run(process.execPath, ['--build-sea', 'config.json'], { cwd: work })
-    // Last: of what patchelf has moved, Node.js would cut something off.
-    run('patchelf', ['--set-rpath', LIBRARIES, join(work, 'volctl')])
-    copyFileSync(join(work, 'volctl'), path)
-    chmodSync(path, 0o755)
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'volctl-executable-'))
+  const work = temporary.path
+  const node = join(work, 'node')
+  copyFileSync(join(nodeFolder(arch), 'bin', 'node'), node)
+  run(arch === process.arch ? 'strip' : `${FOREIGN[arch]}strip`, [node])
+  writeFileSync(node, withoutVariables(readFileSync(node)))
+  for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
+  await makeCodeCache(arch, work)
+  await bundleStart(dist, join(work, 'start.cjs'))
+  writeFileSync(join(work, 'config.json'), JSON.stringify(CONFIGURATION))
+  // From inside: Node.js writes the names of the files into the executable.
+  run(process.execPath, ['--build-sea', 'config.json'], { cwd: work })
+  // Last: of what patchelf has moved, Node.js would cut something off.
+  run('patchelf', ['--set-rpath', LIBRARIES, join(work, 'volctl')])
+  copyFileSync(join(work, 'volctl'), path)
+  chmodSync(path, 0o755)
 }
 
 async function bundleStart(dist: string, outfile: string): Promise<void> {

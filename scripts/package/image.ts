@@ -6,10 +6,9 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   readdirSync,
   readlinkSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -36,38 +35,35 @@ export async function writeImage(
   effort: Effort,
   path: string,
 ): Promise<void> {
-  const work = mkdtempSync(join(tmpdir(), 'volctl-image-'))
-  try {
-    const layout = join(work, 'layout')
-    mkdirSync(join(layout, 'blobs', 'sha256'), { recursive: true })
-    const add = (kind: string, bytes: Buffer): Descriptor => {
-      const digest = digestOf(bytes)
-      writeFileSync(join(layout, 'blobs', digest.replace(':', '/')), bytes)
-      return { mediaType: `${OCI}.${kind}`, digest, size: bytes.length }
-    }
-    const manifests: object[] = []
-    for (const [arch, executable] of executables) {
-      const tree = join(work, arch)
-      mkdirSync(tree)
-      await writeImageRoot(tree, arch, executable)
-      const files = archiveOf(tree, readdirSync(tree).toSorted(), date)
-      const platform = { architecture: DEBIAN_ARCH[arch], os: 'linux' }
-      const manifest = {
-        schemaVersion: 2,
-        mediaType: `${OCI}.manifest.v1+json`,
-        config: add('config.v1+json', json({ ...platform, ...configuration(digestOf(files), date) })),
-        layers: [add('layer.v1.tar+gzip', compressed(files, effort))],
-      }
-      manifests.push({ ...add('manifest.v1+json', json(manifest)), platform })
-    }
-    const top = add('index.v1+json', json(index(manifests)))
-    writeFileSync(join(layout, 'index.json'), json(index([{ ...top, annotations: NAMES }])))
-    writeFileSync(join(layout, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }))
-    setModes(layout)
-    writeFileSync(path, archiveOf(layout, ['blobs', 'index.json', 'oci-layout'], date))
-  } finally {
-    rmSync(work, { recursive: true, force: true })
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'volctl-image-'))
+  const work = temporary.path
+  const layout = join(work, 'layout')
+  mkdirSync(join(layout, 'blobs', 'sha256'), { recursive: true })
+  const add = (kind: string, bytes: Buffer): Descriptor => {
+    const digest = digestOf(bytes)
+    writeFileSync(join(layout, 'blobs', digest.replace(':', '/')), bytes)
+    return { mediaType: `${OCI}.${kind}`, digest, size: bytes.length }
   }
+  const manifests: object[] = []
+  for (const [arch, executable] of executables) {
+    const tree = join(work, arch)
+    mkdirSync(tree)
+    await writeImageRoot(tree, arch, executable)
+    const files = archiveOf(tree, readdirSync(tree).toSorted(), date)
+    const platform = { architecture: DEBIAN_ARCH[arch], os: 'linux' }
+    const manifest = {
+      schemaVersion: 2,
+      mediaType: `${OCI}.manifest.v1+json`,
+      config: add('config.v1+json', json({ ...platform, ...configuration(digestOf(files), date) })),
+      layers: [add('layer.v1.tar+gzip', compressed(files, effort))],
+    }
+    manifests.push({ ...add('manifest.v1+json', json(manifest)), platform })
+  }
+  const top = add('index.v1+json', json(index(manifests)))
+  writeFileSync(join(layout, 'index.json'), json(index([{ ...top, annotations: NAMES }])))
+  writeFileSync(join(layout, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }))
+  setModes(layout)
+  writeFileSync(path, archiveOf(layout, ['blobs', 'index.json', 'oci-layout'], date))
 }
 
 /** What an archive calls its image: skopeo and podman by the first, containerd by the second. */
