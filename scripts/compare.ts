@@ -29,8 +29,7 @@ const { COMPARE_NODES = '300', COMPARE_CLUSTERS = '100' } = process.env
 async function commandLine(checkout: string): Promise<(...args: readonly string[]) => Promise<string>> {
   const manifest = await (await import(join(checkout, 'scripts', 'manifest.ts'))).commandManifest()
   const { main } = await import(join(checkout, 'src', 'main.ts'))
-  const { PROCESS } = main.length === 3 ? await import(join(checkout, 'src', 'core', 'trust', 'run.ts')) : {}
-  const { exit } = process
+  const { PROCESS } = await import(join(checkout, 'src', 'core', 'trust', 'run.ts'))
   const now = Date.now()
   Date.now = () => now
   Object.assign(process.env, { VOLCTL_DISABLE_THEME: '1', NO_COLOR: '1', TZ: 'UTC' })
@@ -42,15 +41,8 @@ async function commandLine(checkout: string): Promise<(...args: readonly string[
   }
   for (const stream of [process.stdout, process.stderr]) Object.assign(stream.setMaxListeners(0), { write })
   return async (...args) => {
-    const ended = Promise.withResolvers<unknown>()
     text = ''
-    process.argv = [process.execPath, join(checkout, 'bin', 'volctl'), ...args]
-    Object.assign(process, { exitCode: 0, exit: () => ended.resolve(process.exitCode) })
-    // In a checkout from before `main` was a function it ends the process.
-    const status = await (PROCESS
-      ? main(args, PROCESS, { manifest, root: checkout, script: undefined })
-      : Promise.race([ended.promise, main(manifest, checkout)]))
-    Object.assign(process, { exit })
+    const status = await main(args, PROCESS, { manifest, root: checkout, script: undefined })
     return `${text.replaceAll(/^\[[^\]]*s\] /gm, '')}exit ${status}\n`
   }
 }
