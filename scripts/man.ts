@@ -32,7 +32,8 @@ function mainPage(commands: readonly Command.Cached[]): string {
     section('OUTPUT', written('OUTPUT')),
     section('VOLUME PLUGINS', `${written('VOLUME PLUGINS')}${plugins()}`),
     section('REASONS AND CODES', written('REASONS AND CODES')),
-    section('EXIT STATUS', `${written('EXIT STATUS')}${allExitStatuses()}`),
+    // A row for each command that ends with it.
+    section('EXIT STATUS', `${written('EXIT STATUS')}${table(meanings())}`),
     ...['ENVIRONMENT', 'FILES', 'SAFETY', 'TRUSTED FILES AND PROCESSES', 'IN A CONTAINER', 'EXAMPLES'].map((title) =>
       section(title, written(title)),
     ),
@@ -130,11 +131,6 @@ function examples({ examples: list = [] }: Command.Cached): string {
 function exitStatuses(command: string): string {
   const rows = meanings().flatMap(([status, each, text]) => (each === command ? [[status, text]] : []))
   return rows.length === 0 ? '' : table(rows)
-}
-
-/** A row for each command that ends with it. */
-function allExitStatuses(): string {
-  return table(meanings())
 }
 
 function meanings(): [status: string, command: string, text: string][] {
