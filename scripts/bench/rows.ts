@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { TOKEN } from '../../test/cluster/big-cluster/objects.ts'
 import { startBigCluster } from '../../test/cluster/big-cluster/start.ts'
+import { volumePath } from '../../test/helpers/pod-files.ts'
 import { thisArch } from '../package/debian-libraries.ts'
 import { kubectl } from '../package/fetched.ts'
 import { compared, type Ratio, type Row, ratio, type Timed, weighed } from './measure.ts'
@@ -114,13 +115,12 @@ const VOLUMES: readonly Volume[] = [
 ]
 
 /** On disk as the kubelet makes it: what may not be read by others in memory, the rest in a directory with a marker. */
-function makeVolume(layout: LayoutBuilder, uid: string, { name, plugin, files }: Volume): void {
-  const path = `volumes/kubernetes.io~${plugin}/${name}`
-  if (plugin === 'configmap' || plugin === 'empty-dir') {
-    layout.directory(uid, path)
-    layout.readyMarker(uid, plugin === 'configmap' ? `wrapped_${name}` : name)
-  } else layout.tmpfs(uid, path)
-  if (files !== undefined) layout.payload(uid, path, files)
+function makeVolume(layout: LayoutBuilder, uid: string, { name, plugin, files = {} }: Volume): void {
+  if (plugin === 'empty-dir') layout.emptyDir(uid, name)
+  else {
+    if (plugin !== 'configmap') layout.mount(volumePath(uid, plugin, name))
+    layout.content(uid, plugin, name, files)
+  }
 }
 
 function configuration(): ApiObject[] {
@@ -147,10 +147,10 @@ export async function planMountsRows(directory: string, volctl: string): Promise
 
 function manyMounts(layout: LayoutBuilder): SceneContent {
   const living = MANY / 330
-  for (let index = 0; index < GONE; index++) layout.tmpfs(podUid('gone', index), 'volumes/kubernetes.io~secret/token')
+  for (let index = 0; index < GONE; index++) layout.mount(volumePath(podUid('gone', index), 'secret', 'token'))
   for (let mount = 0; mount < MANY - GONE; mount++) {
-    const path = `volumes/kubernetes.io~empty-dir/memory-${Math.floor(mount / living)}`
-    layout.tmpfs(podUid('living', mount % living), path)
+    const name = `memory-${Math.floor(mount / living)}`
+    layout.mount(volumePath(podUid('living', mount % living), 'empty-dir', name))
   }
   return { pods: Array.from({ length: living }, (_, index) => livingPod(index)), layout }
 }
@@ -184,9 +184,9 @@ export async function unmountRows(directory: string, volctl: string): Promise<Ro
 function goneMounts(layout: LayoutBuilder): SceneContent {
   for (let mount = 0; mount < LEAKED; mount++) {
     const name = `secret-${Math.floor(mount / GONE_PODS)}`
-    layout.tmpfs(podUid('gone', mount % GONE_PODS), `volumes/kubernetes.io~secret/${name}`)
+    layout.mount(volumePath(podUid('gone', mount % GONE_PODS), 'secret', name))
   }
-  layout.directory(podUid('living', 0), 'volumes')
+  layout.entry({ path: `pods/${podUid('living', 0)}/volumes`, type: 'dir' })
   return { pods: [livingPod(0)], layout }
 }
 

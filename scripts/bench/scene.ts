@@ -5,9 +5,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { bigCluster, POD_SPEC } from '../../test/cluster/big-cluster/objects.ts'
-import { startApiServer, type TestApiServer } from '../../test/helpers/api-server/start.ts'
+import { startApiServer } from '../../test/helpers/api-server/start.ts'
 import { startCriServer } from '../../test/helpers/cri-server/start.ts'
+import { PodFiles } from '../../test/helpers/pod-files.ts'
 import type { Timed } from './measure.ts'
 
 export const NODE_NAME = 'bench-node'
@@ -19,8 +21,8 @@ export interface ApiObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
 }
 
-/** What a bench's node has on disk, volume by volume: paths below its root directory, made in this order. */
-export class LayoutBuilder {
+/** What a bench's node has on disk: paths below its root directory, made in this order. */
+export class LayoutBuilder extends PodFiles {
   readonly rootDir: string
   readonly directories: string[] = ['pods', 'plugins', 'plugins_registry']
   /** An empty tmpfs on each, in this order. */
@@ -29,35 +31,21 @@ export class LayoutBuilder {
   readonly links: Record<string, string> = {}
 
   constructor(rootDir: string) {
+    super()
     this.rootDir = rootDir
   }
 
-  /** Names below a pod's directory, as "volumes/kubernetes.io~secret/token". */
-  tmpfs(podUid: string, path: string): void {
-    this.directory(podUid, path)
-    this.mounts.push(`pods/${podUid}/${path}`)
+  override entry({ path, type, target = '', content = '' }: TreeEntry): this {
+    if (type === 'dir') this.directories.push(path)
+    else if (type === 'link') this.links[path] = target
+    else this.files[path] = content
+    return this
   }
 
-  directory(podUid: string, path: string): void {
-    this.directories.push(`pods/${podUid}/${path}`)
-  }
-
-  /** The marker that shows that a volume without its own mount is set up (P21). */
-  readyMarker(podUid: string, name: string): void {
-    const directory = `plugins/kubernetes.io~empty-dir/${name}`
-    this.directory(podUid, directory)
-    this.files[`pods/${podUid}/${directory}/ready`] = ''
-  }
-
-  /** Files as the kubelet's atomic writer leaves them (P28). */
-  payload(podUid: string, path: string, files: Readonly<Record<string, string>>): void {
-    const generation = '..2026_01_02_03_04_05.123456789'
-    const base = `pods/${podUid}/${path}`
-    this.links[`${base}/..data`] = generation
-    for (const [name, content] of Object.entries(files)) {
-      this.files[`${base}/${generation}/${name}`] = content
-      this.links[`${base}/${name}`] = `..data/${name}`
-    }
+  override mount(path: string): this {
+    this.directories.push(path)
+    this.mounts.push(path)
+    return this
   }
 }
 
@@ -67,23 +55,6 @@ export interface SceneContent {
   /** Objects besides the pods and the node. */
   readonly objects?: readonly ApiObject[]
   readonly layout: LayoutBuilder
-}
-
-export interface Scene extends AsyncDisposable {
-  readonly rootDir: string
-  readonly api: TestApiServer
-  /** The layout's mounts, absolute. */
-  readonly mountPoints: readonly string[]
-  /** The mount table of the scene's namespace. */
-  readonly mountinfo: string
-  /** Makes the missing parts of the layout again. */
-  make(): Promise<void>
-  /** A command inside the scene's mount namespace. */
-  inside(command: readonly string[]): Timed
-  /** A volctl command that looks at the scene. */
-  volctl(...args: readonly string[]): Timed
-  /** How many operations a plan has. */
-  planned(): Promise<number>
 }
 
 /**
@@ -96,7 +67,7 @@ export async function startScene(
   executable: string,
   user: string,
   describe: (layout: LayoutBuilder) => SceneContent,
-): Promise<Scene> {
+) {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir, { recursive: true })
   const { pods, objects = [], layout } = describe(new LayoutBuilder(rootDir))
@@ -132,6 +103,7 @@ export async function startScene(
   })
   const keeper = started.adopt(startKeeper(file(directory, 'layout.json', layout)), endKeeper)
   const answers = createInterface({ input: keeper.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]()
+  /** Makes the missing parts of the layout again. */
   const make = async (): Promise<void> => {
     keeper.stdin?.write('make\n')
     if ((await answers.next()).done) throw new Error('the mounts of the scene could not be made')
@@ -143,12 +115,17 @@ export async function startScene(
   return {
     rootDir,
     api,
+    /** The layout's mounts, absolute. */
     mountPoints: layout.mounts.map((mount) => join(rootDir, mount)),
+    /** The mount table of the scene's namespace. */
     mountinfo: `/proc/${keeper.pid}/mountinfo`,
     make,
-    inside: (command) => ({ command: [...enter, ...command] }),
-    volctl: (...args) => ({ command: [...enter, executable, ...args], env }),
-    planned: async () => {
+    /** A command inside the scene's mount namespace. */
+    inside: (command: readonly string[]): Timed => ({ command: [...enter, ...command] }),
+    /** A volctl command that looks at the scene. */
+    volctl: (...args: readonly string[]): Timed => ({ command: [...enter, executable, ...args], env }),
+    /** How many operations a plan has. */
+    planned: async (): Promise<number> => {
       const [program = '', ...args] = [...enter, executable, 'plan', '-o', 'json']
       const { stdout } = await promisify(execFile)(program, args, { env, maxBuffer: 1 << 26 })
       return JSON.parse(stdout).operations.length
