@@ -6,30 +6,32 @@ import { describeUnless } from '../describe-unless.ts'
 import type { Combination } from './combinations.ts'
 import { applied, nameOf, wrongOf } from './trials.ts'
 
-const COMBINATIONS: readonly Combination[] = [
-  { kind: 'CSI file system', operation: 'UnmountVolume', use: 'none' },
-  { kind: 'CSI file system', operation: 'UnmountVolume', use: 'working directory' },
-  { kind: 'CSI file system', operation: 'UnmountDevice', use: 'another partition mounted' },
-  { kind: 'CSI file system', operation: 'DetachVolume', use: 'device open for write' },
-  { kind: 'CSI file system', operation: 'DetachVolume', use: 'device mapped, descriptor closed' },
-  { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'none' },
-  { kind: 'CSI raw block', operation: 'UnmapVolume', use: 'device open read-only' },
-  { kind: 'CSI raw block', operation: 'UnmapDevice', use: 'another partition open' },
-  { kind: 'CSI raw block', operation: 'DetachVolume', use: 'loop device on the disk' },
-  { kind: 'CSI directory', operation: 'UnmountDevice', use: 'bind in a namespace' },
-  { kind: 'local device', operation: 'UnmountDevice', use: 'file open for write' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'overlay, lower' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'overlay, work' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'bind in a namespace' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'loop device on a file, made in a namespace' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'swap file' },
-  { kind: 'emptyDir on disk', operation: 'UnmountVolume', use: 'file named as if deleted, detached lazily' },
-  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'mapped, descriptor closed' },
-  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'bind on the host' },
-  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'overlay in a namespace' },
-  { kind: 'emptyDir in memory', operation: 'UnmountVolume', use: 'file open read-only' },
-  { kind: 'subPath of a hostPath', operation: 'UnmountVolume', use: 'root directory' },
-]
+const COMBINATIONS = (
+  [
+    ['CSI file system', 'UnmountVolume', 'none'],
+    ['CSI file system', 'UnmountVolume', 'working directory'],
+    ['CSI file system', 'UnmountDevice', 'another partition mounted'],
+    ['CSI file system', 'DetachVolume', 'device open for write'],
+    ['CSI file system', 'DetachVolume', 'device mapped, descriptor closed'],
+    ['CSI raw block', 'UnmapVolume', 'none'],
+    ['CSI raw block', 'UnmapVolume', 'device open read-only'],
+    ['CSI raw block', 'UnmapDevice', 'another partition open'],
+    ['CSI raw block', 'DetachVolume', 'loop device on the disk'],
+    ['CSI directory', 'UnmountDevice', 'bind in a namespace'],
+    ['local device', 'UnmountDevice', 'file open for write'],
+    ['emptyDir on disk', 'UnmountVolume', 'overlay, lower'],
+    ['emptyDir on disk', 'UnmountVolume', 'overlay, work'],
+    ['emptyDir on disk', 'UnmountVolume', 'bind in a namespace'],
+    ['emptyDir on disk', 'UnmountVolume', 'loop device on a file, made in a namespace'],
+    ['emptyDir on disk', 'UnmountVolume', 'swap file'],
+    ['emptyDir on disk', 'UnmountVolume', 'file named as if deleted, detached lazily'],
+    ['emptyDir in memory', 'UnmountVolume', 'mapped, descriptor closed'],
+    ['emptyDir in memory', 'UnmountVolume', 'bind on the host'],
+    ['emptyDir in memory', 'UnmountVolume', 'overlay in a namespace'],
+    ['emptyDir in memory', 'UnmountVolume', 'file open read-only'],
+    ['subPath of a hostPath', 'UnmountVolume', 'root directory'],
+  ] as const
+).map(([kind, operation, use]): Combination => ({ kind, operation, use }))
 
 const cannot = noBlockDevices ?? noSystemCalls
 
