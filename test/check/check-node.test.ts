@@ -44,117 +44,111 @@ const orphan = (built: NodeBuilder, mtime = HOUR_AGO): NodeBuilder => {
   return built.file(`pods/${GONE}/etc-hosts`, 'x', mtime)
 }
 
-describe('a node whose kubelet runs', () => {
-  it.each<{ name: string; built: () => NodeBuilder; line: string }>([
-    { name: 'nothing wrong', built: busy, line: 'ok: 0 volumes' },
-    {
-      name: 'a directory that the kubelet is about to remove',
-      built: () => orphan(busy(), justNow),
-      line: 'ok: 0 volumes',
+it.each<{ name: string; built: () => NodeBuilder; line: string }>([
+  { name: 'nothing wrong', built: busy, line: 'ok: 0 volumes' },
+  {
+    name: 'a directory that the kubelet is about to remove',
+    built: () => orphan(busy(), justNow),
+    line: 'ok: 0 volumes',
+  },
+  {
+    name: 'a directory that the kubelet leaves',
+    built: () => orphan(busy()),
+    line: `not ok: 1 orphaned pod: ${GONE}`,
+  },
+  {
+    name: 'a pod that was created an hour ago, and waits for its volume',
+    built: () => {
+      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+      built.pods[1] = young(built.pods[1], 3600)
+      return built
     },
-    {
-      name: 'a directory that the kubelet leaves',
-      built: () => orphan(busy()),
-      line: `not ok: 1 orphaned pod: ${GONE}`,
+    line: 'not ok: 1 volume or pod waits too long: default/web (NotAttached)',
+  },
+  {
+    name: 'a pod that was created a minute ago, and waits for its volume',
+    built: () => {
+      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+      built.pods[1] = young(built.pods[1], 60)
+      return built
     },
-    {
-      name: 'a pod that was created an hour ago, and waits for its volume',
-      built: () => {
-        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-        built.pods[1] = young(built.pods[1], 3600)
-        return built
-      },
-      line: 'not ok: 1 volume or pod waits too long: default/web (NotAttached)',
+    line: 'ok: 1 volume',
+  },
+  {
+    name: 'a pod of which nobody knows since when it waits (S28)',
+    built: () => {
+      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+      const [, pod] = built.pods
+      built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: undefined }, status: {} } as never
+      built.with({ ...RUNNING, bootTime: undefined } as never)
+      return built
     },
-    {
-      name: 'a pod that was created a minute ago, and waits for its volume',
-      built: () => {
-        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-        built.pods[1] = young(built.pods[1], 60)
-        return built
-      },
-      line: 'ok: 1 volume',
+    line: 'ok: 1 volume',
+  },
+  {
+    name: 'a staged volume that the kubelet has forgotten',
+    built: () => busy().persistentVolume('pv-1').staged('pv-1', '7:1'),
+    line: 'not ok: 1 leaked device: pv-1',
+  },
+  {
+    name: 'the device of a pod that is being torn down',
+    built: () =>
+      busy().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1').dir(`pods/${GONE}`, justNow),
+    line: 'ok: 2 volumes',
+  },
+  {
+    name: 'a mount that does not answer',
+    built: () => {
+      const built = busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] })
+      return built
     },
-    {
-      name: 'a pod of which nobody knows since when it waits (S28)',
-      built: () => {
-        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-        const [, pod] = built.pods
-        built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: undefined }, status: {} } as never
-        built.with({ ...RUNNING, bootTime: undefined } as never)
-        return built
-      },
-      line: 'ok: 1 volume',
+    line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
+  },
+  {
+    name: 'the mount of a pod that lives, which does not answer: it is no error besides',
+    built: () => {
+      const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
+      built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+      const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
+      built.with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
+      return built
     },
-    {
-      name: 'a staged volume that the kubelet has forgotten',
-      built: () => busy().persistentVolume('pv-1').staged('pv-1', '7:1'),
-      line: 'not ok: 1 leaked device: pv-1',
+    line: `not ok: 1 dead mount: /var/lib/kubelet/pods/${POD.slice(0, 33)}...`,
+  },
+  {
+    name: 'a driver that left with volumes of a pod that is gone: one obstacle, however much it blocks',
+    built: () => {
+      const built = orphan(busy().persistentVolume('pv-1').persistentVolume('pv-2'))
+        .published(GONE, 'pv-1', '7:1')
+        .published(GONE, 'pv-2', '7:2')
+      built.drivers = []
+      return built
     },
-    {
-      name: 'the device of a pod that is being torn down',
-      built: () =>
-        busy()
-          .persistentVolume('pv-1')
-          .staged('pv-1', '7:1')
-          .published(GONE, 'pv-1', '7:1')
-          .dir(`pods/${GONE}`, justNow),
-      line: 'ok: 2 volumes',
+    line: `not ok: 1 orphaned pod, 1 obstacle: ${GONE}, ...`,
+  },
+  {
+    name: 'a file system that has yet to grow',
+    built: () => {
+      const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
+      built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+      built.claims[0] = { ...built.claims[0], status: { phase: 'Bound', capacity: { storage: '1Mi' } } } as never
+      return built
     },
-    {
-      name: 'a mount that does not answer',
-      built: () => {
-        const built = busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] })
-        return built
-      },
-      line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
-    },
-    {
-      name: 'the mount of a pod that lives, which does not answer: it is no error besides',
-      built: () => {
-        const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
-        built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
-        const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-        built.with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
-        return built
-      },
-      line: `not ok: 1 dead mount: /var/lib/kubelet/pods/${POD.slice(0, 33)}...`,
-    },
-    {
-      name: 'a driver that left with volumes of a pod that is gone: one obstacle, however much it blocks',
-      built: () => {
-        const built = orphan(busy().persistentVolume('pv-1').persistentVolume('pv-2'))
-          .published(GONE, 'pv-1', '7:1')
-          .published(GONE, 'pv-2', '7:2')
-        built.drivers = []
-        return built
-      },
-      line: `not ok: 1 orphaned pod, 1 obstacle: ${GONE}, ...`,
-    },
-    {
-      name: 'a file system that has yet to grow',
-      built: () => {
-        const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
-        built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
-        built.claims[0] = { ...built.claims[0], status: { phase: 'Bound', capacity: { storage: '1Mi' } } } as never
-        return built
-      },
-      line: 'ok: 2 volumes',
-    },
-    {
-      name: 'no list of pods',
-      built: () =>
-        orphan(busy())
-          .persistentVolume('pv-1')
-          .staged('pv-1', '7:1')
-          .withApi({ errors: [{ resource: 'pods', status: 503, message: 'x' }] as never }),
-      line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
-    },
-  ])('$name', ({ built, line }) => {
-    const check = checkOn(built())
-    expect(check.line).toBe(line)
-    expect(check.status).toBe(line.startsWith('ok') ? 'ok' : line.startsWith('not') ? 'notOk' : 'unknown')
-  })
+    line: 'ok: 2 volumes',
+  },
+  {
+    name: 'no list of pods',
+    built: () =>
+      orphan(busy())
+        .persistentVolume('pv-1')
+        .staged('pv-1', '7:1')
+        .withApi({ errors: [{ resource: 'pods', status: 503, message: 'x' }] as never }),
+    line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
+  },
+])('a node whose kubelet runs: $name', ({ built, line }) => {
+  const check = checkOn(built())
+  expect(check.line).toBe(line)
+  expect(check.status).toBe(line.startsWith('ok') ? 'ok' : line.startsWith('not') ? 'notOk' : 'unknown')
 })
 
 function young(pod: NodeBuilder['pods'][number] | undefined, seconds: number): NodeBuilder['pods'][number] {
@@ -192,25 +186,26 @@ describe('real nodes at rest', () => {
   )
 })
 
-describe('a healthy node of which not everything could be read: unknown, and no volume of its pods counts as leaked', () => {
-  it.each<{ name: string; line: RegExp; lacking: (snapshot: NodeSnapshot) => NodeSnapshot }>([
-    {
-      name: 'PersistentVolumes',
-      line: /^unknown: MayBeInUse: /,
-      lacking: ({ api, ...snapshot }) => ({ ...snapshot, ...(api && { api: without(api, 'persistentVolumes') }) }),
-    },
-    {
-      name: "the kubelet's directories",
-      line: /^unknown: ReadFailed: /,
-      lacking: ({ tree: _, ...snapshot }) => snapshot,
-    },
-  ])('$name', async ({ line, lacking }) => {
+it.each<{ name: string; line: RegExp; lacking: (snapshot: NodeSnapshot) => NodeSnapshot }>([
+  {
+    name: 'PersistentVolumes',
+    line: /^unknown: MayBeInUse: /,
+    lacking: ({ api, ...snapshot }) => ({ ...snapshot, ...(api && { api: without(api, 'persistentVolumes') }) }),
+  },
+  {
+    name: "the kubelet's directories",
+    line: /^unknown: ReadFailed: /,
+    lacking: ({ tree: _, ...snapshot }) => snapshot,
+  },
+])(
+  'a healthy node of which not everything could be read: unknown, and no volume of its pods counts as leaked: $name',
+  async ({ line, lacking }) => {
     const state = await recorded('healthy/node.json')
     const check = checkOf(lookAt({ ...state, snapshot: lacking(state.snapshot) }))
     expect(check.troubles.filter(({ kind }) => kind === 'leakedDevice')).toEqual([])
     expect(check.line).toMatch(line)
-  })
-})
+  },
+)
 
 function without(api: ApiSnapshot, list: 'persistentVolumes'): ApiSnapshot {
   const error = { resource: list.toLowerCase(), status: 500, reason: 'InternalError', message: 'no answer of etcd' }
