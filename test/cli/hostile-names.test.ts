@@ -72,64 +72,60 @@ describe('plan, status and explain', () => {
   })
 })
 
-describe('errors, as lines and as objects', () => {
-  it.each([
-    { name: 'a snapshot of such a name', args: ['plan', '--snapshot', `/nonexistent/${HOSTILE}`] },
-    { name: 'a pod', args: ['plan', '--pod', HOSTILE] },
-    { name: 'a flag', args: ['plan', `--${HOSTILE}`] },
-    { name: 'a command', args: [HOSTILE] },
-  ])('$name', async ({ args }) => {
-    for (const more of [[], ['-o', 'json'], ['-v']]) {
-      const { status, stdout, stderr } = await volctl([...args, ...more])
-      expect(status).not.toBe(0)
-      expect(CONTROL.exec(stderr)).toBeNull()
-      expect(CONTROL.exec(stdout)).toBeNull()
-    }
-  })
+it.each([
+  { name: 'a snapshot of such a name', args: ['plan', '--snapshot', `/nonexistent/${HOSTILE}`] },
+  { name: 'a pod', args: ['plan', '--pod', HOSTILE] },
+  { name: 'a flag', args: ['plan', `--${HOSTILE}`] },
+  { name: 'a command', args: [HOSTILE] },
+])('errors, as lines and as objects: $name', async ({ args }) => {
+  for (const more of [[], ['-o', 'json'], ['-v']]) {
+    const { status, stdout, stderr } = await volctl([...args, ...more])
+    expect(status).not.toBe(0)
+    expect(CONTROL.exec(stderr)).toBeNull()
+    expect(CONTROL.exec(stdout)).toBeNull()
+  }
 })
 
-describe('journal', () => {
-  it.each([['table'], ['json']])('-o %s', async (format) => {
-    const journal = join(directory, `journal-${format}`)
-    mkdirSync(journal)
-    const line = { time: HOSTILE, run: HOSTILE }
-    const operation = { id: HOSTILE, kind: 'UnmountVolume', pod: { uid: HOSTILE, name: HOSTILE } }
-    const lines = [
-      {
-        ...line,
-        type: 'begin',
-        node: HOSTILE,
-        rootDir: HOSTILE,
-        plan: HOSTILE,
-        by: { pid: 1, uid: 0, user: HOSTILE },
-        guards: { [HOSTILE]: HOSTILE },
-      },
-      {
-        ...line,
-        type: 'intent',
-        operations: [{ ...operation, reason: HOSTILE, message: HOSTILE, steps: [{ op: HOSTILE, target: HOSTILE }] }],
-      },
-      { ...line, type: 'stateFile', operation: HOSTILE, path: HOSTILE, content: HOSTILE },
-      {
-        ...line,
-        type: 'outcome',
-        outcomes: [
-          {
-            ...operation,
-            state: 'failed',
-            code: HOSTILE,
-            message: HOSTILE,
-            hint: HOSTILE,
-            volume: HOSTILE,
-            elapsedMs: 1,
-          },
-        ],
-      },
-    ]
-    writeFileSync(join(journal, JOURNAL_FILE), `${lines.map((each) => JSON.stringify(each)).join('\n')}\n`)
-    const { status, stdout } = await volctl(['journal', '--journal', journal, '-o', format])
-    expect(status).toBe(0)
-    expect(stdout).toContain('owned')
-    expect(CONTROL.exec(stdout)).toBeNull()
-  })
+it.each([['table'], ['json']])('journal: -o %s', async (format) => {
+  const journal = join(directory, `journal-${format}`)
+  mkdirSync(journal)
+  const line = { time: HOSTILE, run: HOSTILE }
+  const operation = { id: HOSTILE, kind: 'UnmountVolume', pod: { uid: HOSTILE, name: HOSTILE } }
+  const lines = [
+    {
+      ...line,
+      type: 'begin',
+      node: HOSTILE,
+      rootDir: HOSTILE,
+      plan: HOSTILE,
+      by: { pid: 1, uid: 0, user: HOSTILE },
+      guards: { [HOSTILE]: HOSTILE },
+    },
+    {
+      ...line,
+      type: 'intent',
+      operations: [{ ...operation, reason: HOSTILE, message: HOSTILE, steps: [{ op: HOSTILE, target: HOSTILE }] }],
+    },
+    { ...line, type: 'stateFile', operation: HOSTILE, path: HOSTILE, content: HOSTILE },
+    {
+      ...line,
+      type: 'outcome',
+      outcomes: [
+        {
+          ...operation,
+          state: 'failed',
+          code: HOSTILE,
+          message: HOSTILE,
+          hint: HOSTILE,
+          volume: HOSTILE,
+          elapsedMs: 1,
+        },
+      ],
+    },
+  ]
+  writeFileSync(join(journal, JOURNAL_FILE), `${lines.map((each) => JSON.stringify(each)).join('\n')}\n`)
+  const { status, stdout } = await volctl(['journal', '--journal', journal, '-o', format])
+  expect(status).toBe(0)
+  expect(stdout).toContain('owned')
+  expect(CONTROL.exec(stdout)).toBeNull()
 })

@@ -492,9 +492,8 @@ describe('launch.cjs, started by hand', () => {
   })
 })
 
-describe('SIGUSR1', () => {
-  it('S34: opens no debugger, to which any local user could connect', async () => {
-    const bundle = `const { url } = require('node:inspector')
+it('SIGUSR1: S34: opens no debugger, to which any local user could connect', async () => {
+  const bundle = `const { url } = require('node:inspector')
       const ignored = process.listenerCount('SIGUSR1')
       const alive = setInterval(() => {}, 1000)
       process.once('SIGUSR1', () => {
@@ -502,10 +501,9 @@ describe('SIGUSR1', () => {
         console.log(JSON.stringify({ ignored, url: url() ?? null }))
       })
       process.kill(process.pid, 'SIGUSR1')`
-    const { bin } = install(join(makePlace(), 'volctl'), { bundle })
-    const { stdout, stderr } = await run(bin)
-    expect({ ...JSON.parse(stdout), stderr }).toEqual({ ignored: 1, url: null, stderr: '' })
-  })
+  const { bin } = install(join(makePlace(), 'volctl'), { bundle })
+  const { stdout, stderr } = await run(bin)
+  expect({ ...JSON.parse(stdout), stderr }).toEqual({ ignored: 1, url: null, stderr: '' })
 })
 
 /** V8 takes the code of a cache for that of any source of the same length. */

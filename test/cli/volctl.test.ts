@@ -25,40 +25,36 @@ const file = (name: string, content: string): string => {
   return path
 }
 
-describe('each command starts, from the bundle that ships', () => {
-  it.each<{ args: string[]; status?: number; says: RegExp }>([
-    { args: ['plan', '--snapshot', broken, '--detailed-exitcode'], status: 2, says: /\n21 operations: 18 ready/ },
-    { args: ['status', '--snapshot', healthy], says: /^\d+ volumes: all are as they should be\.$/m },
-    { args: ['explain', 'pg/sc-a', '--snapshot', broken], says: /^Pod pg\/sc-a on node pg-node/ },
-    { args: ['doctor', '--snapshot', healthy], says: /: a plan can be made from this snapshot\n/ },
-    { args: ['check', '--snapshot', healthy], says: /^ok: \d+ volumes\n$/ },
-    { args: ['wait', '--for=in-sync', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
-    { args: ['journal', '--journal', '/nonexistent'], says: /^The journal has no applies\.\n$/ },
-    { args: ['apply', '/nonexistent'], status: 1, says: /^volctl: / },
-    { args: ['snapshot', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
-    { args: ['completion', 'bash'], says: /complete -F/ },
-    { args: ['version', '--kubeconfig', '/nonexistent'], says: /^API server: {2}not read /m },
-  ])('$args', async ({ args, status = 0, says }) => {
-    const { stdout, stderr, ...result } = await startVolctl(args)
-    expect(`${stdout}${stderr}`).toMatch(says)
-    expect(result).toEqual({ status })
-  })
+it.each<{ args: string[]; status?: number; says: RegExp }>([
+  { args: ['plan', '--snapshot', broken, '--detailed-exitcode'], status: 2, says: /\n21 operations: 18 ready/ },
+  { args: ['status', '--snapshot', healthy], says: /^\d+ volumes: all are as they should be\.$/m },
+  { args: ['explain', 'pg/sc-a', '--snapshot', broken], says: /^Pod pg\/sc-a on node pg-node/ },
+  { args: ['doctor', '--snapshot', healthy], says: /: a plan can be made from this snapshot\n/ },
+  { args: ['check', '--snapshot', healthy], says: /^ok: \d+ volumes\n$/ },
+  { args: ['wait', '--for=in-sync', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
+  { args: ['journal', '--journal', '/nonexistent'], says: /^The journal has no applies\.\n$/ },
+  { args: ['apply', '/nonexistent'], status: 1, says: /^volctl: / },
+  { args: ['snapshot', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
+  { args: ['completion', 'bash'], says: /complete -F/ },
+  { args: ['version', '--kubeconfig', '/nonexistent'], says: /^API server: {2}not read /m },
+])('each command starts, from the bundle that ships: $args', async ({ args, status = 0, says }) => {
+  const { stdout, stderr, ...result } = await startVolctl(args)
+  expect(`${stdout}${stderr}`).toMatch(says)
+  expect(result).toEqual({ status })
 })
 
-describe('exit status of plan', () => {
-  it('4 where a safety rule refuses: the plan is printed; -o json and -v name the rule', async () => {
-    const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
-    snapshot.machineID = 'another'
-    snapshot.systemUUID = 'another'
-    const path = file('other-machine.json', JSON.stringify(snapshot))
-    const result = await volctl(['plan', '--snapshot', path])
-    expect(result.status).toBe(4)
-    expect(result.stdout).toContain('nothing proves that node pg-node of https://127.0.0.1:6443 is this machine')
-    expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
-    expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
-    expect(await volctl(['status', '--snapshot', path])).toMatchObject({ status: 4, stderr: result.stderr })
-    expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
-  })
+it('exit status of plan: 4 where a safety rule refuses: the plan is printed; -o json and -v name the rule', async () => {
+  const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
+  snapshot.machineID = 'another'
+  snapshot.systemUUID = 'another'
+  const path = file('other-machine.json', JSON.stringify(snapshot))
+  const result = await volctl(['plan', '--snapshot', path])
+  expect(result.status).toBe(4)
+  expect(result.stdout).toContain('nothing proves that node pg-node of https://127.0.0.1:6443 is this machine')
+  expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
+  expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
+  expect(await volctl(['status', '--snapshot', path])).toMatchObject({ status: 4, stderr: result.stderr })
+  expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
 })
 
 describe('explain', () => {
