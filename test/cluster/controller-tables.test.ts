@@ -110,77 +110,75 @@ function byTwo(source: 'claim' | object, accessModes: readonly string[] = []): P
   }
 }
 
-describe('R740', () => {
-  const BOTH = ['AttachVolume a', 'AttachVolume b']
-  it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
-    { name: 'no access modes: several', state: byTwo('claim'), is: BOTH },
-    { name: 'ReadWriteMany: several', state: byTwo('claim', ['ReadWriteMany']), is: BOTH },
-    {
-      name: 'one of several modes is Many: several',
-      state: byTwo('claim', ['ReadWriteOnce', 'ReadOnlyMany']),
-      is: BOTH,
-    },
-    { name: 'ReadWriteOnce: one', state: byTwo('claim', ['ReadWriteOnce']), is: [] },
-    {
-      name: 'an Azure disk in the spec of a pod: one',
-      state: byTwo({ azureDisk: { diskName: 'd', diskURI: '/subscriptions/s/d', kind: 'Managed' } }),
-      is: [],
-    },
-    {
-      name: 'an AWS disk in the spec of a pod, by its synthetic mode: one',
-      state: byTwo({ awsElasticBlockStore: { volumeID: 'd' } }),
-      is: [],
-    },
-    {
-      name: 'a read-only GCE disk in the spec of a pod, by its synthetic mode: several',
-      state: byTwo({ gcePersistentDisk: { pdName: 'd', readOnly: true } }),
-      is: BOTH,
-    },
-  ])('$name', ({ state, is }) => {
-    const made = planOf(cluster(state))
-    expect(shown(made)).toEqual(is)
-    expect(made.problems.map(({ code }) => code)).toEqual(is.length === 0 ? ['MultiAttach'] : [])
-  })
+const BOTH = ['AttachVolume a', 'AttachVolume b']
+it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
+  { name: 'no access modes: several', state: byTwo('claim'), is: BOTH },
+  { name: 'ReadWriteMany: several', state: byTwo('claim', ['ReadWriteMany']), is: BOTH },
+  {
+    name: 'one of several modes is Many: several',
+    state: byTwo('claim', ['ReadWriteOnce', 'ReadOnlyMany']),
+    is: BOTH,
+  },
+  { name: 'ReadWriteOnce: one', state: byTwo('claim', ['ReadWriteOnce']), is: [] },
+  {
+    name: 'an Azure disk in the spec of a pod: one',
+    state: byTwo({ azureDisk: { diskName: 'd', diskURI: '/subscriptions/s/d', kind: 'Managed' } }),
+    is: [],
+  },
+  {
+    name: 'an AWS disk in the spec of a pod, by its synthetic mode: one',
+    state: byTwo({ awsElasticBlockStore: { volumeID: 'd' } }),
+    is: [],
+  },
+  {
+    name: 'a read-only GCE disk in the spec of a pod, by its synthetic mode: several',
+    state: byTwo({ gcePersistentDisk: { pdName: 'd', readOnly: true } }),
+    is: BOTH,
+  },
+])('R740: $name', ({ state, is }) => {
+  const made = planOf(cluster(state))
+  expect(shown(made)).toEqual(is)
+  expect(made.problems.map(({ code }) => code)).toEqual(is.length === 0 ? ['MultiAttach'] : [])
 })
 
-describe('upstream’s tests of the controller that are in no other table', () => {
-  const SHARED = { ...bound('x'), volumes: [volume('x', { accessModes: ['ReadWriteMany'] })] }
-  const ON_BOTH = { ...SHARED, attachments: [attachment('x', 'a'), attachment('x', 'b')], podCount: 3 }
-  const LISTED = [node('a', { volumesAttached: [uniqueName('x')] }), node('b')]
+const SHARED = { ...bound('x'), volumes: [volume('x', { accessModes: ['ReadWriteMany'] })] }
+const ON_BOTH = { ...SHARED, attachments: [attachment('x', 'a'), attachment('x', 'b')], podCount: 3 }
+const LISTED = [node('a', { volumesAttached: [uniqueName('x')] }), node('b')]
 
-  it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
-    {
-      name: 'T94: a shared volume goes from the node alone whose pod is gone',
-      state: { ...ON_BOTH, pods: [pod('q', 'b', ['x'])] },
-      is: ['DetachVolume a'],
+it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
+  {
+    name: 'T94: a shared volume goes from the node alone whose pod is gone',
+    state: { ...ON_BOTH, pods: [pod('q', 'b', ['x'])] },
+    is: ['DetachVolume a'],
+  },
+  {
+    name: 'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
+    state: {
+      ...bound('x'),
+      pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])],
+      attachments: [attachment('x', 'a', { deletedAt: ago(5), detachError: { message: 'busy', time: ago(4) } })],
     },
-    {
-      name: 'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
-      state: {
-        ...bound('x'),
-        pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])],
-        attachments: [attachment('x', 'a', { deletedAt: ago(5), detachError: { message: 'busy', time: ago(4) } })],
-      },
-      is: ['AttachmentDeleting a'],
+    is: ['AttachmentDeleting a'],
+  },
+  {
+    name: 'T98: a detach that failed and was given up is attached again by the attacher',
+    state: {
+      ...bound('x'),
+      pods: [pod('p', 'a', ['x'])],
+      attachments: [attachment('x', 'a', { attached: false, detachError: { message: 'busy', time: ago(4) } })],
     },
-    {
-      name: 'T98: a detach that failed and was given up is attached again by the attacher',
-      state: {
-        ...bound('x'),
-        pods: [pod('p', 'a', ['x'])],
-        attachments: [attachment('x', 'a', { attached: false, detachError: { message: 'busy', time: ago(4) } })],
-      },
-      is: ['ControllerActs a'],
-    },
-    {
-      name: 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',
-      state: { ...bound('x'), pods: [pod('p', 'b', ['x'], { uid: 'new' })], attachments: [attachment('x', 'a')] },
-      is: ['DetachVolume a', 'AttachVolume b'],
-    },
-    {
-      name: 'T106: what the status of a node alone lists has no object to delete',
-      state: { ...bound('x'), nodes: LISTED },
-      is: [],
-    },
-  ])('$name', ({ state, is }) => expect(shown(planOf(cluster(state)))).toEqual(is))
-})
+    is: ['ControllerActs a'],
+  },
+  {
+    name: 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',
+    state: { ...bound('x'), pods: [pod('p', 'b', ['x'], { uid: 'new' })], attachments: [attachment('x', 'a')] },
+    is: ['DetachVolume a', 'AttachVolume b'],
+  },
+  {
+    name: 'T106: what the status of a node alone lists has no object to delete',
+    state: { ...bound('x'), nodes: LISTED },
+    is: [],
+  },
+])('upstream’s tests of the controller that are in no other table: $name', ({ state, is }) =>
+  expect(shown(planOf(cluster(state)))).toEqual(is),
+)

@@ -193,14 +193,12 @@ describe('a volume that no pod wants, the controller dead', () => {
   })
 })
 
-describe('a driver that is gone', () => {
-  it('a finalizer that this credential may not take off blocks before anything is deleted', () => {
-    const gone = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] }
-    const { operations } = planOf(unwanted({}, { ...gone, rights: { patchAttachments: false } }), {
-      stripFinalizers: true,
-    })
-    expect(operations).toMatchObject([{ reason: 'DriverRemoved', blocked: { code: 'Forbidden' } }])
+it('a driver that is gone: a finalizer that this credential may not take off blocks before anything is deleted', () => {
+  const gone = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] }
+  const { operations } = planOf(unwanted({}, { ...gone, rights: { patchAttachments: false } }), {
+    stripFinalizers: true,
   })
+  expect(operations).toMatchObject([{ reason: 'DriverRemoved', blocked: { code: 'Forbidden' } }])
 })
 
 describe('what wants a volume, or may', () => {
@@ -225,24 +223,22 @@ describe('what wants a volume, or may', () => {
     expect(blocked).toEqual({ a: 'MayBeInUse', b: undefined })
   })
 
-  describe('S4: of a PersistentVolume that was deleted under a pod the name is left', () => {
-    const lost = (parts: Partial<ClusterPod>, on: Partial<ClusterNode> = {}, claims: readonly string[] = ['x']) =>
-      unwanted(on, {
-        volumes: [],
-        claims: [claim('x', { phase: 'Lost' }), claim('y', { phase: 'Lost' })],
-        pods: [pod('p', 'a', claims, parts)],
-      })
-
-    it.each<{ name: string; state: ClusterState; code: string | undefined }>([
-      { name: 'a pod that runs holds it', state: lost({}), code: 'MayBeInUse' },
-      { name: 'a pod of another PersistentVolume does not', state: lost({}, {}, ['y']), code: undefined },
-      { name: 'a pod that has ended does not', state: lost({ terminated: true }), code: undefined },
-    ])('$name', ({ state, code }) => {
-      for (const controller of [{}, { controller: { lease: ALIVE } }]) {
-        const { operations } = planOf({ ...state, ...controller })
-        expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
-      }
+  const lost = (parts: Partial<ClusterPod>, on: Partial<ClusterNode> = {}, claims: readonly string[] = ['x']) =>
+    unwanted(on, {
+      volumes: [],
+      claims: [claim('x', { phase: 'Lost' }), claim('y', { phase: 'Lost' })],
+      pods: [pod('p', 'a', claims, parts)],
     })
+
+  it.each<{ name: string; state: ClusterState; code: string | undefined }>([
+    { name: 'a pod that runs holds it', state: lost({}), code: 'MayBeInUse' },
+    { name: 'a pod of another PersistentVolume does not', state: lost({}, {}, ['y']), code: undefined },
+    { name: 'a pod that has ended does not', state: lost({ terminated: true }), code: undefined },
+  ])('S4: of a PersistentVolume that was deleted under a pod the name is left: $name', ({ state, code }) => {
+    for (const controller of [{}, { controller: { lease: ALIVE } }]) {
+      const { operations } = planOf({ ...state, ...controller })
+      expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
+    }
   })
 
   it('S4: nothing is detached whose PersistentVolume could not be read', () => {

@@ -59,49 +59,47 @@ describe('S29: the outage guard of a cluster', () => {
   })
 })
 
-describe('a node that does not exist', () => {
-  const gone = { ...bound('x'), attachments: [attachment('x', 'gone')] }
-  const heard = (minutes: number): Partial<ClusterState> => ({
-    lostNodes: [{ name: 'gone', leaseRenewTime: ago(minutes) }],
-  })
+const gone = { ...bound('x'), attachments: [attachment('x', 'gone')] }
+const heard = (minutes: number): Partial<ClusterState> => ({
+  lostNodes: [{ name: 'gone', leaseRenewTime: ago(minutes) }],
+})
 
-  it.each<{ name: string; state: Partial<ClusterState>; given: boolean; is: string[] }>([
-    { name: 'nothing else is known', state: {}, given: false, is: ['DetachVolume pv-x gone MachineMayWrite'] },
-    { name: 'somebody says that its machine is off', state: {}, given: true, is: ['DetachVolume pv-x gone'] },
-    {
-      name: 'its lease is old: its kubelet is silent, and its machine may still write',
-      state: heard(30),
-      given: false,
-      is: ['DetachVolume pv-x gone MachineMayWrite'],
-    },
-    {
-      name: 'its lease is fresh, and somebody says that its machine is off',
-      state: heard(0.1),
-      given: true,
-      is: ['DetachVolume pv-x gone MachineMayWrite'],
-    },
-    {
-      name: 'its lease is a minute old, and somebody says it',
-      state: heard(1),
-      given: true,
-      is: ['DetachVolume pv-x gone'],
-    },
-    { name: 'a pod is left there', state: { pods: [pod('p', 'gone', ['x'])] }, given: true, is: [] },
-    { name: 'the controller lives', state: { controller: { lease: ALIVE } }, given: false, is: [] },
-    {
-      name: 'the controller lives, and somebody says that its machine is off',
-      state: { controller: { lease: ALIVE } },
-      given: true,
-      is: ['DetachVolume pv-x gone'],
-    },
-  ])('where $name', ({ state, given, is }) => {
-    const made = plan({ ...gone, ...state }, given ? { nodeGone: ['gone'] } : {})
-    expect(shown(made)).toEqual(is)
-    for (const { makeSure, basis } of made.operations) {
-      expect(makeSure).toContain('machine of node gone')
-      expect(basis.exception).toBe('NodeGone')
-    }
-  })
+it.each<{ name: string; state: Partial<ClusterState>; given: boolean; is: string[] }>([
+  { name: 'nothing else is known', state: {}, given: false, is: ['DetachVolume pv-x gone MachineMayWrite'] },
+  { name: 'somebody says that its machine is off', state: {}, given: true, is: ['DetachVolume pv-x gone'] },
+  {
+    name: 'its lease is old: its kubelet is silent, and its machine may still write',
+    state: heard(30),
+    given: false,
+    is: ['DetachVolume pv-x gone MachineMayWrite'],
+  },
+  {
+    name: 'its lease is fresh, and somebody says that its machine is off',
+    state: heard(0.1),
+    given: true,
+    is: ['DetachVolume pv-x gone MachineMayWrite'],
+  },
+  {
+    name: 'its lease is a minute old, and somebody says it',
+    state: heard(1),
+    given: true,
+    is: ['DetachVolume pv-x gone'],
+  },
+  { name: 'a pod is left there', state: { pods: [pod('p', 'gone', ['x'])] }, given: true, is: [] },
+  { name: 'the controller lives', state: { controller: { lease: ALIVE } }, given: false, is: [] },
+  {
+    name: 'the controller lives, and somebody says that its machine is off',
+    state: { controller: { lease: ALIVE } },
+    given: true,
+    is: ['DetachVolume pv-x gone'],
+  },
+])('a node that does not exist: where $name', ({ state, given, is }) => {
+  const made = plan({ ...gone, ...state }, given ? { nodeGone: ['gone'] } : {})
+  expect(shown(made)).toEqual(is)
+  for (const { makeSure, basis } of made.operations) {
+    expect(makeSure).toContain('machine of node gone')
+    expect(basis.exception).toBe('NodeGone')
+  }
 })
 
 describe('--strip-finalizers', () => {

@@ -214,24 +214,22 @@ describe(`of ${SEEDS} clusters in any state`, () => {
   })
 })
 
-describe('a healthy cluster', () => {
-  it.each([
-    { name: 'dead', controller: { lease: DEAD, leaseAtEnd: DEAD } },
-    { name: 'alive', controller: { lease: ALIVE } },
-    { name: 'not known', controller: {} },
-  ])('has an empty plan, its controller $name', ({ controller }) => {
-    for (let seed = 0; seed < 150; seed++) {
-      const { operations, waiting, problems, complete } = planCluster(
-        { ...healthyCluster(randomFrom(seed)), controller },
-        clusterOptions(),
-      )
-      expect({ seed, operations, waiting, problems, complete }).toEqual({
-        seed,
-        operations: [],
-        waiting: [],
-        problems: [],
-        complete: true,
-      })
-    }
-  })
+it.each([
+  { name: 'dead', controller: { lease: DEAD, leaseAtEnd: DEAD } },
+  { name: 'alive', controller: { lease: ALIVE } },
+  { name: 'not known', controller: {} },
+])('a healthy cluster: has an empty plan, its controller $name', ({ controller }) => {
+  for (let seed = 0; seed < 150; seed++) {
+    const { operations, waiting, problems, complete } = planCluster(
+      { ...healthyCluster(randomFrom(seed)), controller },
+      clusterOptions(),
+    )
+    expect({ seed, operations, waiting, problems, complete }).toEqual({
+      seed,
+      operations: [],
+      waiting: [],
+      problems: [],
+      complete: true,
+    })
+  }
 })

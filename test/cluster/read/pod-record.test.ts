@@ -1,55 +1,51 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { podRecord } from '../../../src/core/cluster/read/records.ts'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 
-describe('the volumes of a pod that could be attached', () => {
-  it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
-    {
-      name: 'a claim',
-      source: { persistentVolumeClaim: { claimName: 'data' } },
-      volumes: [{ name: 'v', claim: 'data' }],
-    },
-    {
-      name: 'an ephemeral volume, whose claim is named after the pod',
-      source: { ephemeral: {} },
-      volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
-    },
-    {
-      name: 'both, of which the controller takes the ephemeral one',
-      source: { ephemeral: {}, persistentVolumeClaim: { claimName: 'data' } },
-      volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
-    },
-    {
-      name: 'an in-tree source',
-      source: { iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } },
-      volumes: [{ name: 'v', source: { name: 'v', iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } } }],
-    },
-    { name: 'none', source: { emptyDir: {} }, volumes: undefined },
-  ])('$name', ({ source, volumes }) => {
-    const record = podRecord({
-      metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-      spec: { volumes: [{ name: 'v', ...source }] },
-    })
-    expect(record?.volumes).toEqual(volumes)
+it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
+  {
+    name: 'a claim',
+    source: { persistentVolumeClaim: { claimName: 'data' } },
+    volumes: [{ name: 'v', claim: 'data' }],
+  },
+  {
+    name: 'an ephemeral volume, whose claim is named after the pod',
+    source: { ephemeral: {} },
+    volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
+  },
+  {
+    name: 'both, of which the controller takes the ephemeral one',
+    source: { ephemeral: {}, persistentVolumeClaim: { claimName: 'data' } },
+    volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
+  },
+  {
+    name: 'an in-tree source',
+    source: { iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } },
+    volumes: [{ name: 'v', source: { name: 'v', iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } } }],
+  },
+  { name: 'none', source: { emptyDir: {} }, volumes: undefined },
+])('the volumes of a pod that could be attached: $name', ({ source, volumes }) => {
+  const record = podRecord({
+    metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
+    spec: { volumes: [{ name: 'v', ...source }] },
   })
+  expect(record?.volumes).toEqual(volumes)
 })
 
-describe('a pod has started', () => {
-  const ran = { name: 'main', state: {}, lastState: { terminated: {} } }
-  it.each([
-    {
-      name: 'not while its container is created',
-      status: { state: {} },
-      is: false,
-    },
-    { name: 'while its container runs', status: { state: { running: {} } }, is: true },
-    { name: 'once its container ran, and waits to be started again', status: ran, is: true },
-  ])('$name', ({ status, is }) => {
-    const record = podRecord({
-      metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-      spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
-      status: { containerStatuses: [{ name: 'main', ...status }] },
-    })
-    expect(record?.started).toBe(is)
+const ran = { name: 'main', state: {}, lastState: { terminated: {} } }
+it.each([
+  {
+    name: 'not while its container is created',
+    status: { state: {} },
+    is: false,
+  },
+  { name: 'while its container runs', status: { state: { running: {} } }, is: true },
+  { name: 'once its container ran, and waits to be started again', status: ran, is: true },
+])('a pod has started: $name', ({ status, is }) => {
+  const record = podRecord({
+    metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
+    spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+    status: { containerStatuses: [{ name: 'main', ...status }] },
   })
+  expect(record?.started).toBe(is)
 })
