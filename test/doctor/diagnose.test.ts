@@ -1,5 +1,5 @@
 /** What doctor makes of a look: what is wrong, what to do, and whether plan and apply can work. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
 import type { CsiSocket, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
@@ -240,8 +240,9 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('what is wrong, with a next step where a person can do something', () => {
-  it.each(CASES)('$name', ({ given, is, says, next, works = BOTH }) => {
+it.each(CASES)(
+  'what is wrong, with a next step where a person can do something: $name',
+  ({ given, is, says, next, works = BOTH }) => {
     const doctor = doctorOf(given)
     expect(open(doctor)).toEqual(is)
     expect(doctor.checks.map(({ message }) => message).join('\n')).toContain(says)
@@ -250,8 +251,8 @@ describe('what is wrong, with a next step where a person can do something', () =
     for (const { id, state, next: step } of doctor.checks)
       if (state === 'failed' || state === 'warning')
         expect(step, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo |)(?:volctl|kubectl) .+)$/)
-  })
-})
+  },
+)
 
 it('every check of the catalogue is made in some case', () => {
   const made = new Set(CASES.flatMap(({ given }) => doctorOf(given).checks.map(({ id }) => id)))
