@@ -172,20 +172,18 @@ describe('as people type it', () => {
   })
 })
 
-describe('did you mean', () => {
-  it.each([
-    { what: 'default/wbe', want: 'pod/default/web' },
-    { what: 'pod/claim-pv-2', want: 'pvc/default/claim-pv-2' },
-    { what: 'pv/claim-pv-2', want: 'pvc/default/claim-pv-2' },
-    { what: 'shop/web', want: 'pod/default/web' },
-    { what: 'pvc/shop/claim-pv-2', want: 'pvc/default/claim-pv-2' },
-    { what: 'driver/disk.tset', want: 'driver/disk.test' },
-  ])('$what: $want', ({ what, want }) => {
-    const { code, hint = '' } = errorOf(twins(), what)
-    expect(code).toBe('NotFound')
-    expect(hint).toMatch(new RegExp(`^Did you mean ${want.replaceAll('.', '\\.')}[,?]`))
-    expect(ask(twins(), want).subject.name).not.toBe('')
-  })
+it.each([
+  { what: 'default/wbe', want: 'pod/default/web' },
+  { what: 'pod/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+  { what: 'pv/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+  { what: 'shop/web', want: 'pod/default/web' },
+  { what: 'pvc/shop/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+  { what: 'driver/disk.tset', want: 'driver/disk.test' },
+])('did you mean: $what: $want', ({ what, want }) => {
+  const { code, hint = '' } = errorOf(twins(), what)
+  expect(code).toBe('NotFound')
+  expect(hint).toMatch(new RegExp(`^Did you mean ${want.replaceAll('.', '\\.')}[,?]`))
+  expect(ask(twins(), want).subject.name).not.toBe('')
 })
 
 describe('paths', () => {

@@ -190,31 +190,29 @@ it('a plan that is refused says so beside the verdict', () => {
   expect(renderExplanation(answer, PLAIN_SCREEN)).toContain(answer.refused?.message)
 })
 
-describe('what must be seen to first stands first', () => {
-  it('an error before the command, and who is in the way of an operation is one', () => {
-    // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
-    const built = node().persistentVolume('pv-1', { attached: false, inUse: false }).published(GONE, 'pv-1', '7:1')
-    built.staged('pv-1', '7:1')
-    const answer = ask(built, 'pv/pv-1')
-    expect(answer.operations.length).toBeGreaterThan(0)
-    expect(codes(answer)[0]).toBe('MountedButNotAttached')
-    const { kind, paths: [target = ''] = [] } = answer.operations[0] ?? {}
-    const held = {
-      kind: kind ?? '',
-      target,
-      code: 'HeldBy',
-      message: 'pv-1 is in use by sh (pid 7)',
-      hint: 'End it.',
-      users: [{ pid: 7, process: 'sh' }],
-    } as const
-    built.with({ inUse: [held] })
-    const { operations, ...rest } = ask(built, 'pv/pv-1')
-    expect(operations[0]?.blocked).toMatchObject({
-      code: 'HeldBy',
-      message: held.message,
-      hint: held.hint,
-      users: held.users,
-    })
-    expect(codes({ ...rest, operations }).slice(0, 2)).toEqual(['HeldBy', 'MountedButNotAttached'])
+it('what must be seen to first stands first: an error before the command, and who is in the way of an operation is one', () => {
+  // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
+  const built = node().persistentVolume('pv-1', { attached: false, inUse: false }).published(GONE, 'pv-1', '7:1')
+  built.staged('pv-1', '7:1')
+  const answer = ask(built, 'pv/pv-1')
+  expect(answer.operations.length).toBeGreaterThan(0)
+  expect(codes(answer)[0]).toBe('MountedButNotAttached')
+  const { kind, paths: [target = ''] = [] } = answer.operations[0] ?? {}
+  const held = {
+    kind: kind ?? '',
+    target,
+    code: 'HeldBy',
+    message: 'pv-1 is in use by sh (pid 7)',
+    hint: 'End it.',
+    users: [{ pid: 7, process: 'sh' }],
+  } as const
+  built.with({ inUse: [held] })
+  const { operations, ...rest } = ask(built, 'pv/pv-1')
+  expect(operations[0]?.blocked).toMatchObject({
+    code: 'HeldBy',
+    message: held.message,
+    hint: held.hint,
+    users: held.users,
   })
+  expect(codes({ ...rest, operations }).slice(0, 2)).toEqual(['HeldBy', 'MountedButNotAttached'])
 })

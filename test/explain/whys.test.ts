@@ -209,23 +209,21 @@ describe('what is carried out next', () => {
   })
 })
 
-describe('“transport endpoint is not connected”', () => {
-  it('on a mount of a pod that lives: what has to be started anew', () => {
-    const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
-    built.staged('pv-1', '7:1').with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
-    expect(ask(built.build(), TARGET).answer).toMatchObject({
-      subject: { kind: 'Mount', name: TARGET },
-      places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
-    })
-    for (const what of [TARGET, 'default/web-0', 'pvc/claim-pv-1']) {
-      const { answer, next } = ask(built.build(), what)
-      expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
-      expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
-      expect(next[0], what).toBe(
-        'Restart the driver or server of the file system; then restart the containers of pod default/web-0.',
-      )
-    }
+it('“transport endpoint is not connected”: on a mount of a pod that lives: what has to be started anew', () => {
+  const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
+  built.staged('pv-1', '7:1').with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
+  expect(ask(built.build(), TARGET).answer).toMatchObject({
+    subject: { kind: 'Mount', name: TARGET },
+    places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
   })
+  for (const what of [TARGET, 'default/web-0', 'pvc/claim-pv-1']) {
+    const { answer, next } = ask(built.build(), what)
+    expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
+    expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
+    expect(next[0], what).toBe(
+      'Restart the driver or server of the file system; then restart the containers of pod default/web-0.',
+    )
+  }
 })
 
 describe('why does this VolumeAttachment never go away?', () => {
