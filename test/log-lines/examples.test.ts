@@ -68,87 +68,83 @@ const ANSWERS: readonly RegExp[] = [
   /^ <- The pod has a user namespace of its own.*NFS cannot/,
 ]
 
-describe('real lines', () => {
-  it.each(EXAMPLES.map(([line = '', good = ''], index) => ({ line, good, want: ANSWERS[index] })))(
-    '$good',
-    ({ line, want }) => expect(answer(line)).toMatch(want ?? /no answer/),
-  )
-})
+it.each(EXAMPLES.map(([line = '', good = ''], index) => ({ line, good, want: ANSWERS[index] })))(
+  'real lines: $good',
+  ({ line, want }) => expect(answer(line)).toMatch(want ?? /no answer/),
+)
 
 const klog = (text: string, level = 'E', file = 'kubelet.go:1'): string =>
   `${level}1128 12:00:01.000000     812 ${file}] ${text}`
 const POD = uid(9)
 
-describe('frames and causes', () => {
-  it.each([
-    {
-      line: klog(
-        '"Event occurred" object="shop/web-0" kind="Pod" type="Warning" reason="FailedMount" message="Unable to attach or mount volumes: unmounted volumes=[d], unattached volumes=[], failed to process volumes=[d]: error processing PVC shop/pvc-n4: failed to fetch PVC from API server: persistentvolumeclaims \\"pvc-n4\\" not found"',
-        'I',
-        'event.go:389',
-      ),
-      want: /^The claim does not exist\. <- .*\(the kubelet\)$/,
-    },
-    {
-      line: klog(
-        'Failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: nodes "n" not found',
-      ),
-      want: /^The API has no such Node/,
-    },
-    {
-      line: klog(
-        '"MountVolume.SetUp failed for volume \\"x\\": permission denied" err="mkdir /a/b: no space left on device" pod="shop/web-0"',
-      ),
-      want: /^The file system is full/,
-    },
-    {
-      line: klog('unmounted volumes=[d]: error processing PVC shop/d: something new'),
-      want: /^ <- A volume of the pod could not be resolved/,
-    },
-    {
-      line: klog(
-        'MountVolume.SetUp failed for volume "x" : failed to sync configmap cache: timed out waiting for the condition: configmap "a" not found',
-      ),
-      want: /^The config map or secret does not exist/,
-    },
-    {
-      line: klog('MountVolume.SetUp failed for volume "x" : permission denied; caused by: something new'),
-      want: /^ <- The kubelet could not mount/,
-    },
-    ...['/x is not a directory', '/x is a file, not a directory', '/x is not a directory, but a file'].map((kind) => ({
-      line: klog(`MountVolume.SetUp failed for volume "x" : hostPath type check failed: ${kind}`),
-      want: /^The path does not exist on this node, or is of another kind/,
-    })),
-    {
-      line: klog('"Orphaned running pod terminating without grace period" podUID="x"', 'I'),
-      want: /is about to kill it/,
-    },
-    {
-      line: klog(
-        `"There were many similar errors. Turn up verbosity to see them." err="orphaned pod \\"${POD}\\" found, but failed to rmdir() subpath at path /x: device or resource busy" numErrs=1`,
-      ),
-      want: /sub-path mounts are left/,
-    },
-    {
-      line: klog(`orphaned pod "${POD}" found, but volume paths are still present on disk`),
-      want: /volumes of it are left/,
-    },
-    {
-      line: klog(
-        'UnmountDevice failed for volume "x" : rpc error: code = Internal desc = unmount failed: exit status 32\\nUnmounting arguments: /x\\nOutput: umount: /x: target is busy.\\n',
-      ),
-      want: /^Something on this node still uses it.* \/ Internal: .* <- .*unstaged/,
-    },
-    {
-      line: '  Warning  FailedMount  5s  kubelet  MountVolume.MountDevice failed for volume "x" : rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/plugins/x/csi.sock: connect: connection refused"',
-      want: /^The CSI driver is not registered .* nobody listens on its socket/,
-    },
-    {
-      line: '{"ts":1763841662123.4,"caller":"csi_mounter.go:1","msg":"kubernetes.io/csi: mounter.SetUpAt failed","err":"rpc error: code = DeadlineExceeded desc = context deadline exceeded"}',
-      want: /^DeadlineExceeded: .* <- .*mount the volume/,
-    },
-  ])('$line', ({ line, want }) => expect(answer(line)).toMatch(want))
-})
+it.each([
+  {
+    line: klog(
+      '"Event occurred" object="shop/web-0" kind="Pod" type="Warning" reason="FailedMount" message="Unable to attach or mount volumes: unmounted volumes=[d], unattached volumes=[], failed to process volumes=[d]: error processing PVC shop/pvc-n4: failed to fetch PVC from API server: persistentvolumeclaims \\"pvc-n4\\" not found"',
+      'I',
+      'event.go:389',
+    ),
+    want: /^The claim does not exist\. <- .*\(the kubelet\)$/,
+  },
+  {
+    line: klog(
+      'Failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: nodes "n" not found',
+    ),
+    want: /^The API has no such Node/,
+  },
+  {
+    line: klog(
+      '"MountVolume.SetUp failed for volume \\"x\\": permission denied" err="mkdir /a/b: no space left on device" pod="shop/web-0"',
+    ),
+    want: /^The file system is full/,
+  },
+  {
+    line: klog('unmounted volumes=[d]: error processing PVC shop/d: something new'),
+    want: /^ <- A volume of the pod could not be resolved/,
+  },
+  {
+    line: klog(
+      'MountVolume.SetUp failed for volume "x" : failed to sync configmap cache: timed out waiting for the condition: configmap "a" not found',
+    ),
+    want: /^The config map or secret does not exist/,
+  },
+  {
+    line: klog('MountVolume.SetUp failed for volume "x" : permission denied; caused by: something new'),
+    want: /^ <- The kubelet could not mount/,
+  },
+  ...['/x is not a directory', '/x is a file, not a directory', '/x is not a directory, but a file'].map((kind) => ({
+    line: klog(`MountVolume.SetUp failed for volume "x" : hostPath type check failed: ${kind}`),
+    want: /^The path does not exist on this node, or is of another kind/,
+  })),
+  {
+    line: klog('"Orphaned running pod terminating without grace period" podUID="x"', 'I'),
+    want: /is about to kill it/,
+  },
+  {
+    line: klog(
+      `"There were many similar errors. Turn up verbosity to see them." err="orphaned pod \\"${POD}\\" found, but failed to rmdir() subpath at path /x: device or resource busy" numErrs=1`,
+    ),
+    want: /sub-path mounts are left/,
+  },
+  {
+    line: klog(`orphaned pod "${POD}" found, but volume paths are still present on disk`),
+    want: /volumes of it are left/,
+  },
+  {
+    line: klog(
+      'UnmountDevice failed for volume "x" : rpc error: code = Internal desc = unmount failed: exit status 32\\nUnmounting arguments: /x\\nOutput: umount: /x: target is busy.\\n',
+    ),
+    want: /^Something on this node still uses it.* \/ Internal: .* <- .*unstaged/,
+  },
+  {
+    line: '  Warning  FailedMount  5s  kubelet  MountVolume.MountDevice failed for volume "x" : rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/plugins/x/csi.sock: connect: connection refused"',
+    want: /^The CSI driver is not registered .* nobody listens on its socket/,
+  },
+  {
+    line: '{"ts":1763841662123.4,"caller":"csi_mounter.go:1","msg":"kubernetes.io/csi: mounter.SetUpAt failed","err":"rpc error: code = DeadlineExceeded desc = context deadline exceeded"}',
+    want: /^DeadlineExceeded: .* <- .*mount the volume/,
+  },
+])('frames and causes: $line', ({ line, want }) => expect(answer(line)).toMatch(want))
 
 describe('what volctl does not know', () => {
   it.each([

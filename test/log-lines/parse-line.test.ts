@@ -69,61 +69,59 @@ describe('the parts of a line', () => {
     }))
 })
 
-describe('what a line names', () => {
-  const names = (line: string): string[] => namesIn(parseLine(line)).map(({ kind, name }) => `${kind} ${name}`)
+const names = (line: string): string[] => namesIn(parseLine(line)).map(({ kind, name }) => `${kind} ${name}`)
 
-  it.each([
-    { line: `orphaned pod "${U}" found`, want: [`podUid ${U}`] },
-    {
-      line: `stat ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount: busy`,
-      want: [`path ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount`, `podUid ${U}`, 'podVolume pv-1'],
-    },
-    {
-      line: `(UniqueName: "kubernetes.io/csi/${DRIVER}^projects/a/b#c")`,
-      want: [`volume kubernetes.io/csi/${DRIVER}^projects/a/b#c`, `driver ${DRIVER}`],
-    },
-    {
-      line: `{volumeName:kubernetes.io/secret/${U}-tls podName:${U} nodeName:}`,
-      want: [`podUid ${U}`, 'podVolume tls'],
-    },
-    { line: `PVC shop/data is not bound: pvc-${U}`, want: [`persistentVolume pvc-${U}`, 'claim shop/data'] },
-    {
-      line: `node="node-7" attachment="csi-${'ab'.repeat(32)}"`,
-      want: [`attachment csi-${'ab'.repeat(32)}`, 'node node-7'],
-    },
-    {
-      line: `E1122 20:01:02.1 1 a.go:1] "x" pods=["a/b","c/d"] attachedTo=["n-2"]`,
-      want: ['pod a/b', 'pod c/d', 'node n-2'],
-    },
-    { line: 'driver name a.b.c not found in the list', want: ['driver a.b.c'] },
-    {
-      line: 'unmounted volumes=[a b], failed to process volumes=[c]: x',
-      want: ['podVolume a', 'podVolume b', 'podVolume c'],
-    },
-    { line: '2m35s Warning FailedMount pod/web-0 It failed', want: ['pod web-0'] },
-    { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
-    { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },
-    { line: 'rbd: map failed: (2); Pulling image quay.io/a/b', want: [] },
-    { line: 'An operation with the given Volume ID vol-fs1 already exists', want: ['volume vol-fs1'] },
-    { line: 'An operation with the given volume="vol-0a1b" is already in progress', want: ['volume vol-0a1b'] },
-    {
-      line: 'An operation with the given Volume ID /subscriptions/s/disks/d already exists',
-      want: ['volume /subscriptions/s/disks/d'],
-    },
-    { line: 'detachment for VolumeAttachment for volume [vol-n3] failed: x', want: ['volume vol-n3'] },
-    { line: 'attacher.WaitForDetach timeout after 2m0s [volume=vol-n3; attachment.ID=csi-1]', want: ['volume vol-n3'] },
-    { line: 'failed to attach volume vol-n3: x', want: ['volume vol-n3'] },
-    { line: 'attachment timeout for volume vol-0ddf', want: ['volume vol-0ddf'] },
-    { line: 'failed to attach volume to node', want: [] },
-    { line: `for volume "pv-1" : to attach volume pv-1`, want: ['podVolume pv-1'] },
-    {
-      line: 'AttachVolume.Attach failed for volume "projects/p/zones/z/disks/d" : x',
-      want: ['volume projects/p/zones/z/disks/d'],
-    },
-    { line: 'volume "kubernetes.io/csi/a.b^h" x', want: ['volume kubernetes.io/csi/a.b^h', 'driver a.b'] },
-    { line: 'E1122 20:01:02.1 1 a.go:1] "called" volumeID="vol-fs1"', want: ['volume vol-fs1'] },
-  ])('$line', ({ line, want }) => expect(names(line).toSorted()).toEqual(want.toSorted()))
-})
+it.each([
+  { line: `orphaned pod "${U}" found`, want: [`podUid ${U}`] },
+  {
+    line: `stat ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount: busy`,
+    want: [`path ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount`, `podUid ${U}`, 'podVolume pv-1'],
+  },
+  {
+    line: `(UniqueName: "kubernetes.io/csi/${DRIVER}^projects/a/b#c")`,
+    want: [`volume kubernetes.io/csi/${DRIVER}^projects/a/b#c`, `driver ${DRIVER}`],
+  },
+  {
+    line: `{volumeName:kubernetes.io/secret/${U}-tls podName:${U} nodeName:}`,
+    want: [`podUid ${U}`, 'podVolume tls'],
+  },
+  { line: `PVC shop/data is not bound: pvc-${U}`, want: [`persistentVolume pvc-${U}`, 'claim shop/data'] },
+  {
+    line: `node="node-7" attachment="csi-${'ab'.repeat(32)}"`,
+    want: [`attachment csi-${'ab'.repeat(32)}`, 'node node-7'],
+  },
+  {
+    line: `E1122 20:01:02.1 1 a.go:1] "x" pods=["a/b","c/d"] attachedTo=["n-2"]`,
+    want: ['pod a/b', 'pod c/d', 'node n-2'],
+  },
+  { line: 'driver name a.b.c not found in the list', want: ['driver a.b.c'] },
+  {
+    line: 'unmounted volumes=[a b], failed to process volumes=[c]: x',
+    want: ['podVolume a', 'podVolume b', 'podVolume c'],
+  },
+  { line: '2m35s Warning FailedMount pod/web-0 It failed', want: ['pod web-0'] },
+  { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
+  { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },
+  { line: 'rbd: map failed: (2); Pulling image quay.io/a/b', want: [] },
+  { line: 'An operation with the given Volume ID vol-fs1 already exists', want: ['volume vol-fs1'] },
+  { line: 'An operation with the given volume="vol-0a1b" is already in progress', want: ['volume vol-0a1b'] },
+  {
+    line: 'An operation with the given Volume ID /subscriptions/s/disks/d already exists',
+    want: ['volume /subscriptions/s/disks/d'],
+  },
+  { line: 'detachment for VolumeAttachment for volume [vol-n3] failed: x', want: ['volume vol-n3'] },
+  { line: 'attacher.WaitForDetach timeout after 2m0s [volume=vol-n3; attachment.ID=csi-1]', want: ['volume vol-n3'] },
+  { line: 'failed to attach volume vol-n3: x', want: ['volume vol-n3'] },
+  { line: 'attachment timeout for volume vol-0ddf', want: ['volume vol-0ddf'] },
+  { line: 'failed to attach volume to node', want: [] },
+  { line: `for volume "pv-1" : to attach volume pv-1`, want: ['podVolume pv-1'] },
+  {
+    line: 'AttachVolume.Attach failed for volume "projects/p/zones/z/disks/d" : x',
+    want: ['volume projects/p/zones/z/disks/d'],
+  },
+  { line: 'volume "kubernetes.io/csi/a.b^h" x', want: ['volume kubernetes.io/csi/a.b^h', 'driver a.b'] },
+  { line: 'E1122 20:01:02.1 1 a.go:1] "called" volumeID="vol-fs1"', want: ['volume vol-fs1'] },
+])('what a line names: $line', ({ line, want }) => expect(names(line).toSorted()).toEqual(want.toSorted()))
 
 describe('hostile lines', () => {
   const whole = (line: string): void => {
