@@ -139,50 +139,48 @@ describe.skipIf(noCgroups !== undefined)(`S9: real cgroups${noCgroups === undefi
 
 const ROOTS = 'Uid:\t0\t0\t0\t0\nNSpid:\t812\n'
 
-describe('S9: the processes of a node with a nested kubelet', () => {
-  const inKind = `0::/system.slice/docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope\n`
-  const files = {
-    '1/cgroup': '0::/init.scope\n',
-    '1/comm': 'systemd\n',
-    '900/cgroup': `0::/${slice(OUTER)}/cri-containerd-${B}.scope\n`,
-    '901/cgroup': inKind,
-    '902/cgroup': `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(DEEPEST)}/${B}\n`,
-  }
-  const docker = `0::/system.slice/docker-${A}.scope\n`
-  const kubelet = (comm: string, status = ROOTS) => ({
-    '812/cgroup': docker,
-    '812/comm': `${comm}\n`,
-    '812/cmdline': `/usr/bin/${comm}\0`,
-    '812/status': status,
-  })
-  it.each([
-    {
-      name: 'are no pods of it, and keep alive the one that they run in',
-      more: { '900/cgroup': '' },
-      podUids: [OUTER],
-      nestedUids: [INNER, DEEPEST],
-    },
-    {
-      name: 'one that has a process of this node too is its own',
-      more: { '903/cgroup': `0::/${group(INNER)}/${A}\n` },
-      podUids: [INNER, OUTER],
-      nestedUids: [DEEPEST],
-    },
-    {
-      name: 'are its own pods where the kubelet is',
-      more: kubelet('k3s-server'),
-      podUids: [INNER, OUTER],
-      nestedUids: [DEEPEST],
-    },
-    {
-      name: "a kubelet that is not root's does not make them its own",
-      more: kubelet('kubelet', 'Uid:\t0\t65534\t0\t0\nNSpid:\t812\n'),
-      podUids: [OUTER],
-      nestedUids: [INNER, DEEPEST],
-    },
-  ])('$name', ({ more, podUids, nestedUids }) => {
-    using proc = fixture({ ...files, ...more })
-    using scan = scanProcesses(proc.path)
-    expect([scan.podUids, scan.nestedUids]).toEqual([podUids.sort(), nestedUids.sort()])
-  })
+const inKind = `0::/system.slice/docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope\n`
+const files = {
+  '1/cgroup': '0::/init.scope\n',
+  '1/comm': 'systemd\n',
+  '900/cgroup': `0::/${slice(OUTER)}/cri-containerd-${B}.scope\n`,
+  '901/cgroup': inKind,
+  '902/cgroup': `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(DEEPEST)}/${B}\n`,
+}
+const docker = `0::/system.slice/docker-${A}.scope\n`
+const kubelet = (comm: string, status = ROOTS) => ({
+  '812/cgroup': docker,
+  '812/comm': `${comm}\n`,
+  '812/cmdline': `/usr/bin/${comm}\0`,
+  '812/status': status,
+})
+it.each([
+  {
+    name: 'are no pods of it, and keep alive the one that they run in',
+    more: { '900/cgroup': '' },
+    podUids: [OUTER],
+    nestedUids: [INNER, DEEPEST],
+  },
+  {
+    name: 'one that has a process of this node too is its own',
+    more: { '903/cgroup': `0::/${group(INNER)}/${A}\n` },
+    podUids: [INNER, OUTER],
+    nestedUids: [DEEPEST],
+  },
+  {
+    name: 'are its own pods where the kubelet is',
+    more: kubelet('k3s-server'),
+    podUids: [INNER, OUTER],
+    nestedUids: [DEEPEST],
+  },
+  {
+    name: "a kubelet that is not root's does not make them its own",
+    more: kubelet('kubelet', 'Uid:\t0\t65534\t0\t0\nNSpid:\t812\n'),
+    podUids: [OUTER],
+    nestedUids: [INNER, DEEPEST],
+  },
+])('S9: the processes of a node with a nested kubelet: $name', ({ more, podUids, nestedUids }) => {
+  using proc = fixture({ ...files, ...more })
+  using scan = scanProcesses(proc.path)
+  expect([scan.podUids, scan.nestedUids]).toEqual([podUids.sort(), nestedUids.sort()])
 })

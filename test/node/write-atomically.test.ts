@@ -57,19 +57,17 @@ function expectTidy(path: string, payload: Payload): void {
   expect(names.filter(isOwn).toSorted()).toEqual(['..data', generationOf(path)].toSorted())
 }
 
-describe('one write', () => {
-  it.each<{ name: string; payload: Payload }>([
-    { name: 'files with modes of their own', payload: { foo: ['foo', 0o444], bar: ['bar', 0o4755] } },
-    { name: 'directories', payload: { 'foo/bar.txt': 'a', 'foo/deep/er.txt': 'b', 'bar/zab.txt': 'c' } },
-    { name: 'bytes, and nothing at all', payload: { none: '', bytes: '\0\u0001\n' } },
-    { name: 'names of 255 bytes, in a path of many', payload: { [`${`${'x'.repeat(255)}/`.repeat(10)}y`]: 'deep' } },
-  ])('$name', async ({ payload }) => {
-    const path = volume()
-    await write(path, payload)
-    expect(seen(path)).toEqual(whole(payload))
-    expectTidy(path, payload)
-    expect(statSync(`${path}/..data/.`).mode & 0o7777).toBe(0o755)
-  })
+it.each<{ name: string; payload: Payload }>([
+  { name: 'files with modes of their own', payload: { foo: ['foo', 0o444], bar: ['bar', 0o4755] } },
+  { name: 'directories', payload: { 'foo/bar.txt': 'a', 'foo/deep/er.txt': 'b', 'bar/zab.txt': 'c' } },
+  { name: 'bytes, and nothing at all', payload: { none: '', bytes: '\0\u0001\n' } },
+  { name: 'names of 255 bytes, in a path of many', payload: { [`${`${'x'.repeat(255)}/`.repeat(10)}y`]: 'deep' } },
+])('one write: $name', async ({ payload }) => {
+  const path = volume()
+  await write(path, payload)
+  expect(seen(path)).toEqual(whole(payload))
+  expectTidy(path, payload)
+  expect(statSync(`${path}/..data/.`).mode & 0o7777).toBe(0o755)
 })
 
 describe('a second write', () => {

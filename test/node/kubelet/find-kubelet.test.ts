@@ -80,15 +80,13 @@ describe('S8: a stopped kubelet', () => {
   })
 })
 
-describe('splitWords', () => {
-  it.each([
-    [`a  b\tc`, ['a', 'b', 'c']],
-    [`"a b" 'c d'`, ['a b', 'c d']],
-    [`--x="a b" ''`, ['--x=a b', '']],
-    [`a\\ b`, ['a b']],
-    ['', []],
-  ])('%s', (text, want) => expect(splitWords(text)).toEqual(want))
-})
+it.each([
+  [`a  b\tc`, ['a', 'b', 'c']],
+  [`"a b" 'c d'`, ['a b', 'c d']],
+  [`--x="a b" ''`, ['--x=a b', '']],
+  [`a\\ b`, ['a b']],
+  ['', []],
+])('splitWords: %s', (text, want) => expect(splitWords(text)).toEqual(want))
 
 describe('S8: several kubelets', () => {
   const processes = [

@@ -8,30 +8,28 @@ const FILES = {
   'etc/kubelet-like.yaml': 'kind: KubeProxyConfiguration\n',
 }
 
-describe('S11: isKubeletByFlags', () => {
-  it.each<{ command: string; is: boolean }>([
-    { command: 'agent --kubeconfig=/k --root-dir=/r', is: true },
-    { command: 'agent --kubeconfig=/k --container-runtime-endpoint=unix:///run/c.sock', is: true },
-    { command: 'agent --bootstrap-kubeconfig=/b --kubeconfig=/k', is: true },
-    { command: 'agent --kubeconfig=/k --config=/etc/node.yaml', is: true },
-    { command: 'agent --kubeconfig=/k --config=/not/there/kubelet.yaml', is: true },
-    { command: 'agent --kubeconfig=/k --node_labels=a=b', is: true },
-    { command: 'agent kubelet --kubeconfig=/k', is: true },
-    { command: 'agent --container-runtime-endpoint=unix:///c --pod-manifest-path=/m', is: true },
-    { command: 'agent --kubeconfig=/k', is: false },
-    { command: 'agent --kubeconfig=/k --config=/etc/kubelet-like.yaml', is: false },
-    { command: 'agent --container-runtime-endpoint=unix:///c', is: false },
-    { command: 'kube-proxy --kubeconfig=/k --hostname-override=n', is: false },
-    { command: '/usr/bin/sudo /usr/bin/volctl plan --kubeconfig /k --root-dir /r', is: false },
-    { command: 'unshare -p -f agent --kubeconfig=/k --root-dir=/r', is: false },
-    { command: 'supervisor /usr/bin/kubelet --kubeconfig=/k --root-dir=/r', is: false },
-  ])('$command: $is', ({ command, is }) => {
-    using root = fixture(FILES)
-    const args = command.split(' ')
-    expect(isKubeletByFlags(args, '/etc', root.path)).toBe(is)
-    // Nothing is lost by looking at few.
-    if (is) expect(mayBeKubelet(`${args.join('\0')}\0`)).toBe(true)
-  })
+it.each<{ command: string; is: boolean }>([
+  { command: 'agent --kubeconfig=/k --root-dir=/r', is: true },
+  { command: 'agent --kubeconfig=/k --container-runtime-endpoint=unix:///run/c.sock', is: true },
+  { command: 'agent --bootstrap-kubeconfig=/b --kubeconfig=/k', is: true },
+  { command: 'agent --kubeconfig=/k --config=/etc/node.yaml', is: true },
+  { command: 'agent --kubeconfig=/k --config=/not/there/kubelet.yaml', is: true },
+  { command: 'agent --kubeconfig=/k --node_labels=a=b', is: true },
+  { command: 'agent kubelet --kubeconfig=/k', is: true },
+  { command: 'agent --container-runtime-endpoint=unix:///c --pod-manifest-path=/m', is: true },
+  { command: 'agent --kubeconfig=/k', is: false },
+  { command: 'agent --kubeconfig=/k --config=/etc/kubelet-like.yaml', is: false },
+  { command: 'agent --container-runtime-endpoint=unix:///c', is: false },
+  { command: 'kube-proxy --kubeconfig=/k --hostname-override=n', is: false },
+  { command: '/usr/bin/sudo /usr/bin/volctl plan --kubeconfig /k --root-dir /r', is: false },
+  { command: 'unshare -p -f agent --kubeconfig=/k --root-dir=/r', is: false },
+  { command: 'supervisor /usr/bin/kubelet --kubeconfig=/k --root-dir=/r', is: false },
+])('S11: isKubeletByFlags: $command: $is', ({ command, is }) => {
+  using root = fixture(FILES)
+  const args = command.split(' ')
+  expect(isKubeletByFlags(args, '/etc', root.path)).toBe(is)
+  // Nothing is lost by looking at few.
+  if (is) expect(mayBeKubelet(`${args.join('\0')}\0`)).toBe(true)
 })
 
 describe('S8: kubelets by their flags', () => {

@@ -116,19 +116,17 @@ it('S11: a lease is alive by a renewal since the stop, not by one before', () =>
   expect([alive(1), alive(10)]).toEqual([false, true])
 })
 
-describe('S11: renewedSince', () => {
-  const lease = (renewTime: string | null): Lease => ({
-    metadata: { name: 'node-1', uid: 'lease' },
-    spec: { renewTime, holderIdentity: 'node-1' },
-  })
+const lease = (renewTime: string | null): Lease => ({
+  metadata: { name: 'node-1', uid: 'lease' },
+  spec: { renewTime, holderIdentity: 'node-1' },
+})
 
-  it.each([
-    { name: 'renewed', before: lease(ago(600)), now: lease(ago(1)), lives: true },
-    { name: 'made', before: undefined, now: lease(ago(1)), lives: true },
-    { name: 'the same', before: lease(ago(600)), now: lease(ago(600)), lives: false },
-    { name: 'not readable any more', before: lease(ago(600)), now: undefined, lives: false },
-    { name: 'never renewed', before: undefined, now: lease(null), lives: false },
-  ])('$name', ({ before, now, lives }) => {
-    expect(renewedSince(before, now) !== undefined).toBe(lives)
-  })
+it.each([
+  { name: 'renewed', before: lease(ago(600)), now: lease(ago(1)), lives: true },
+  { name: 'made', before: undefined, now: lease(ago(1)), lives: true },
+  { name: 'the same', before: lease(ago(600)), now: lease(ago(600)), lives: false },
+  { name: 'not readable any more', before: lease(ago(600)), now: undefined, lives: false },
+  { name: 'never renewed', before: undefined, now: lease(null), lives: false },
+])('S11: renewedSince: $name', ({ before, now, lives }) => {
+  expect(renewedSince(before, now) !== undefined).toBe(lives)
 })
