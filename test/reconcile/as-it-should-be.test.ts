@@ -2,7 +2,7 @@
  * "Every volume on this node is as it should be" must be true: what the API or the mount table shows to be wrong is said, in the
  * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
  */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
@@ -183,8 +183,9 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-describe('a mounted volume, a healthy node, and one thing wrong', () => {
-  it.each(ROWS)('$name: $said', ({ change, said, words, ask = 'pv/pv-fs1', verdict }) => {
+it.each(ROWS)(
+  'a mounted volume, a healthy node, and one thing wrong: $name: $said',
+  ({ change, said, words, ask = 'pv/pv-fs1', verdict }) => {
     const state = altered(change)
     const plan = planOf(state)
     expect(plan.operations).toEqual([])
@@ -196,69 +197,67 @@ describe('a mounted volume, a healthy node, and one thing wrong', () => {
     const explained = explain(state, planOptions(), ask).explanation.verdict
     const code = verdict ?? said[0]?.split(' ')[1]
     if (code !== '') expect(explained).toMatchObject({ state: 'problem', code })
-  })
-})
+  },
+)
 
-describe('nothing is said', () => {
-  it.each<{ name: string; change: (draft: Draft) => void }>([
-    {
-      name: 'of an attachment that could not be read (S3)',
-      change: ({ api }) => {
-        api.volumeAttachments = without(
-          api.volumeAttachments,
-          ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
-        )
-        api.errors = [
-          {
-            resource: 'volumeattachments',
-            status: 403,
-            reason: 'Forbidden',
-            message: 'no',
-          } as (typeof api.errors)[number],
-        ]
-      },
+it.each<{ name: string; change: (draft: Draft) => void }>([
+  {
+    name: 'of an attachment that could not be read (S3)',
+    change: ({ api }) => {
+      api.volumeAttachments = without(
+        api.volumeAttachments,
+        ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
+      )
+      api.errors = [
+        {
+          resource: 'volumeattachments',
+          status: 403,
+          reason: 'Forbidden',
+          message: 'no',
+        } as (typeof api.errors)[number],
+      ]
     },
-    {
-      name: 'of a file system that is read-only, where the pod only reads it',
-      change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
-    },
+  },
+  {
+    name: 'of a file system that is read-only, where the pod only reads it',
+    change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
+  },
 
-    ...[{ mountOptions: ['noatime', 'ro'] }, { accessModes: ['ReadOnlyMany'] }].map((spec) => ({
-      name: `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
-      change: (draft: Draft) => {
-        superOptions(draft, '/dev/loop5', 'ro')
-        Object.assign(volumeOf(draft).spec, spec)
-      },
-    })),
-
-    {
-      name: 'of a name in the status that may be a volume of which nothing could be read (S4)',
-      change: (draft) => {
-        nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
-        const { api } = draft
-        // A pod that has not begun, and whose claim is not told.
-        const [pod] = api.pods.filter(({ metadata }) => metadata.name === 'p-csi-fs')
-        if (pod === undefined) throw new Error('no pod')
-        api.pods.push({
-          ...pod,
-          metadata: { ...pod.metadata, name: 'new', uid: '00000000-0000-4000-8000-000000000077' },
-          spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'secret' } }] },
-          status: { phase: 'Pending' },
-        })
-        api.errors = [
-          {
-            resource: 'persistentvolumeclaims',
-            namespace: 'pg',
-            name: 'secret',
-            status: 403,
-            reason: 'Forbidden',
-            message: 'no',
-          },
-        ] as (typeof api.errors)[number][]
-      },
+  ...[{ mountOptions: ['noatime', 'ro'] }, { accessModes: ['ReadOnlyMany'] }].map((spec) => ({
+    name: `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
+    change: (draft: Draft) => {
+      superOptions(draft, '/dev/loop5', 'ro')
+      Object.assign(volumeOf(draft).spec, spec)
     },
-  ])('$name', ({ change }) => {
-    // That something could not be read is said.
-    expect(codes(altered(change)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
-  })
+  })),
+
+  {
+    name: 'of a name in the status that may be a volume of which nothing could be read (S4)',
+    change: (draft) => {
+      nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
+      const { api } = draft
+      // A pod that has not begun, and whose claim is not told.
+      const [pod] = api.pods.filter(({ metadata }) => metadata.name === 'p-csi-fs')
+      if (pod === undefined) throw new Error('no pod')
+      api.pods.push({
+        ...pod,
+        metadata: { ...pod.metadata, name: 'new', uid: '00000000-0000-4000-8000-000000000077' },
+        spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'secret' } }] },
+        status: { phase: 'Pending' },
+      })
+      api.errors = [
+        {
+          resource: 'persistentvolumeclaims',
+          namespace: 'pg',
+          name: 'secret',
+          status: 403,
+          reason: 'Forbidden',
+          message: 'no',
+        },
+      ] as (typeof api.errors)[number][]
+    },
+  },
+])('nothing is said: $name', ({ change }) => {
+  // That something could not be read is said.
+  expect(codes(altered(change)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
 })

@@ -11,15 +11,13 @@ const withoutVolume = (built: NodeBuilder): NodeBuilder => {
   return built
 }
 
-describe('the device that a person names (S21)', () => {
-  it.each([
-    { kind: 'UnmountDevice', built: attached().staged('vol-1', '7:1') },
-    { kind: 'UnmapVolume', built: mappedBlock(attached(), GONE) },
-    { kind: 'UnmapDevice', built: mappedBlock(attached(), GONE) },
-    { kind: 'DetachVolume', built: attached() },
-  ] as const)('stands in the $kind', ({ kind, built }) => {
-    expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
-  })
+it.each([
+  { kind: 'UnmountDevice', built: attached().staged('vol-1', '7:1') },
+  { kind: 'UnmapVolume', built: mappedBlock(attached(), GONE) },
+  { kind: 'UnmapDevice', built: mappedBlock(attached(), GONE) },
+  { kind: 'DetachVolume', built: attached() },
+] as const)('the device that a person names (S21): stands in the $kind', ({ kind, built }) => {
+  expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
 })
 
 describe('what bears the name of its PersistentVolume comes first', () => {

@@ -1,5 +1,5 @@
 /** What a plan says of CSI drivers' sockets: each kind of trouble its own words, and the volumes that wait for it (C24-C29). */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
@@ -30,67 +30,60 @@ const dead = `registered, but the driver at /var/lib/kubelet/${ENDPOINT} is dead
 const outvoted = `plugins_registry/new.sock announces ${DRIVER}, too, and is the one in use`
 const silent: CsiSocket = { path: REGISTRATION, registered: false, error: `registration socket: ${refused}` }
 
-describe('a socket of which something is wrong', () => {
-  it.each<[string, CsiSocket[], string[]]>([
-    ['nothing', [ALIVE], []],
+it.each<[string, CsiSocket[], string[]]>([
+  ['nothing', [ALIVE], []],
+  [
+    'registered but dead',
+    [{ ...ALIVE, registered: false, error: dead }],
+    [`warning DriverUnavailable: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
+  ],
+  [
+    'nobody behind it',
+    [silent],
+    [`warning DriverUnavailable: no CSI driver answers on socket ${REGISTRATION}: registration socket: ${refused}`],
+  ],
+  [
+    'two of one name',
     [
-      'registered but dead',
-      [{ ...ALIVE, registered: false, error: dead }],
-      [`warning DriverUnavailable: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
+      { ...ALIVE, registered: false, error: outvoted },
+      { ...ALIVE, path: 'plugins_registry/new.sock' },
     ],
     [
-      'nobody behind it',
-      [silent],
-      [`warning DriverUnavailable: no CSI driver answers on socket ${REGISTRATION}: registration socket: ${refused}`],
+      `warning DriverRegistration: CSI driver ${DRIVER} has two sockets, and ${REGISTRATION} is not the one in use: ${outvoted}`,
     ],
+  ],
+  [
+    'an endpoint elsewhere, which is allowed (C28)',
+    [{ ...ALIVE, endpoint: '/run/disk/csi.sock' }],
     [
-      'two of one name',
-      [
-        { ...ALIVE, registered: false, error: outvoted },
-        { ...ALIVE, path: 'plugins_registry/new.sock' },
-      ],
-      [
-        `warning DriverRegistration: CSI driver ${DRIVER} has two sockets, and ${REGISTRATION} is not the one in use: ${outvoted}`,
-      ],
+      `info DriverRegistration: CSI driver ${DRIVER} listens on /run/disk/csi.sock, outside the kubelet's root directory`,
     ],
+  ],
+  [
+    'found without a registration (C28)',
+    [{ ...ALIVE, path: ENDPOINT, error: 'no registration socket names it' }],
     [
-      'an endpoint elsewhere, which is allowed (C28)',
-      [{ ...ALIVE, endpoint: '/run/disk/csi.sock' }],
-      [
-        `info DriverRegistration: CSI driver ${DRIVER} listens on /run/disk/csi.sock, outside the kubelet's root directory`,
-      ],
+      `warning DriverRegistration: CSI driver ${DRIVER} answers on ${ENDPOINT} but is not registered with the kubelet: no registration socket names it`,
     ],
-    [
-      'found without a registration (C28)',
-      [{ ...ALIVE, path: ENDPOINT, error: 'no registration socket names it' }],
-      [
-        `warning DriverRegistration: CSI driver ${DRIVER} answers on ${ENDPOINT} but is not registered with the kubelet: no registration socket names it`,
-      ],
-    ],
-    [
-      "somebody else's, which does not know the question",
-      [ALIVE, { path: 'plugins/gpu/dra.sock', registered: false, error: 'UNIMPLEMENTED: unknown service' }],
-      [],
-    ],
-  ])('%s', (_name, sockets, want) => {
-    expect(said(planned(...sockets))).toEqual(want)
-  })
+  ],
+  [
+    "somebody else's, which does not know the question",
+    [ALIVE, { path: 'plugins/gpu/dra.sock', registered: false, error: 'UNIMPLEMENTED: unknown service' }],
+    [],
+  ],
+])('a socket of which something is wrong: %s', (_name, sockets, want) => {
+  expect(said(planned(...sockets))).toEqual(want)
 })
 
-describe('a volume whose driver cannot be called says why, to be mounted and to be unmounted', () => {
-  it.each<[string, CsiSocket[], string]>([
-    ['no socket', [], `CSI driver ${DRIVER} is not registered on this node`],
-    [
-      'registered but dead',
-      [{ ...ALIVE, registered: false, error: dead }],
-      `CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${dead}`,
-    ],
-  ])('%s', (_name, sockets, want) => {
-    const { waiting, operations } = planned(...sockets)
-    expect(waiting.map(({ code, message }) => [code, message])).toContainEqual(['DriverUnavailable', want])
-    expect(operations.map(({ blocked }) => [blocked?.code, blocked?.message])).toContainEqual([
-      'DriverUnavailable',
-      want,
-    ])
-  })
+it.each<[string, CsiSocket[], string]>([
+  ['no socket', [], `CSI driver ${DRIVER} is not registered on this node`],
+  [
+    'registered but dead',
+    [{ ...ALIVE, registered: false, error: dead }],
+    `CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${dead}`,
+  ],
+])('a volume whose driver cannot be called says why, to be mounted and to be unmounted: %s', (_name, sockets, want) => {
+  const { waiting, operations } = planned(...sockets)
+  expect(waiting.map(({ code, message }) => [code, message])).toContainEqual(['DriverUnavailable', want])
+  expect(operations.map(({ blocked }) => [blocked?.code, blocked?.message])).toContainEqual(['DriverUnavailable', want])
 })

@@ -1,5 +1,5 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
@@ -51,85 +51,83 @@ const withVolume = (built: NodeBuilder, source: PersistentVolume['spec']): NodeB
   built.persistentVolume('pv', { source })
 const CLAIM = { persistentVolumeClaim: { claimName: 'claim-pv' } }
 
-describe('nothing to do for a pod with', () => {
-  it.each<[string, () => NodeBuilder]>([
-    ['a configMap of every kind of key', () => filled(living({ configMap: { name: 'c' } }), 'configmap', KEYS)],
-    ['an empty configMap', () => filled(living({ configMap: { name: 'none' } }), 'configmap', {})],
-    [
-      'an optional configMap that is absent',
-      () => filled(living({ configMap: { name: 'x', optional: true } }), 'configmap', {}),
-    ],
-    ['a secret whose digests nobody took', () => filled(living({ secret: { secretName: 's' } }), 'secret', { any: 3 })],
-    [
-      'all kinds of projected sources',
-      () =>
-        filled(
-          living({
-            projected: {
-              sources: [
-                { serviceAccountToken: { path: 'token' } },
-                { configMap: { name: 'c', items: [{ key: 'bin', path: 'deep/er/bin' }] } },
-                { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
-                { clusterTrustBundle: { name: 'b', path: 'bundle.pem' } as never },
-                {
-                  podCertificate: { signerName: 's/s', keyType: 'ED25519', credentialBundlePath: 'cert.pem' } as never,
-                },
-              ],
-            },
-          }),
-          'projected',
-          { token: 9, 'deep/er/bin': 3, name: 3, 'bundle.pem': 5, 'cert.pem': 7 },
-        ),
-    ],
-    [
-      'a volume that no container uses',
-      () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),
-    ],
-    [
-      'a volume of an ephemeral container only',
-      () =>
-        living({ emptyDir: {} }, {
-          containers: [{ name: 'c' }],
-          ephemeralContainers: [{ name: 'e', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
-        } as never)
-          .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
-          .file(ready('v')),
-    ],
-    ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
-    [
-      'a PersistentVolume that is nfs',
-      () =>
-        withVolume(living(CLAIM), { nfs: { server: 's', path: '/' } }).mount(
-          `pods/${POD}/volumes/kubernetes.io~nfs/pv`,
-          { fsType: 'nfs4', source: 's:/' },
-        ),
-    ],
-    [
-      'two names for one claim, one of them read-only',
-      () => {
-        const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-        return built
-          .livingPod(POD, 'app', [
-            { name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
-            { name: 'b', persistentVolumeClaim: { claimName: 'claim-pv-1', readOnly: true } },
-          ])
-          .published(POD, 'pv-1', '7:1')
-      },
-    ],
-    [
-      'an inline CSI volume of a driver that attaches others',
-      () => {
-        const built = living({ csi: { driver: DRIVER } })
-        return built.published(POD, 'v', '7:1', { handle: inlineCsiHandle(POD, 'v') })
-      },
-    ],
-  ])('%s', (_name, make) => {
-    for (const running of [false, true]) {
-      const built = make().with({ kubelet: { running, mayReturn: running } })
-      const { operations, waiting } = plan(built)
-      expect([operations, waiting]).toEqual([[], []])
-    }
-  })
+it.each<[string, () => NodeBuilder]>([
+  ['a configMap of every kind of key', () => filled(living({ configMap: { name: 'c' } }), 'configmap', KEYS)],
+  ['an empty configMap', () => filled(living({ configMap: { name: 'none' } }), 'configmap', {})],
+  [
+    'an optional configMap that is absent',
+    () => filled(living({ configMap: { name: 'x', optional: true } }), 'configmap', {}),
+  ],
+  ['a secret whose digests nobody took', () => filled(living({ secret: { secretName: 's' } }), 'secret', { any: 3 })],
+  [
+    'all kinds of projected sources',
+    () =>
+      filled(
+        living({
+          projected: {
+            sources: [
+              { serviceAccountToken: { path: 'token' } },
+              { configMap: { name: 'c', items: [{ key: 'bin', path: 'deep/er/bin' }] } },
+              { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+              { clusterTrustBundle: { name: 'b', path: 'bundle.pem' } as never },
+              {
+                podCertificate: { signerName: 's/s', keyType: 'ED25519', credentialBundlePath: 'cert.pem' } as never,
+              },
+            ],
+          },
+        }),
+        'projected',
+        { token: 9, 'deep/er/bin': 3, name: 3, 'bundle.pem': 5, 'cert.pem': 7 },
+      ),
+  ],
+  [
+    'a volume that no container uses',
+    () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),
+  ],
+  [
+    'a volume of an ephemeral container only',
+    () =>
+      living({ emptyDir: {} }, {
+        containers: [{ name: 'c' }],
+        ephemeralContainers: [{ name: 'e', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+      } as never)
+        .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
+        .file(ready('v')),
+  ],
+  ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
+  [
+    'a PersistentVolume that is nfs',
+    () =>
+      withVolume(living(CLAIM), { nfs: { server: 's', path: '/' } }).mount(`pods/${POD}/volumes/kubernetes.io~nfs/pv`, {
+        fsType: 'nfs4',
+        source: 's:/',
+      }),
+  ],
+  [
+    'two names for one claim, one of them read-only',
+    () => {
+      const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
+      return built
+        .livingPod(POD, 'app', [
+          { name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
+          { name: 'b', persistentVolumeClaim: { claimName: 'claim-pv-1', readOnly: true } },
+        ])
+        .published(POD, 'pv-1', '7:1')
+    },
+  ],
+  [
+    'an inline CSI volume of a driver that attaches others',
+    () => {
+      const built = living({ csi: { driver: DRIVER } })
+      return built.published(POD, 'v', '7:1', { handle: inlineCsiHandle(POD, 'v') })
+    },
+  ],
+])('nothing to do for a pod with: %s', (_name, make) => {
+  for (const running of [false, true]) {
+    const built = make().with({ kubelet: { running, mayReturn: running } })
+    const { operations, waiting } = plan(built)
+    expect([operations, waiting]).toEqual([[], []])
+  }
 })
 
 it.each(captureFiles(['node.json']))(

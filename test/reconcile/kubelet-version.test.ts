@@ -27,49 +27,45 @@ function withKubelet(
 const planned = (built: NodeBuilder, version: string, gates?: Gates): Plan =>
   planNode(withKubelet(built.build(), version, gates), planOptions())
 
-describe('a gate is on or off', () => {
-  type Columns = readonly [entries: Gates, ...on: string[]]
-  const VERSIONS = ['v1.34.2', 'v1.35.6', 'v1.36.2', 'v1.37.0-rc.0', 'v1.38.0', 'v2.0.0', undefined]
-  it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
-    ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['ImageVolume', { ImageVolume: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
-    ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
-    ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
-    ['SELinuxMount', { SELinuxMount: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
-    ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['SELinuxMount', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
-    ['PreventStaticPodAPIReferences', {}, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-    ['PreventStaticPodAPIReferences', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
-    ['EmptyDirVolumeMode', {}, '-', '-', '-', '-', '-', '-', '-'],
-    ['EmptyDirVolumeMode', { EmptyDirVolumeMode: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
-    ['AtomicWriteVolumeUserFields', { AllAlpha: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
-    ['AtomicWriteVolumeUserFields', { AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
-    ['CSIGlobalMountReconstruction', { CSIGlobalMountReconstruction: true }, '-', '-', '-', '-', 'on', 'on', '-'],
-  ])('%s with %o', (gate, entries, ...want) => {
-    const { snapshot, mounts } = node().build()
-    const on = VERSIONS.map((version) => isGateOn(withKubelet({ snapshot, mounts }, version, entries).snapshot, gate))
-    expect(on.map((each) => (each ? 'on' : '-'))).toEqual(want)
-  })
+type Columns = readonly [entries: Gates, ...on: string[]]
+const VERSIONS = ['v1.34.2', 'v1.35.6', 'v1.36.2', 'v1.37.0-rc.0', 'v1.38.0', 'v2.0.0', undefined]
+it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
+  ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { ImageVolume: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
+  ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
+  ['SELinuxMount', { SELinuxMount: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
+  ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['SELinuxMount', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
+  ['PreventStaticPodAPIReferences', {}, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['PreventStaticPodAPIReferences', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
+  ['EmptyDirVolumeMode', {}, '-', '-', '-', '-', '-', '-', '-'],
+  ['EmptyDirVolumeMode', { EmptyDirVolumeMode: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
+  ['AtomicWriteVolumeUserFields', { AllAlpha: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
+  ['AtomicWriteVolumeUserFields', { AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
+  ['CSIGlobalMountReconstruction', { CSIGlobalMountReconstruction: true }, '-', '-', '-', '-', 'on', 'on', '-'],
+])('a gate is on or off: %s with %o', (gate, entries, ...want) => {
+  const { snapshot, mounts } = node().build()
+  const on = VERSIONS.map((version) => isGateOn(withKubelet({ snapshot, mounts }, version, entries).snapshot, gate))
+  expect(on.map((each) => (each ? 'on' : '-'))).toEqual(want)
 })
 
-describe('captures of kubelet 1.36 as those of another version', () => {
-  it.each(captureFiles())('%s', async (file) => {
-    const state = await recorded(file)
-    const options = planOptions({ orphans: true })
-    const today = planNode(withKubelet(state, 'v1.36.2'), options)
-    for (const [version, gates] of [
-      ['v1.34.2', { AllBeta: false }],
-      ['v1.37.0', { AllAlpha: true }],
-    ] as const) {
-      const plan = planNode(withKubelet(state, version, gates), options)
-      // A kubelet without image volumes starts none of their pods, and there is none of 1.36 (O44).
-      const waiting = plan.waiting.filter(({ code }) => code !== 'PluginMissing')
-      expect({ ...plan, waiting, summary: today.summary }).toEqual(today)
-    }
-  })
+it.each(captureFiles())('captures of kubelet 1.36 as those of another version: %s', async (file) => {
+  const state = await recorded(file)
+  const options = planOptions({ orphans: true })
+  const today = planNode(withKubelet(state, 'v1.36.2'), options)
+  for (const [version, gates] of [
+    ['v1.34.2', { AllBeta: false }],
+    ['v1.37.0', { AllAlpha: true }],
+  ] as const) {
+    const plan = planNode(withKubelet(state, version, gates), options)
+    // A kubelet without image volumes starts none of their pods, and there is none of 1.36 (O44).
+    const waiting = plan.waiting.filter(({ code }) => code !== 'PluginMissing')
+    expect({ ...plan, waiting, summary: today.summary }).toEqual(today)
+  }
 })
 
 describe('O44: an image volume and a kubelet that has no plugin for it', () => {

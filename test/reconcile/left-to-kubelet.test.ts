@@ -73,19 +73,17 @@ it('the attach/detach controller is waited for first (S22)', () => {
   expect(waits(plan(unreported))).toEqual(['MountVolume NotReportedInUse'])
 })
 
-describe('flexVolume', () => {
-  it.each([
-    { name: 'not installed', drivers: [], says: 'is not installed on this node' },
-    {
-      name: 'not executable',
-      drivers: [{ name: 'v/d', executable: '/exec/v~d/d', error: 'EACCES' }],
-      says: 'cannot be run: /exec/v~d/d: EACCES',
-    },
-  ])('a driver that is $name is waited for: no kubelet calls it', ({ drivers, says }) => {
-    const made = plan(wanting({ flexVolume: FLEX }).with({ flexDrivers: drivers }))
-    expect(waits(made)).toEqual(['MountVolume DriverUnavailable'])
-    expect(made.waiting[0]?.message).toContain(says)
-  })
+it.each([
+  { name: 'not installed', drivers: [], says: 'is not installed on this node' },
+  {
+    name: 'not executable',
+    drivers: [{ name: 'v/d', executable: '/exec/v~d/d', error: 'EACCES' }],
+    says: 'cannot be run: /exec/v~d/d: EACCES',
+  },
+])('flexVolume: a driver that is $name is waited for: no kubelet calls it', ({ drivers, says }) => {
+  const made = plan(wanting({ flexVolume: FLEX }).with({ flexDrivers: drivers }))
+  expect(waits(made)).toEqual(['MountVolume DriverUnavailable'])
+  expect(made.waiting[0]?.message).toContain(says)
 })
 
 describe('global paths', () => {

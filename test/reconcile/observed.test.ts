@@ -437,47 +437,43 @@ it.each([
   expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
 })
 
-describe('what a write leaves that was interrupted is told (P28, P29)', () => {
-  const written = () => ready(configMap('k', 'k'))
-  const linked = () => written().link(`${CONFIG_MAP}/k`, '..data/k')
-  it.each<[string, () => NodeBuilder, string | undefined]>([
-    ['nothing', linked, undefined],
-    ['a link is missing', written, `${ROOT}/${CONFIG_MAP}/k is missing`],
-    [
-      'a generation',
-      () => linked().dir(`${CONFIG_MAP}/..2026_11_21_02_15_53.1`),
-      `${ROOT}/${CONFIG_MAP}/..2026_11_21_02_15_53.1 was left`,
-    ],
-    ['somebody else’s link', () => linked().link(`${CONFIG_MAP}/old`, '/etc'), undefined],
-    ['a directory for a nested mount', () => linked().dir(`${CONFIG_MAP}/nested`), undefined],
-  ])('%s', (_name, built, want) => {
-    const [operation] = plan(built()).operations
-    expect(operation?.message.split(' by an interrupted')[0]?.split(';')[0]).toBe(want)
-  })
+const written = () => ready(configMap('k', 'k'))
+const linked = () => written().link(`${CONFIG_MAP}/k`, '..data/k')
+it.each<[string, () => NodeBuilder, string | undefined]>([
+  ['nothing', linked, undefined],
+  ['a link is missing', written, `${ROOT}/${CONFIG_MAP}/k is missing`],
+  [
+    'a generation',
+    () => linked().dir(`${CONFIG_MAP}/..2026_11_21_02_15_53.1`),
+    `${ROOT}/${CONFIG_MAP}/..2026_11_21_02_15_53.1 was left`,
+  ],
+  ['somebody else’s link', () => linked().link(`${CONFIG_MAP}/old`, '/etc'), undefined],
+  ['a directory for a nested mount', () => linked().dir(`${CONFIG_MAP}/nested`), undefined],
+])('what a write leaves that was interrupted is told (P28, P29): %s', (_name, built, want) => {
+  const [operation] = plan(built()).operations
+  expect(operation?.message.split(' by an interrupted')[0]?.split(';')[0]).toBe(want)
 })
 
-describe('what cannot be filled is blocked, and says why', () => {
-  const wanting = (volume: object, configMaps: unknown[] = []) =>
-    node()
-      .livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
-      .withApi({ configMaps: configMaps as never })
-  const map = { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' } }
-  const certificate = { podCertificate: { keyPath: 'k' } }
-  it.each<[string, NodeBuilder, string, string]>([
-    ['object', wanting({ configMap: { name: 'c' } }), 'ContentMissing', 'ConfigMap default/c does not exist'],
-    [
-      'path',
-      wanting({ configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }, [map]),
-      'InvalidVolume',
-      '"../x" is not allowed',
-    ],
-    ['source', wanting({ projected: { sources: [{ hologram: {} }] } }), 'ContentUnknown', 'does not know'],
-    ['certificate', wanting({ projected: { sources: [certificate] } }), 'LeftToKubelet', 'certificate of the pod'],
-  ])('%s', (_name, built, code, words) => {
-    const [operation] = plan(built).operations
-    expect([operation?.kind, operation?.blocked?.code]).toEqual(['MountVolume', code])
-    expect(operation?.blocked?.message).toContain(words)
-  })
+const wanting = (volume: object, configMaps: unknown[] = []) =>
+  node()
+    .livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
+    .withApi({ configMaps: configMaps as never })
+const map = { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' } }
+const certificate = { podCertificate: { keyPath: 'k' } }
+it.each<[string, NodeBuilder, string, string]>([
+  ['object', wanting({ configMap: { name: 'c' } }), 'ContentMissing', 'ConfigMap default/c does not exist'],
+  [
+    'path',
+    wanting({ configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }, [map]),
+    'InvalidVolume',
+    '"../x" is not allowed',
+  ],
+  ['source', wanting({ projected: { sources: [{ hologram: {} }] } }), 'ContentUnknown', 'does not know'],
+  ['certificate', wanting({ projected: { sources: [certificate] } }), 'LeftToKubelet', 'certificate of the pod'],
+])('what cannot be filled is blocked, and says why: %s', (_name, built, code, words) => {
+  const [operation] = plan(built).operations
+  expect([operation?.kind, operation?.blocked?.code]).toEqual(['MountVolume', code])
+  expect(operation?.blocked?.message).toContain(words)
 })
 
 describe('names that need care', () => {

@@ -127,22 +127,20 @@ describe('S1 right machine', () => {
   })
 })
 
-describe('S3 only absence is evidence', () => {
-  it.each(['api', 'mountinfo', 'tree', 'runtime', 'processes', 'blockDevices'] as const)(
-    'without the section %s nothing is unmounted',
-    (section) => {
-      const made = plan(orphan().with({ [section]: undefined } as never))
-      expect(kinds(made)).toEqual([])
-      expect(made.complete).toBe(false)
-      expect(made.problems).toContainEqual(
-        expect.objectContaining({
-          code: 'ReadFailed',
-          message: expect.stringContaining(`section ${section} is missing`),
-        }),
-      )
-    },
-  )
-})
+it.each(['api', 'mountinfo', 'tree', 'runtime', 'processes', 'blockDevices'] as const)(
+  'S3 only absence is evidence: without the section %s nothing is unmounted',
+  (section) => {
+    const made = plan(orphan().with({ [section]: undefined } as never))
+    expect(kinds(made)).toEqual([])
+    expect(made.complete).toBe(false)
+    expect(made.problems).toContainEqual(
+      expect.objectContaining({
+        code: 'ReadFailed',
+        message: expect.stringContaining(`section ${section} is missing`),
+      }),
+    )
+  },
+)
 
 it('S5: an existing pod keeps what it does not want any more', () => {
   const built = node().livingPod(uid(2), 'app').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
@@ -422,16 +420,14 @@ describe('S14 state files', () => {
   })
 })
 
-describe('S16 driver first', () => {
-  const published = (): NodeBuilder => node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-  it('--driver-gone unmounts by the kernel, and says what will not happen', () => {
-    const made = plan(published().with({ csiSockets: [] }), { driverGone: [DRIVER] })
-    expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
-      ['umount', 'rmdir', 'unlink', 'rmdir'],
-      ['umount', 'rmdir', 'unlink', 'rmdir'],
-    ])
-    expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
-  })
+const published = (): NodeBuilder => node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+it('S16 driver first: --driver-gone unmounts by the kernel, and says what will not happen', () => {
+  const made = plan(published().with({ csiSockets: [] }), { driverGone: [DRIVER] })
+  expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
+    ['umount', 'rmdir', 'unlink', 'rmdir'],
+    ['umount', 'rmdir', 'unlink', 'rmdir'],
+  ])
+  expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
 })
 
 describe('S17 recovered identity', () => {
@@ -616,14 +612,12 @@ describe('S21 detach', () => {
   })
 })
 
-describe('S22 mount', () => {
-  const wanting = (built = node()): NodeBuilder => built.livingPod(uid(2), 'app', WANTS_PV_1)
-  it('ReadWriteOncePod: a second pod waits (O3)', () => {
-    const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
-      .published(GONE, 'pv-1', '7:1')
-      .running(GONE)
-    expect(plan(built).waiting.map(codeOf)).toContain('AccessMode')
-  })
+const wanting = (built = node()): NodeBuilder => built.livingPod(uid(2), 'app', WANTS_PV_1)
+it('S22 mount: ReadWriteOncePod: a second pod waits (O3)', () => {
+  const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
+    .published(GONE, 'pv-1', '7:1')
+    .running(GONE)
+  expect(plan(built).waiting.map(codeOf)).toContain('AccessMode')
 })
 
 describe('S29 outage guard', () => {
@@ -642,14 +636,15 @@ describe('S29 outage guard', () => {
   })
 })
 
-describe('S1, S29: on the word of an API that the plan refuses, nobody is told to stop a pod', () => {
-  const stops = (made: Plan): string[] =>
-    [...made.problems, ...made.waiting].flatMap(({ hint = '' }) => (/crictl|Stop the/.test(hint) ? [hint] : []))
+const stops = (made: Plan): string[] =>
+  [...made.problems, ...made.waiting].flatMap(({ hint = '' }) => (/crictl|Stop the/.test(hint) ? [hint] : []))
 
-  it.each<{ name: string; override?: object; api?: object; code: string }>([
-    { name: 'another machine', override: { machineID: 'x', systemUUID: 'y' }, code: 'WrongMachine' },
-    { name: 'no pod in the API', api: { pods: [] }, code: 'OutageSuspected' },
-  ])('$name', ({ override, api, code }) => {
+it.each<{ name: string; override?: object; api?: object; code: string }>([
+  { name: 'another machine', override: { machineID: 'x', systemUUID: 'y' }, code: 'WrongMachine' },
+  { name: 'no pod in the API', api: { pods: [] }, code: 'OutageSuspected' },
+])(
+  'S1, S29: on the word of an API that the plan refuses, nobody is told to stop a pod: $name',
+  ({ override, api, code }) => {
     const built = node().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1').running(GONE)
     expect(stops(plan(built))).toHaveLength(2)
     if (override !== undefined) built.override = override as never
@@ -658,8 +653,8 @@ describe('S1, S29: on the word of an API that the plan refuses, nobody is told t
     expect(made.refused).toMatchObject({ code })
     expect(codes(made)).toContain('PodGoneButRunning')
     expect(stops(made)).toEqual([])
-  })
-})
+  },
+)
 
 it("S2: where the kubelet's credential is there and is not used, the plan says so and goes on", () => {
   const built = orphan()
@@ -677,17 +672,18 @@ it("S2: where the kubelet's credential is there and is not used, the plan says s
   expect(blocks(made)).toEqual([])
 })
 
-describe('S34 a server that is not shown to be the right one', () => {
-  const OPTIONS = planOptions()
+const OPTIONS = planOptions()
 
-  it.each([
-    { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /certificate is not verified/ },
-    {
-      name: "TlsNotVerified of the kubelet's credential",
-      api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },
-      says: /\(with the kubelet's own credential\): its certificate is not verified/,
-    },
-  ])('$name: the plan says so and goes on, an apply is refused without its flag', ({ api, says }) => {
+it.each([
+  { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /certificate is not verified/ },
+  {
+    name: "TlsNotVerified of the kubelet's credential",
+    api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },
+    says: /\(with the kubelet's own credential\): its certificate is not verified/,
+  },
+])(
+  'S34 a server that is not shown to be the right one: $name: the plan says so and goes on, an apply is refused without its flag',
+  ({ api, says }) => {
     const built = orphan().withApi(api as never)
     const made = plan(built)
     expect(made.refused).toBeUndefined()
@@ -708,8 +704,8 @@ describe('S34 a server that is not shown to be the right one', () => {
     expect(codes(plan(built, { acceptInsecureApi: true }))).not.toContain('InsecureApi')
     // No other flag lifts it.
     expect(refuseInsecureApi(made.inputs.api, { ...OPTIONS, orphans: true, acceptOutage: 1 })).toBeDefined()
-  })
-})
+  },
+)
 
 it('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on', () => {
   const built = node().persistentVolume('pv-1').attach('pv-1', 'pv-1', 'node-2').published(GONE, 'pv-1', '7:1')

@@ -59,12 +59,13 @@ describe('a file system', () => {
   })
 })
 
-describe('something in the place of a state file that cannot be read whole', () => {
-  const at = `${DIR}/vol_data.json`
-  it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
-    ['a link', { type: 'link', target: '/etc/passwd' }, 'a link, not a file'],
-    ['on a broken disk', { type: 'file', error: 'EIO' }, 'EIO'],
-  ])('%s: not ready, since it could not be kept before it is removed', (_name, entry, why) => {
+const at = `${DIR}/vol_data.json`
+it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
+  ['a link', { type: 'link', target: '/etc/passwd' }, 'a link, not a file'],
+  ['on a broken disk', { type: 'file', error: 'EIO' }, 'EIO'],
+])(
+  'something in the place of a state file that cannot be read whole: %s: not ready, since it could not be kept before it is removed',
+  (_name, entry, why) => {
     // What is staged on the same device says which volume it is.
     const built = node().staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1', { stateFile: false })
     const made = plan(built.entry({ path: at, mtime: HOUR_AGO, ...entry }))
@@ -73,19 +74,17 @@ describe('something in the place of a state file that cannot be read whole', () 
       message: `${ROOT}/${at} could not be read (${why}); what it contains is unknown`,
     })
     expect(kinds(made)).toEqual([])
-  })
-})
+  },
+)
 
-describe('beside a global mount', () => {
-  it.each([
-    ['no JSON', '{"driverName"}}'],
-    ['empty', ''],
-    ['without a driver', '{"volumeHandle":"pv-1"}'],
-  ])('a file %s: nothing is unstaged where nothing else tells what it is', (_name, content) => {
-    const built = node().staged('pv-1', '7:1', { stateFile: false })
-    const made = plan(built.file(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`, content))
-    expect([kinds(made), blocked(made)]).toEqual([[], ['UnmountDevice IdentityUnconfirmed']])
-  })
+it.each([
+  ['no JSON', '{"driverName"}}'],
+  ['empty', ''],
+  ['without a driver', '{"volumeHandle":"pv-1"}'],
+])('beside a global mount: a file %s: nothing is unstaged where nothing else tells what it is', (_name, content) => {
+  const built = node().staged('pv-1', '7:1', { stateFile: false })
+  const made = plan(built.file(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`, content))
+  expect([kinds(made), blocked(made)]).toEqual([[], ['UnmountDevice IdentityUnconfirmed']])
 })
 
 describe('a raw block volume', () => {

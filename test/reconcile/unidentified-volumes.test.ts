@@ -21,24 +21,22 @@ const running = (): NodeBuilder => node().running(OLD).persistentVolume('pv-1', 
 
 const emptied = (built: NodeBuilder): NodeBuilder => built.file(`${CSI}/pv-1/vol_data.json`, '')
 
-describe('a pod that still runs uses the PersistentVolume of the name that is left', () => {
-  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
-    ['mounted, its state file lost', (built) => built.published(OLD, 'pv-1', '7:1', { stateFile: false })],
-    ['not mounted any more, its state file empty (O2)', emptied],
-    ['an empty directory (O2)', (built) => built.dir(`${CSI}/pv-1`)],
-    [
-      'a sub-path alone (O2)',
-      (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
-    ],
-    [
-      'mounted from another device than what is staged',
-      (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
-    ],
-  ])('%s', (_name, change) => {
-    const made = plan(change(running()))
-    expect(made.operations).toEqual([])
-    expect(waits(made)).toEqual(['DetachVolume PodStillRunning'])
-  })
+it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+  ['mounted, its state file lost', (built) => built.published(OLD, 'pv-1', '7:1', { stateFile: false })],
+  ['not mounted any more, its state file empty (O2)', emptied],
+  ['an empty directory (O2)', (built) => built.dir(`${CSI}/pv-1`)],
+  [
+    'a sub-path alone (O2)',
+    (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
+  ],
+  [
+    'mounted from another device than what is staged',
+    (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
+  ],
+])('a pod that still runs uses the PersistentVolume of the name that is left: %s', (_name, change) => {
+  const made = plan(change(running()))
+  expect(made.operations).toEqual([])
+  expect(waits(made)).toEqual(['DetachVolume PodStillRunning'])
 })
 
 it.each([
@@ -125,25 +123,23 @@ describe('S9: what runs counts, with or without a directory', () => {
     ])
     expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
-  describe('a process alone, of a pod that nothing here knows', () => {
-    const unknown = (): NodeBuilder => {
-      const built = idle()
-      built.processes.push(OLD)
-      return built
-    }
-    const both = ['UnmountDevice', 'DetachVolume']
+  const unknown = (): NodeBuilder => {
+    const built = idle()
+    built.processes.push(OLD)
+    return built
+  }
+  const both = ['UnmountDevice', 'DetachVolume']
 
-    it('is reported under a code of its own, with how to find it, and no device is undone', () => {
-      const made = plan(unknown())
-      expect(made.problems).toEqual([
-        expect.objectContaining({ severity: 'error', code: 'UnknownPodProcess', about: { pod: OLD } }),
-      ])
-      const [{ hint = '' } = {}] = made.problems
-      expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
-      expect(hint).toContain('if another kubelet on this machine started them, delete its pod there')
-      expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
-      expect(made.operations[0]?.blocked?.hint).toBe(hint)
-    })
+  it('a process alone, of a pod that nothing here knows: is reported under a code of its own, with how to find it, and no device is undone', () => {
+    const made = plan(unknown())
+    expect(made.problems).toEqual([
+      expect.objectContaining({ severity: 'error', code: 'UnknownPodProcess', about: { pod: OLD } }),
+    ])
+    const [{ hint = '' } = {}] = made.problems
+    expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
+    expect(hint).toContain('if another kubelet on this machine started them, delete its pod there')
+    expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+    expect(made.operations[0]?.blocked?.hint).toBe(hint)
   })
 
   describe('a pod of a kubelet nested in a pod or a container', () => {

@@ -77,38 +77,36 @@ function atApply(built: NodeBuilder) {
 const DEVICE_OPERATIONS = ['UnmountDevice', 'DetachVolume']
 const ephemeral: PodVolumeSource = { name: 'scratch', ephemeral: {} }
 
-describe('S4: holds back its own pod alone', () => {
-  const notFound = { resource: 'persistentvolumeclaims', namespace: 'default', name: 'its', status: 404 }
-  it.each<Bad>([
-    { name: 'a claim that is not there' },
-    {
-      name: 'a claim that the API said is not there',
-      api: {
-        errors: [
-          { ...notFound, reason: 'NotFound', message: 'no' },
-          { resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' },
-        ],
-      },
+const notFound = { resource: 'persistentvolumeclaims', namespace: 'default', name: 'its', status: 404 }
+it.each<Bad>([
+  { name: 'a claim that is not there' },
+  {
+    name: 'a claim that the API said is not there',
+    api: {
+      errors: [
+        { ...notFound, reason: 'NotFound', message: 'no' },
+        { resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' },
+      ],
     },
-    { name: 'a claim whose PersistentVolume is not there', claim: bound },
-    { name: 'a claim that is not bound', claim: pending },
-    { name: 'an ephemeral claim that is not made yet', source: ephemeral },
-    { name: 'a volume of a type that was removed', source: removed('gitRepo') },
-    { name: 'a PersistentVolume of a type that was removed', claim: bound, pv: { rbd: {} } },
-    {
-      name: 'a vSphere volume that cannot be translated',
-      source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'gold' } },
-    },
-    { name: 'a Fibre Channel volume without a WWN', source: { name: 'v', fc: { lun: 1 } } },
-    { name: "another driver's volume without a handle", claim: bound, pv: { csi: { driver: 'x' } } },
-    { name: 'a PersistentVolume of two kinds, neither CSI', claim: bound, pv: { nfs: {}, local: {} } },
-  ])('$name', (bad) => {
-    const built = withBad(bad)
-    expect(undone(built).other).toEqual(DEVICE_OPERATIONS)
-    expect(mayWant(atApply(built), OTHER_NAME)).toBe(false)
-    // Of its own pod: gitRepo is never set up.
-    expect(blocked(plan(built)).filter((each) => !each.startsWith('MountVolume'))).toEqual([])
-  })
+  },
+  { name: 'a claim whose PersistentVolume is not there', claim: bound },
+  { name: 'a claim that is not bound', claim: pending },
+  { name: 'an ephemeral claim that is not made yet', source: ephemeral },
+  { name: 'a volume of a type that was removed', source: removed('gitRepo') },
+  { name: 'a PersistentVolume of a type that was removed', claim: bound, pv: { rbd: {} } },
+  {
+    name: 'a vSphere volume that cannot be translated',
+    source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'gold' } },
+  },
+  { name: 'a Fibre Channel volume without a WWN', source: { name: 'v', fc: { lun: 1 } } },
+  { name: "another driver's volume without a handle", claim: bound, pv: { csi: { driver: 'x' } } },
+  { name: 'a PersistentVolume of two kinds, neither CSI', claim: bound, pv: { nfs: {}, local: {} } },
+])('S4: holds back its own pod alone: $name', (bad) => {
+  const built = withBad(bad)
+  expect(undone(built).other).toEqual(DEVICE_OPERATIONS)
+  expect(mayWant(atApply(built), OTHER_NAME)).toBe(false)
+  // Of its own pod: gitRepo is never set up.
+  expect(blocked(plan(built)).filter((each) => !each.startsWith('MountVolume'))).toEqual([])
 })
 
 describe('S4: is known, and holds back itself alone', () => {
@@ -141,62 +139,58 @@ describe('S4: is known, and holds back itself alone', () => {
   })
 })
 
-describe('S4: may be any, and holds back every device operation', () => {
-  const forbidden = (resource: string, name: string): Partial<ApiSnapshot> => ({
-    errors: [{ resource, name, status: 403, reason: 'Forbidden', message: 'no' }],
-  })
-  it.each<Bad>([
-    {
-      name: 'a claim that may not be read',
-      api: { errors: [{ ...forbidden('persistentvolumeclaims', 'its').errors?.[0], namespace: 'default' } as never] },
-    },
-    {
-      name: 'a PersistentVolume that may not be read',
-      claim: bound,
-      api: forbidden('persistentvolumes', 'pv-its'),
-    },
-    { name: 'a claim that was not read', api: { credential: 'kubelet' } },
-    { name: 'a claim without a name', source: { name: 'data', persistentVolumeClaim: { claimName: '' } } },
-    { name: 'a claim without a phase', claim: claimOf({ spec: {}, status: {} }) },
-    { name: 'a claim that is bound to no name', claim: claimOf({ spec: {} }) },
-    {
-      name: 'a claim that waits and was bound before',
-      claim: claimOf({
-        metadata: {
-          name: 'its',
-          namespace: 'default',
-          uid: 'its-uid',
-          annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
-        },
-        spec: {},
-        status: { phase: 'Pending' },
-      }),
-    },
-    { name: 'a PersistentVolume without a source', claim: bound, pv: {} },
-    { name: 'a PersistentVolume of a kind that nobody knows', claim: bound, pv: { quantumDisk: {} } },
-    { name: 'a volume of a kind that nobody knows', source: removed('quantumDisk') },
-    { name: 'a volume without a source', source: { name: 'data' } },
-    { name: 'a CSI volume without a driver', claim: bound, pv: { csi: { volumeHandle: 'h' } } },
-    { name: "the driver's volume without a handle", claim: bound, pv: { csi: { driver: DRIVER } } },
-  ])('$name', (bad) => {
-    const built = withBad(bad)
-    expect(undone(built).other).toEqual([])
-    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
-    expect(mayWant(atApply(built), OTHER_NAME)).toBe(true)
-    expect(plan(built).complete).toBe(false)
-  })
+const forbidden = (resource: string, name: string): Partial<ApiSnapshot> => ({
+  errors: [{ resource, name, status: 403, reason: 'Forbidden', message: 'no' }],
+})
+it.each<Bad>([
+  {
+    name: 'a claim that may not be read',
+    api: { errors: [{ ...forbidden('persistentvolumeclaims', 'its').errors?.[0], namespace: 'default' } as never] },
+  },
+  {
+    name: 'a PersistentVolume that may not be read',
+    claim: bound,
+    api: forbidden('persistentvolumes', 'pv-its'),
+  },
+  { name: 'a claim that was not read', api: { credential: 'kubelet' } },
+  { name: 'a claim without a name', source: { name: 'data', persistentVolumeClaim: { claimName: '' } } },
+  { name: 'a claim without a phase', claim: claimOf({ spec: {}, status: {} }) },
+  { name: 'a claim that is bound to no name', claim: claimOf({ spec: {} }) },
+  {
+    name: 'a claim that waits and was bound before',
+    claim: claimOf({
+      metadata: {
+        name: 'its',
+        namespace: 'default',
+        uid: 'its-uid',
+        annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+      },
+      spec: {},
+      status: { phase: 'Pending' },
+    }),
+  },
+  { name: 'a PersistentVolume without a source', claim: bound, pv: {} },
+  { name: 'a PersistentVolume of a kind that nobody knows', claim: bound, pv: { quantumDisk: {} } },
+  { name: 'a volume of a kind that nobody knows', source: removed('quantumDisk') },
+  { name: 'a volume without a source', source: { name: 'data' } },
+  { name: 'a CSI volume without a driver', claim: bound, pv: { csi: { volumeHandle: 'h' } } },
+  { name: "the driver's volume without a handle", claim: bound, pv: { csi: { driver: DRIVER } } },
+])('S4: may be any, and holds back every device operation: $name', (bad) => {
+  const built = withBad(bad)
+  expect(undone(built).other).toEqual([])
+  expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
+  expect(mayWant(atApply(built), OTHER_NAME)).toBe(true)
+  expect(plan(built).complete).toBe(false)
 })
 
-describe('S4: of other plugins', () => {
-  const iscsi = 'kubernetes.io/iscsi'
-  it.each([
-    ['an iSCSI volume is never Fibre Channel', { name: 'v', fc: {} }, true],
-    ['nor a CSI volume', { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } }, true],
-    ['a volume that nobody knows may be one', removed('quantumDisk'), false],
-    ['several sources, one of them iSCSI', { name: 'v', iscsi: {}, fc: {} }, false],
-  ])('%s', (_name, source, want) => {
-    const wanted = atApply(node().livingPod(uid(2), 'bad', [source as PodVolumeSource]))
-    expect(wantedDevices(wanted, iscsi) !== undefined).toBe(want)
-    expect(mayWant(wanted, 'kubernetes.io/iscsi/1.2.3.4:3260:iqn.x:0')).toBe(!want)
-  })
+const iscsi = 'kubernetes.io/iscsi'
+it.each([
+  ['an iSCSI volume is never Fibre Channel', { name: 'v', fc: {} }, true],
+  ['nor a CSI volume', { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } }, true],
+  ['a volume that nobody knows may be one', removed('quantumDisk'), false],
+  ['several sources, one of them iSCSI', { name: 'v', iscsi: {}, fc: {} }, false],
+])('S4: of other plugins: %s', (_name, source, want) => {
+  const wanted = atApply(node().livingPod(uid(2), 'bad', [source as PodVolumeSource]))
+  expect(wantedDevices(wanted, iscsi) !== undefined).toBe(want)
+  expect(mayWant(wanted, 'kubernetes.io/iscsi/1.2.3.4:3260:iqn.x:0')).toBe(!want)
 })

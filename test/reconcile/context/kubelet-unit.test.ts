@@ -1,30 +1,30 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { KubeletSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
 import { howToStop } from '../../../src/core/reconcile/context/context.ts'
 
 const running: KubeletSnapshot = { running: true, mayReturn: true }
 
-describe('a hint on the kubelet names the unit that runs it here', () => {
-  it.each<[name: string, kubelet: KubeletSnapshot | undefined, want: string]>([
-    [
-      'kubelet.service',
-      { ...running, unit: 'kubelet.service' },
-      'Stop the kubelet (systemctl stop kubelet.service) and plan again.',
-    ],
-    [
-      'k3s server, which is the API server as well',
-      { ...running, unit: 'k3s.service' },
-      "Stop the kubelet (systemctl stop k3s.service) and plan again. k3s.service also runs this node's API server: plan with the --kubeconfig of another one.",
-    ],
-    [
-      'down, but a timer may start it',
-      { running: false, mayReturn: true, unit: 'kubelet.service' },
-      'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
-    ],
-    [
-      'no unit, its process',
-      { ...running, pid: 4711 },
-      'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
-    ],
-  ])('to stop: %s', (_, kubelet, want) => expect(howToStop(kubelet)).toBe(want))
-})
+it.each<[name: string, kubelet: KubeletSnapshot | undefined, want: string]>([
+  [
+    'kubelet.service',
+    { ...running, unit: 'kubelet.service' },
+    'Stop the kubelet (systemctl stop kubelet.service) and plan again.',
+  ],
+  [
+    'k3s server, which is the API server as well',
+    { ...running, unit: 'k3s.service' },
+    "Stop the kubelet (systemctl stop k3s.service) and plan again. k3s.service also runs this node's API server: plan with the --kubeconfig of another one.",
+  ],
+  [
+    'down, but a timer may start it',
+    { running: false, mayReturn: true, unit: 'kubelet.service' },
+    'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
+  ],
+  [
+    'no unit, its process',
+    { ...running, pid: 4711 },
+    'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
+  ],
+])('a hint on the kubelet names the unit that runs it here: to stop: %s', (_, kubelet, want) =>
+  expect(howToStop(kubelet)).toBe(want),
+)

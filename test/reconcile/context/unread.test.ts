@@ -81,37 +81,35 @@ it('the directory of a pod that is gone is kept where it could not be read', () 
   expect(codes(made)).toEqual(['OrphanDirKept'])
 })
 
-describe('why it is left alone can be asked', () => {
-  it.each([
-    {
-      name: 'of a pod that lives, a volume that would be mounted',
-      built: () => unread(living(), `${POD}/volumes/kubernetes.io~csi/pv-1`),
-      at: `${POD}/volumes/kubernetes.io~csi/pv-1`,
-    },
-    {
-      name: 'of a pod that is gone, a volume of which nothing is seen',
-      built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
-      at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
-    },
-    { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
-    {
-      name: 'a raw block volume’s map',
-      built: () => unread(node(), 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'),
-      at: 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev',
-    },
-  ])('$name', ({ built, at }) => {
-    const { decisions } = planWithDecisions(built().build(), planOptions())
-    const why = decisions.filter(({ obstacle }) => obstacle?.code === 'NodeUnreadable')
-    expect(why.map((each) => [each.rule, each.why])).toContainEqual([
-      'S3',
-      `${ROOT}/${at} could not be read (EIO); what it contains is unknown`,
-    ])
-    expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
-      true,
-    )
-    const { verdict, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
-    expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
-    expect(verdict.state).not.toBe('nothing')
-    expect(told.map(({ obstacle }) => obstacle?.code)).toContain('NodeUnreadable')
-  })
+it.each([
+  {
+    name: 'of a pod that lives, a volume that would be mounted',
+    built: () => unread(living(), `${POD}/volumes/kubernetes.io~csi/pv-1`),
+    at: `${POD}/volumes/kubernetes.io~csi/pv-1`,
+  },
+  {
+    name: 'of a pod that is gone, a volume of which nothing is seen',
+    built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
+    at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
+  },
+  { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
+  {
+    name: 'a raw block volume’s map',
+    built: () => unread(node(), 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'),
+    at: 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev',
+  },
+])('why it is left alone can be asked: $name', ({ built, at }) => {
+  const { decisions } = planWithDecisions(built().build(), planOptions())
+  const why = decisions.filter(({ obstacle }) => obstacle?.code === 'NodeUnreadable')
+  expect(why.map((each) => [each.rule, each.why])).toContainEqual([
+    'S3',
+    `${ROOT}/${at} could not be read (EIO); what it contains is unknown`,
+  ])
+  expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
+    true,
+  )
+  const { verdict, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
+  expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
+  expect(verdict.state).not.toBe('nothing')
+  expect(told.map(({ obstacle }) => obstacle?.code)).toContain('NodeUnreadable')
 })

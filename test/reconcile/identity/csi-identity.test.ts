@@ -147,19 +147,17 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
   })
 })
 
-describe('a staging directory whose state file is lost', () => {
-  const staged = (): NodeBuilder => {
-    const built = node().staged('vol-1', '7:1', { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })
-    built.volumes.length = 0
-    return built
-  }
-  it('is told by a name in the status of the node that has its hash', () => {
-    const made = plan(staged())
-    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
-    expect(only(made, 'UnmountDevice').volume).toMatchObject({
-      driver: DRIVER,
-      handle: 'vol-1',
-      handleFrom: "the node's status, confirmed by the directory's hash",
-    })
+const staged = (): NodeBuilder => {
+  const built = node().staged('vol-1', '7:1', { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })
+  built.volumes.length = 0
+  return built
+}
+it('a staging directory whose state file is lost: is told by a name in the status of the node that has its hash', () => {
+  const made = plan(staged())
+  expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+  expect(only(made, 'UnmountDevice').volume).toMatchObject({
+    driver: DRIVER,
+    handle: 'vol-1',
+    handleFrom: "the node's status, confirmed by the directory's hash",
   })
 })

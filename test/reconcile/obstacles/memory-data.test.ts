@@ -1,5 +1,5 @@
 /** S13: an emptyDir in memory ends with its last mount, and that may be a sub-path's. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type NodeBuilder, node } from '../../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from '../planned.ts'
 
@@ -8,32 +8,30 @@ const MARKERS = `pods/${GONE}/plugins/kubernetes.io~empty-dir`
 
 const leaf = (fsType = 'tmpfs'): NodeBuilder => node().mount(LEAF, { dev: '0:70', fsType, root: '/sub' })
 
-describe('S13 sub-paths of an emptyDir in memory', () => {
-  it.each<[name: string, built: NodeBuilder, want: string[]]>([
-    ['whose directory is gone', leaf(), ['UnmountVolume DeletesData']],
-    [
-      'whose directory is unmounted',
-      leaf().dir(`pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`).file(`${MARKERS}/mem/ready`),
-      ['UnmountVolume DeletesData'],
-    ],
-    [
-      'seen through another prefix as well',
-      leaf().mountLine(`/data/kubelet/${LEAF}`, '/sub', '0:70', 'tmpfs', 'tmpfs'),
-      ['UnmountVolume DeletesData'],
-    ],
-    ['of a hostPath in memory, which the host keeps', leaf().mountLine('/run', '/', '0:70', 'tmpfs', 'tmpfs'), []],
-    ['of a secret', leaf().file(`${MARKERS}/wrapped_mem/ready`), []],
-    [
-      'of a secret of which nothing else is left (O17)',
-      node().mount(LEAF, { dev: '0:70', fsType: 'tmpfs', root: '/..2026_11_21_02_04_30.123456789/password' }),
-      [],
-    ],
-    ['of a disk', leaf('ext4'), []],
-  ])('%s', (_name, built, want) => {
-    expect(blocked(plan(built))).toEqual(want)
-    expect(plan(built).operations).toHaveLength(1)
-    const made = plan(built, { orphans: true })
-    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-    expect(made.operations[0]?.deletes).toEqual(want.length === 0 ? undefined : { files: 0, bytes: 0, counted: false })
-  })
+it.each<[name: string, built: NodeBuilder, want: string[]]>([
+  ['whose directory is gone', leaf(), ['UnmountVolume DeletesData']],
+  [
+    'whose directory is unmounted',
+    leaf().dir(`pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`).file(`${MARKERS}/mem/ready`),
+    ['UnmountVolume DeletesData'],
+  ],
+  [
+    'seen through another prefix as well',
+    leaf().mountLine(`/data/kubelet/${LEAF}`, '/sub', '0:70', 'tmpfs', 'tmpfs'),
+    ['UnmountVolume DeletesData'],
+  ],
+  ['of a hostPath in memory, which the host keeps', leaf().mountLine('/run', '/', '0:70', 'tmpfs', 'tmpfs'), []],
+  ['of a secret', leaf().file(`${MARKERS}/wrapped_mem/ready`), []],
+  [
+    'of a secret of which nothing else is left (O17)',
+    node().mount(LEAF, { dev: '0:70', fsType: 'tmpfs', root: '/..2026_11_21_02_04_30.123456789/password' }),
+    [],
+  ],
+  ['of a disk', leaf('ext4'), []],
+])('S13 sub-paths of an emptyDir in memory: %s', (_name, built, want) => {
+  expect(blocked(plan(built))).toEqual(want)
+  expect(plan(built).operations).toHaveLength(1)
+  const made = plan(built, { orphans: true })
+  expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+  expect(made.operations[0]?.deletes).toEqual(want.length === 0 ? undefined : { files: 0, bytes: 0, counted: false })
 })
