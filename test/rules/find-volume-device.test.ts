@@ -145,31 +145,29 @@ describe('a device that is in use, while that of the volume is not known (S21)',
   })
 })
 
-describe('a device that is named', () => {
-  it.each([
-    { name: '--device names it', given: '/dev/sdb' },
-    { name: 'the attachment gives its path', metadata: { devicePath: '/dev/sdb' } },
-    {
-      name: "the attachment gives its serial number, cut off by the disk's",
-      links: { 'virtio-0123456789abcdef0123': 'sdb' },
-      metadata: { serial: '0123456789abcdef0123-4567' },
-    },
-    { name: 'the handle is in its identity', links: { 'nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e': 'sdb' } },
-  ])(
-    '$name: it is judged as one that is known, and what else is in use is no matter',
-    async ({ given, metadata = {}, links = {} }) => {
-      fixture.host.blockTree = recordDisks(`${fixture.directory}/named`, [ROOT_DISK, SDB, SDC], links)
-      attach(metadata)
-      mount('/elsewhere', '8:32')
-      expect((await detach(given)).state).toBe('done')
-      attach(metadata)
-      fixture.host.openers.push(sleeper)
-      const { state, message } = await detach(given)
-      expect(state).toBe('HeldBy')
-      expect(message).toMatch(/dd \(pid 4711\), which has \/dev\/sdb open/)
-    },
-  )
-})
+it.each([
+  { name: '--device names it', given: '/dev/sdb' },
+  { name: 'the attachment gives its path', metadata: { devicePath: '/dev/sdb' } },
+  {
+    name: "the attachment gives its serial number, cut off by the disk's",
+    links: { 'virtio-0123456789abcdef0123': 'sdb' },
+    metadata: { serial: '0123456789abcdef0123-4567' },
+  },
+  { name: 'the handle is in its identity', links: { 'nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e': 'sdb' } },
+])(
+  'a device that is named: $name: it is judged as one that is known, and what else is in use is no matter',
+  async ({ given, metadata = {}, links = {} }) => {
+    fixture.host.blockTree = recordDisks(`${fixture.directory}/named`, [ROOT_DISK, SDB, SDC], links)
+    attach(metadata)
+    mount('/elsewhere', '8:32')
+    expect((await detach(given)).state).toBe('done')
+    attach(metadata)
+    fixture.host.openers.push(sleeper)
+    const { state, message } = await detach(given)
+    expect(state).toBe('HeldBy')
+    expect(message).toMatch(/dd \(pid 4711\), which has \/dev\/sdb open/)
+  },
+)
 
 describe('a volume that a driver is to unstage, and of which nothing is mounted or mapped any more', () => {
   const hidden = { device: 'sdc', dev: '8:32', fsType: 'ext4' }

@@ -1,5 +1,5 @@
 /** Of several reasons that block an operation the first is shown, in the order of rules/rules.ts. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
 import { nodeObject } from '../helpers/objects.ts'
 import { GONE, plan } from '../reconcile/planned.ts'
@@ -22,18 +22,16 @@ const withoutDriver = (built: NodeBuilder): NodeBuilder => {
   return built
 }
 
-describe('the first reason wins', () => {
-  it.each([
-    ['its phase has one', withoutDriver(two()), {}, 'DriverUnavailable'],
-    ['its backend is away, and its phase has one', withoutDriver(two()), bothDead, 'OutageSuspected'],
-    ['its backend is away, and it was detached lazily', two(), { ...bothDead, ...detached }, 'DetachedLazily'],
-    ['it was detached lazily, and its phase has one', withoutDriver(two()), detached, 'DetachedLazily'],
-    ['another mount hides it', hidden, {}, 'ForeignMount'],
-    ['it was in use when it was looked at', two(), { inUse: [use] }, 'HeldBy'],
-    ['the controller does not manage the node', unmanaged, {}, 'NotManaged'],
-  ])('%s', (_, built, override, code) => {
-    built.with(override)
-    const { operations } = plan(built)
-    expect(operations.find(({ volume }) => volume?.name === 'pv-a')?.blocked?.code).toBe(code)
-  })
+it.each([
+  ['its phase has one', withoutDriver(two()), {}, 'DriverUnavailable'],
+  ['its backend is away, and its phase has one', withoutDriver(two()), bothDead, 'OutageSuspected'],
+  ['its backend is away, and it was detached lazily', two(), { ...bothDead, ...detached }, 'DetachedLazily'],
+  ['it was detached lazily, and its phase has one', withoutDriver(two()), detached, 'DetachedLazily'],
+  ['another mount hides it', hidden, {}, 'ForeignMount'],
+  ['it was in use when it was looked at', two(), { inUse: [use] }, 'HeldBy'],
+  ['the controller does not manage the node', unmanaged, {}, 'NotManaged'],
+])('the first reason wins: %s', (_, built, override, code) => {
+  built.with(override)
+  const { operations } = plan(built)
+  expect(operations.find(({ volume }) => volume?.name === 'pv-a')?.blocked?.code).toBe(code)
 })
