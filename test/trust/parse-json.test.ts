@@ -52,22 +52,20 @@ describe('within the limits it is JSON.parse', () => {
   })
 })
 
-describe('S34: depth', () => {
-  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-  it.each<[what: string, text: string, maxDepth: number | undefined, deep: boolean]>([
-    ['100', nested(100), undefined, false],
-    ['101', nested(101), undefined, true],
-    ['without an end', '['.repeat(1_000_000), undefined, true],
-    ['of objects', '{"a":'.repeat(101), undefined, true],
-    ['none', '"[[["', 0, false],
-    ['side by side', '[[],[],{"a":{}},{}]', 3, false],
-    ['in a text', '["[[[","{{","\\"[[","\\\\\\"[["]', 1, false],
-    ['after a text that ends in backslashes', '["\\\\",[[]]]', 2, true],
-    ['in a name', '{"[[\\"[":1}', 1, false],
-  ])('%s', (_, text, maxDepth, deep) =>
-    expect(outcome(text, maxDepth === undefined ? {} : { maxDepth }) === 'TooDeep').toBe(deep),
-  )
-})
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+it.each<[what: string, text: string, maxDepth: number | undefined, deep: boolean]>([
+  ['100', nested(100), undefined, false],
+  ['101', nested(101), undefined, true],
+  ['without an end', '['.repeat(1_000_000), undefined, true],
+  ['of objects', '{"a":'.repeat(101), undefined, true],
+  ['none', '"[[["', 0, false],
+  ['side by side', '[[],[],{"a":{}},{}]', 3, false],
+  ['in a text', '["[[[","{{","\\"[[","\\\\\\"[["]', 1, false],
+  ['after a text that ends in backslashes', '["\\\\",[[]]]', 2, true],
+  ['in a name', '{"[[\\"[":1}', 1, false],
+])('S34: depth: %s', (_, text, maxDepth, deep) =>
+  expect(outcome(text, maxDepth === undefined ? {} : { maxDepth }) === 'TooDeep').toBe(deep),
+)
 
 describe('S34: values', () => {
   it.each<[text: string, values: number]>([
@@ -111,17 +109,15 @@ function measured(value: unknown): { values: number; depth: number } {
   }
 }
 
-describe('S34: bytes', () => {
-  it.each<[what: string, text: string, limits: Partial<JsonLimits>, code: string | undefined]>([
-    ['as many as may be', '"abcd"', { maxBytes: 6 }, undefined],
-    ['one more', '"abcde"', { maxBytes: 6 }, 'TooLarge'],
-    ['characters of several', '"ää"', { maxBytes: 5 }, 'TooLarge'],
-    ['three copies fit', '"abcd"', { maxMemory: 3 * 6 + 72 }, undefined],
-    ['three copies do not', '"abcd"', { maxMemory: 3 * 6 - 1 }, 'TooLarge'],
-    ['five copies, of what is no ASCII', '"äb"', { maxMemory: 5 * 5 - 1 }, 'TooLarge'],
-    ['with the values it is too much', '[1,2]', { maxMemory: 3 * 5 + 2 * 72 }, 'TooManyValues'],
-  ])('%s', (_, text, limits, code) => {
-    const wanted = code ?? JSON.parse(text)
-    expect(outcome(text, limits)).toEqual(wanted)
-  })
+it.each<[what: string, text: string, limits: Partial<JsonLimits>, code: string | undefined]>([
+  ['as many as may be', '"abcd"', { maxBytes: 6 }, undefined],
+  ['one more', '"abcde"', { maxBytes: 6 }, 'TooLarge'],
+  ['characters of several', '"ää"', { maxBytes: 5 }, 'TooLarge'],
+  ['three copies fit', '"abcd"', { maxMemory: 3 * 6 + 72 }, undefined],
+  ['three copies do not', '"abcd"', { maxMemory: 3 * 6 - 1 }, 'TooLarge'],
+  ['five copies, of what is no ASCII', '"äb"', { maxMemory: 5 * 5 - 1 }, 'TooLarge'],
+  ['with the values it is too much', '[1,2]', { maxMemory: 3 * 5 + 2 * 72 }, 'TooManyValues'],
+])('S34: bytes: %s', (_, text, limits, code) => {
+  const wanted = code ?? JSON.parse(text)
+  expect(outcome(text, limits)).toEqual(wanted)
 })

@@ -104,20 +104,18 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotHostsMounts${noRoot === undefi
   })
 })
 
-describe('PinnedProcess', () => {
-  it('is of one process: where that has ended, nothing of another one is read', async () => {
-    const child = spawn('sleep', ['60'])
-    await once(child, 'spawn')
-    using process = new PinnedProcess(Number(child.pid))
-    expect(process.isThere).toBe(true)
-    expect(process.text('comm')).toBe('sleep\n')
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    expect(process.isThere).toBe(false)
-    expect(() => process.text('comm')).toThrow(/ESRCH|ENOENT/)
-    expect(process.link('cwd')).toBeUndefined()
-    expect(pin(Number(child.pid))).toBeUndefined()
-  })
+it('PinnedProcess: is of one process: where that has ended, nothing of another one is read', async () => {
+  const child = spawn('sleep', ['60'])
+  await once(child, 'spawn')
+  using process = new PinnedProcess(Number(child.pid))
+  expect(process.isThere).toBe(true)
+  expect(process.text('comm')).toBe('sleep\n')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect(process.isThere).toBe(false)
+  expect(() => process.text('comm')).toThrow(/ESRCH|ENOENT/)
+  expect(process.link('cwd')).toBeUndefined()
+  expect(pin(Number(child.pid))).toBeUndefined()
 })
 
 describe.skipIf(noRoot !== undefined)(`S32: isRootsProgram${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
