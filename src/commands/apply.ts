@@ -8,7 +8,7 @@ import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { mustAsk, terminals } from '../core/cli/confirm.ts'
+import { mustAsk } from '../core/cli/confirm.ts'
 import { applyFlags, DEFAULTS } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
@@ -138,7 +138,7 @@ export default class Apply extends VolctlCommand {
       timeoutMs: parseDuration(flags.timeout ?? DEFAULTS.timeout, '--timeout'),
       maxMs: parseDuration(flags['max-downtime'] ?? DEFAULTS['max-downtime'], '--max-downtime'),
       journalDir: journalDirectory(flags.journal),
-      asks: mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals(this.io)),
+      asks: mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, this.io),
       options: planOptions(flags, this.config.version),
     }
   }

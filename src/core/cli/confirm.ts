@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Interrupted, VolctlError } from '../base/errors.ts'
-import { type Io, io } from '../trust/run.ts'
+import { io, type OutputStream } from '../trust/run.ts'
 
 export interface Expected {
   readonly text: string
@@ -28,19 +28,10 @@ export async function confirm(question: string, signal: AbortSignal, { text, hin
   } finally {
     terminal.close()
   }
-  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', {
-    hint,
-  })
+  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint })
 }
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).
-
-/** Which of the three standard streams are terminals. */
-interface Terminals {
-  readonly input: boolean
-  readonly output: boolean
-  readonly errors: boolean
-}
 
 interface Consent {
   /** --yes */
@@ -49,9 +40,8 @@ interface Consent {
   readonly reviewed: boolean
 }
 
-export function terminals({ stdin, stdout, stderr }: Io): Terminals {
-  return { input: stdin.isTTY, output: stdout.isTTY === true, errors: stderr.isTTY === true }
-}
+/** Whether each of the three standard streams is a terminal. */
+type Terminals = Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStream, 'isTTY'>>>
 
 /**
  * Whether apply asks. On a terminal it does. With no terminal at all (cron, a runbook, ssh without one) nobody is there.
@@ -59,11 +49,11 @@ export function terminals({ stdin, stdout, stderr }: Io): Terminals {
  *
  * @throws VolctlError Usage in between
  */
-export function mustAsk({ yes, reviewed }: Consent, { input, output, errors }: Terminals): boolean {
+export function mustAsk({ yes, reviewed }: Consent, { stdin, stdout, stderr }: Terminals): boolean {
   if (yes) return false
-  if (input && errors) return true
-  if (!input && (reviewed || !(output || errors))) return false
-  const closed = input ? 'error' : 'input'
+  if (stdin.isTTY && stderr.isTTY) return true
+  if (!stdin.isTTY && (reviewed || !(stdout.isTTY || stderr.isTTY))) return false
+  const closed = stdin.isTTY ? 'error' : 'input'
   throw new VolctlError('Usage', `apply cannot ask for confirmation: standard ${closed} is not a terminal`, {
     hint: `Do not redirect standard ${closed}; or review volctl plan first, and give --yes.`,
   })

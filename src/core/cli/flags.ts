@@ -4,7 +4,8 @@ import type { WaitCondition } from '../explain/status/wait-rows.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 
 interface More {
-  readonly char?: 'n'
+  readonly char?: 'n' | 'v' | 'w' | 'y'
+  readonly aliases?: string[]
   readonly helpGroup?: string
   readonly exclusive?: string[]
   readonly dependsOn?: string[]
@@ -36,9 +37,7 @@ function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfac
 }
 
 /** `--verbose`, which prints more in some commands than in others. */
-function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
-  return Flags.boolean({ char: 'v', summary })
-}
+const verboseFlag = (summary: string) => isOn(summary, { char: 'v' })
 
 /** `--no-pager` of the commands whose answers may be long. */
 const pagerFlag = {
@@ -46,12 +45,10 @@ const pagerFlag = {
 }
 
 const watchFlag = {
-  watch: Flags.boolean({
-    char: 'w',
-    summary:
-      'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
-    exclusive: ['snapshot'],
-  }),
+  watch: isOn(
+    'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
+    { char: 'w', exclusive: ['snapshot'] },
+  ),
 }
 
 /** Where to read from: the API and the node. */
@@ -213,12 +210,10 @@ export const DEFAULTS = { timeout: '2m', parallel: '8', 'max-downtime': '4m', la
 
 export const applyFlags = {
   output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
-  yes: Flags.boolean({
-    char: 'y',
-    aliases: ['auto-approve'],
-    summary:
-      'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
-  }),
+  yes: isOn(
+    'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
+    { char: 'y', aliases: ['auto-approve'] },
+  ),
   'no-wait': isOn(
     'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
   ),

@@ -128,7 +128,15 @@ function checkPod(text: string): string {
 
 /** The kinds that `--only` or `--skip` names: kinds and groups, comma separated, in the plan's order, each once. */
 export function parseOperationKinds(text: string, flag: string): OperationKind[] {
-  const chosen = new Set(namesIn(text).flatMap((word) => kindsOf(word, flag)))
+  const chosen = new Set(
+    namesIn(text).flatMap((word) => {
+      const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
+      const found = OPERATION_GROUPS.get(word) ?? kind
+      if (found === undefined)
+        throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
+      return found
+    }),
+  )
   if (chosen.size === 0) throw badKind(`${flag}: names no kind of operation.`)
   return OPERATION_KINDS.filter((kind) => chosen.has(kind))
 }
@@ -138,14 +146,6 @@ function namesIn(list: string): string[] {
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
-}
-
-function kindsOf(word: string, flag: string): readonly OperationKind[] {
-  const group = OPERATION_GROUPS.get(word)
-  if (group !== undefined) return group
-  const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
-  if (kind === undefined) throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
-  return [kind]
 }
 
 function badKind(message: string, word = ''): VolctlError {

@@ -23,17 +23,15 @@ export interface ErrorDocument {
  */
 export function errorText(error: VolctlError, structured: boolean, paint: Palette, width?: Width): string {
   const { code, hint } = error
-  const refusal = error instanceof SafetyRefusal ? error : undefined
-  const refused = refusal === undefined ? '' : 'refused: '
-  const rule = refusal === undefined ? {} : { rule: refusal.rule }
+  const rule = error instanceof SafetyRefusal ? error.rule : undefined
+  const refused = rule === undefined ? '' : 'refused: '
   if (structured) {
     const document: ErrorDocument = {
       apiVersion: 'volctl.io/v1',
       kind: 'Error',
       code,
       message: `${refused}${error.message}`,
-      ...omitUndefined({ hint }),
-      ...rule,
+      ...omitUndefined({ hint, rule }),
     }
     return toJsonLine(document)
   }
