@@ -87,7 +87,8 @@ async function perform(args: readonly string[], { manifest: { commands }, root }
   const output = standardOutput()
   const { stdout } = thisRun().io
   if (asksForVersion(args)) return output.write(versionLine())
-  const { args: line, help } = helpAsked(commandLine(args))
+  // `volctl help plan` as everybody's fingers have it.
+  const { args: line, help } = helpAsked(args[0] === 'help' ? [...args.slice(1), '--help'] : args)
   if (asksForCommands(line)) {
     const paint = await paintOf(args, stdout)
     return output.write(rootHelp(commands, paint, stdout.columns || undefined))
@@ -122,9 +123,4 @@ async function loadOclif(): Promise<typeof import('@oclif/core')> {
       if (ours[index]?.has(listener) !== true) stream.removeListener('error', listener)
   }
   return oclif
-}
-
-/** `volctl help plan` as everybody's fingers have it. */
-function commandLine(argv: readonly string[]): string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv]
 }

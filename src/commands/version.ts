@@ -43,6 +43,11 @@ export default class Version extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Version)
     const { first, last } = TESTED_MINORS
+    const { versionsHere } = await import('../core/node/versions-here.ts')
+    const read = versionsHere({ ...flags, signal: AbortSignal.timeout(MOST_MS), log: this.detail })
+    const late = (): Error => new Error('no answer within a second')
+    // What does not answer in time is left out.
+    const here = await inTime(read, MOST_MS, late).catch((error: Error) => this.detail(error.message))
     const version: VersionDocument = {
       apiVersion: 'volctl.io/v1',
       kind: 'Version',
@@ -52,25 +57,9 @@ export default class Version extends VolctlCommand {
       platform: process.platform,
       arch: process.arch,
       kubernetes: { first: `1.${first}`, last: `1.${last}` },
-      ...(await this.#here(flags)),
+      ...here,
     }
     await this.answer(version, flags.output, () => renderVersion(version))
-  }
-
-  /** What does not answer in time is left out. */
-  async #here(choice: {
-    readonly kubeconfig?: string | undefined
-    readonly context?: string | undefined
-    readonly node?: string | undefined
-  }): Promise<VersionsHere> {
-    const { versionsHere } = await import('../core/node/versions-here.ts')
-    const signal = AbortSignal.timeout(MOST_MS)
-    const { kubeconfig, context, node } = choice
-    const read = versionsHere({ kubeconfig, context, node, signal, log: this.detail })
-    return await inTime(read, MOST_MS, () => new Error('no answer within a second')).catch((error: Error) => {
-      this.detail(error.message)
-      return {}
-    })
   }
 }
 

@@ -130,11 +130,13 @@ function socketLinks(
 /** What the driver answered, and what its registrar announces. */
 function linksOf(inputs: ActualInputs, socket: CsiSocket, all: readonly CsiSocket[]): Link[] {
   const { path, endpoint, registered: answers, error, versions = [], capabilities } = socket
+  const stages = capabilities?.includes('STAGE_UNSTAGE_VOLUME') ? 'stages volumes' : 'does not stage volumes'
+  const can = capabilities === undefined ? 'its capabilities are not known' : stages
   const called: Link = {
     kind: 'Socket',
     name: absolute(inputs, endpoint ?? path),
     state: answers ? 'good' : 'bad',
-    says: answers ? `answers; ${capabilitiesText(capabilities)}` : (error ?? 'no answer'),
+    says: answers ? `answers; ${can}` : (error ?? 'no answer'),
   }
   if (answers && error !== undefined)
     return [called, { kind: 'Registration', name: inputs.absolute('plugins_registry'), state: 'bad', says: error }]
@@ -145,11 +147,6 @@ function linksOf(inputs: ActualInputs, socket: CsiSocket, all: readonly CsiSocke
   // Nobody announces an endpoint: this is the registrar's own socket, and it is silent. Or another one counts.
   if (!answers && (endpoint === undefined || twin)) return [{ ...announced, state: 'bad', says: error ?? 'no answer' }]
   return [called, { ...announced, state: 'good', says: versionText }]
-}
-
-function capabilitiesText(capabilities: readonly string[] | undefined): string {
-  if (capabilities === undefined) return 'its capabilities are not known'
-  return capabilities.includes('STAGE_UNSTAGE_VOLUME') ? 'stages volumes' : 'does not stage volumes'
 }
 
 function csiNodeLink(context: PlanContext, driver: string, isExpected: boolean): Link {

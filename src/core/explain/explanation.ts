@@ -184,16 +184,12 @@ const processView = object({
 
 export interface ProcessView extends ShapeOf<typeof processView> {}
 
-const namespaceView = object({ ...HOLDER, mountPoints: list(text) })
-
-interface NamespaceView extends ShapeOf<typeof namespaceView> {}
-
 const holders = object({
   known: about('false: nobody looked; `notes` says why.', flag),
   processes: list<ProcessView>(processView),
   namespaces: about(
     'Other mount namespaces that still have something of it mounted.',
-    list<NamespaceView>(namespaceView),
+    list(object({ ...HOLDER, mountPoints: list(text) })),
   ),
   loops: list(object({ device: text, backingFile: text })),
   kernel: about('What the kernel has on its devices, in words.', list(text)),

@@ -12,7 +12,7 @@ import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
-import type { Plan, PlanOptions } from '../../plan/plan.ts'
+import type { PlanOptions, Refusal } from '../../plan/plan.ts'
 import { howToStop, type PlanContext } from '../../reconcile/context/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/driver-call.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
@@ -129,7 +129,8 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
     ...unread.map(({ message, hint = 'Run volctl as root of the host.' }) =>
       check('NodeRead', 'failed', message, hint, NO_PLAN),
     ),
-    ...refused(plan),
+    // A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29).
+    ...(plan.refused === undefined ? [] : [refusedCheck(plan.refused)]),
     kubeletCheck(look, snapshot),
     runtimeCheck(failures.runtime ?? context.witnesses.blindRuntime, snapshot),
     ...driverChecks(failures.csiSockets, snapshot, context),
@@ -137,11 +138,8 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
   ]
 }
 
-/** A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29). */
-function refused({ refused: why }: Plan): Check[] {
-  if (why === undefined) return []
-  const { message, hint = 'See the plan: volctl plan', rule } = why
-  return [check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, ...omitUndefined({ about: rule }) })]
+function refusedCheck({ message, hint = 'See the plan: volctl plan', rule: about }: Refusal): Check {
+  return check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about })
 }
 
 /** @param api absent: it could not be read, or the snapshot has none */
@@ -244,23 +242,20 @@ function runtimeCheck(why: Failure | undefined, { runtime, api }: NodeSnapshot):
   return check('Runtime', 'ok', `${answers}: ${count(runtime.pods.length, 'sandbox', 'sandboxes')}`)
 }
 
+function rootCheck({ uid, missingCapabilities: missing }: NonNullable<DoctorLook['host']>): Check {
+  const rootless = `volctl runs as user ${uid}: most of the node cannot be read`
+  if (uid !== 0) return check('Root', 'failed', rootless, 'As root: sudo volctl doctor', NO_APPLY)
+  if (missing.length === 0) return check('Root', 'ok', 'root, with every capability that apply needs')
+  const lacks = `root without ${missingText(missing)}`
+  return check('Root', 'failed', lacks, 'Run volctl with these capabilities.', NO_APPLY)
+}
+
 /** What volctl may do on this host: privileges and namespaces (S6, S7). */
 function hostChecks(host: DoctorLook['host']): Check[] {
   if (host === undefined) return []
-  const { uid, missingCapabilities: missing, standing } = host
-  const rootless = `volctl runs as user ${uid}: most of the node cannot be read`
+  const { standing } = host
   return [
-    uid !== 0
-      ? check('Root', 'failed', rootless, 'As root: sudo volctl doctor', NO_APPLY)
-      : missing.length > 0
-        ? check(
-            'Root',
-            'failed',
-            `root without ${missingText(missing)}`,
-            'Run volctl with these capabilities.',
-            NO_APPLY,
-          )
-        : check('Root', 'ok', 'root, with every capability that apply needs'),
+    rootCheck(host),
     ...(standing.length === 0
       ? [check('Namespaces', 'ok', "the node's mount, PID and user namespace, and its root directory")]
       : standing.map(({ message, hint }) => check('Namespaces', 'failed', message, hint, NO_APPLY))),

@@ -35,11 +35,9 @@ export function namesIn({ said }: LogLine): LineName[] {
   takePaths(said, names)
   takeUniqueNames(said, names)
   takePods(said, names)
-  // What the cloud calls its machine is no name of a node, nor is a UID.
-  for (const name of found(said, NODES, 'node|nodeName|attachedTo|nodes'))
-    if (OBJECT.test(name) && !/^i-[0-9a-f]{4,}$/.test(name) && !WHOLE_UID.test(name)) names.add('node', name)
   for (const [kind, patterns, keys] of OBJECTS)
-    for (const name of found(said, patterns, keys)) if (OBJECT.test(name)) names.add(kind, name)
+    for (const name of found(said, patterns, keys))
+      if (OBJECT.test(name) && !(kind === 'node' && NO_NODE.test(name))) names.add(kind, name)
   takeVolumes(said, names)
   takeHandles(said, names)
   return names.all.slice(0, MOST_NAMES)
@@ -158,12 +156,18 @@ function takePods(said: string, names: Names): void {
 
 /** Without quotes a word may stand there, as in "node: timed out": a name has a digit, a dot or a dash. */
 const BARE_NODE = String.raw`((?=[a-z]*[\d.-])[a-z0-9][a-z0-9.-]{0,252})`
-const NODES = [
-  /\bnode(?:Name)?(?:=|:? )["']([a-z0-9][a-z0-9.-]{0,252})/g,
-  new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
-]
+/** What the cloud calls its machine, and a UID. */
+const NO_NODE = new RegExp(`^i-[0-9a-f]{4,}$|${WHOLE_UID.source}`)
 
 const OBJECTS: readonly (readonly [kind: NameKind, patterns: readonly RegExp[], keys?: string])[] = [
+  [
+    'node',
+    [
+      /\bnode(?:Name)?(?:=|:? )["']([a-z0-9][a-z0-9.-]{0,252})/g,
+      new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
+    ],
+    'node|nodeName|attachedTo|nodes',
+  ],
   ['attachment', [/\b(csi-[0-9a-f]{64})\b/g], 'attachment'],
   [
     'persistentVolume',
