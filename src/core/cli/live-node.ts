@@ -105,7 +105,12 @@ export async function whereTheNodeIs<T>(choice: NodeChoice, work: () => Promise<
   const { hostRoot } = choice
   await requireNodeHere(choice)
   const { WrongNamespace } = await import('../node/read-mountinfo.ts')
-  if (hostRoot !== undefined) await enterHost(hostRoot)
+  // Inside the host the path of `--host-root` means nothing any more.
+  if (hostRoot !== undefined && caller() === undefined) {
+    const { hostReentry, reenter } = await import('../node/reenter.ts')
+    const reentry = hostReentry(hostRoot)
+    if (reentry !== undefined) throw new Reentered(await reenter(reentry))
+  }
   try {
     return await work()
   } catch (error) {
@@ -113,14 +118,6 @@ export async function whereTheNodeIs<T>(choice: NodeChoice, work: () => Promise<
     const { reenter } = await import('../node/reenter.ts')
     throw new Reentered(await reenter({ mountNamespace: error.namespace }))
   }
-}
-
-/** Inside the host the path of `--host-root` means nothing any more. */
-async function enterHost(hostRoot: string): Promise<void> {
-  if (caller() !== undefined) return
-  const { hostReentry, reenter } = await import('../node/reenter.ts')
-  const reentry = hostReentry(hostRoot)
-  if (reentry !== undefined) throw new Reentered(await reenter(reentry))
 }
 
 /** Closes what a look has opened. */

@@ -11,15 +11,12 @@ import { allDoubts } from '../trust/doubts.ts'
  * @throws VolctlError NotRoot, before anything is read
  */
 export function requireRoot(): void {
-  const isRoot = process.geteuid?.() === 0
-  if (isRoot) requireCapabilities()
-  if (isRoot || places() !== undefined) return
-  throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
-    hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
-  })
-}
-
-function requireCapabilities(): void {
+  if (process.geteuid?.() !== 0) {
+    if (places() !== undefined) return
+    throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
+      hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
+    })
+  }
   const missing = missingCapabilities()
   if (missing.length === 0) return
   throw new VolctlError('NotRoot', `apply runs as root but lacks ${missingText(missing)}`, {
@@ -31,16 +28,11 @@ function requireCapabilities(): void {
  * unmounts: only reading is possible (S6, S7) */
 export function requireStanding({ node }: Pick<CollectedNode, 'node'>): void {
   const [obstacle] = node.standing
-  if (obstacle === undefined) {
-    requireKnown()
-    return
+  if (obstacle !== undefined) {
+    const { rule, code, message, hint } = obstacle
+    throw new SafetyRefusal(rule, code, message, { hint })
   }
-  const { rule, code, message, hint } = obstacle
-  throw new SafetyRefusal(rule, code, message, { hint })
-}
-
-/** What the kubelet obeys, and volctl does not, may protect any pod's directory (S10), or name another root (S8). */
-function requireKnown(): void {
+  // What the kubelet obeys, and volctl does not, may protect any pod's directory (S10), or name another root (S8).
   const doubt = allDoubts().find(({ unknown }) => unknown)
   if (doubt === undefined) return
   const { what, why, hint } = doubt

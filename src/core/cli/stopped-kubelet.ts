@@ -152,9 +152,15 @@ export class StoppedKubelet implements KubeletStop {
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
     if (interrupts.stop.aborted) throw new Interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
-    if (!(await isActive(unit))) throw notRunning(unit)
+    if (!(await isActive(unit)))
+      throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is not active any more`, {
+        hint: 'volctl only stops a kubelet that runs. Plan again.',
+      })
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
-    if (this.#leftMs() <= 0) throw tooLate(unit)
+    if (this.#leftMs() <= 0)
+      throw new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
+        hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
+      })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
     this.#stopping = performance.now()
     this.#stoppedAt = new Date().toISOString()
@@ -268,16 +274,4 @@ export class StoppedKubelet implements KubeletStop {
     }
     return answer
   }
-}
-
-function notRunning(unit: string): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is not active any more`, {
-    hint: 'volctl only stops a kubelet that runs. Plan again.',
-  })
-}
-
-function tooLate(unit: string): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
-    hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
-  })
 }

@@ -31,14 +31,15 @@ function isUsageError(error: unknown): error is Error {
 
 function usageError(error: Error, message: string, known: Known): VolctlError {
   const { command } = known
-  if (command === 'explain' && message.startsWith('Unexpected argument'))
-    return new VolctlError('Usage', message, {
-      hint: "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'",
-    })
-  const habit = habitualFlag(error)
-  if (habit !== undefined) return new VolctlError('Usage', message, { hint: habit })
-  return new VolctlError('Usage', message, { hint: meantHint(meantByFlag(error, message, known), `${command ?? ''} `) })
+  // oclif's error for an unknown flag names it.
+  const { flags: [typed] = [] } = error as { readonly flags?: readonly string[] }
+  const isLine = command === 'explain' && message.startsWith('Unexpected argument')
+  const habit = isLine ? A_LINE : FLAG_HABITS.get(typed?.replace(/=.*/s, '') ?? '')
+  const meant = typed === undefined ? meantValue(message) : meantFlag(typed, known)
+  return new VolctlError('Usage', message, { hint: habit ?? meantHint(meant, `${command ?? ''} `) })
 }
+
+const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"
 
 function meantHint(meant: string | undefined, command = ''): string {
   return `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${programName()} ${command}--help`
@@ -73,22 +74,14 @@ const FLAG_HABITS: ReadonlyMap<string, string> = new Map([
   ['--dry-run', 'What an apply would do, without doing it: volctl plan'],
 ])
 
-function habitualFlag(error: Error): string | undefined {
-  const { flags: [typed = ''] = [] } = error as { readonly flags?: readonly string[] }
-  return FLAG_HABITS.get(typed.replace(/=.*/s, ''))
-}
-
-/** By the fields of oclif's error for an unknown flag, and by its message for a value that is not one of a flag's. */
-function meantByFlag(error: Error, message: string, { flags = [], formats = [] }: Known): string | undefined {
-  const { flags: unknown = [] } = error as { readonly flags?: readonly string[] }
-  const [first] = unknown
-  if (first !== undefined) return meantFlag(first, flags, formats)
+/** A value that is not one of a flag's, by oclif's message. */
+function meantValue(message: string): string | undefined {
   const [, flag, value = '', options = ''] = /^Expected (--\S+)=(.*) to be one of: (.*)$/s.exec(message) ?? []
   const [near] = flag === undefined ? [] : nearNames(value, options.split(', '), 1)
   return near && `${flag} ${near}`
 }
 
-function meantFlag(typed: string, flags: readonly string[], formats: readonly string[]): string | undefined {
+function meantFlag(typed: string, { flags = [], formats = [] }: Known): string | undefined {
   const name = typed.replace(/^-+/, '').replace(/=.*/s, '')
   // kubectl has no --json either, other tools do.
   if (formats.includes(name)) return `-o ${name}`
