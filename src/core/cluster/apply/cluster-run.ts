@@ -224,50 +224,39 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
   )
 }
 
+/**
+ * Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes.
+ *
+ * @param nobody why nobody may be there to attach or detach
+ */
 async function finish(
   run: ClusterRun,
   operation: ClusterOperation,
   ask: Ask,
   nobody: string | undefined,
 ): Promise<void> {
-  try {
-    await waitFor(run, operation, ask, nobody)
-    run.settle(operation, 'done', { message: operation.message })
-  } catch (error) {
-    run.settleFailed(operation, error)
-  }
-}
-
-/**
- * Asks until there is nothing left to wait for. What the attacher says is repeated once each time it changes.
- *
- * @param nobody why nobody may be there to attach or detach
- * @throws StepFailed TimedOut after --timeout; StillAtWork after an interruption
- */
-async function waitFor(
-  run: ClusterRun,
-  operation: ClusterOperation,
-  ask: Ask,
-  nobody: string | undefined,
-): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
-  const { attachment, creates, volume } = operation
+  const { attachment, creates, volume, message } = operation
   const until = performance.now() + timeoutMs
   let told: string | undefined
-  for (;;) {
-    const waits = await ask().catch(unlessAway)
-    if (waits === undefined) return
-    if (told === undefined && nobody !== undefined) run.say(operation, nobody, { code: 'AttacherSilent' })
-    if (waits !== told) run.say(operation, waits)
-    told = waits
-    if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
-    if (performance.now() >= until) {
-      throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
-        hint: lookAtAttacher(attachment.name, creates?.attacher ?? volume.driver ?? ''),
-      })
+  try {
+    for (;;) {
+      const waits = await ask().catch(unlessAway)
+      if (waits === undefined) return run.settle(operation, 'done', { message })
+      if (told === undefined && nobody !== undefined) run.say(operation, nobody, { code: 'AttacherSilent' })
+      if (waits !== told) run.say(operation, waits)
+      told = waits
+      if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
+      if (performance.now() >= until) {
+        throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+          hint: lookAtAttacher(attachment.name, creates?.attacher ?? volume.driver ?? ''),
+        })
+      }
+      await run.keepLock()
+      await pause(pollMs, signal)
     }
-    await run.keepLock()
-    await pause(pollMs, signal)
+  } catch (error) {
+    run.settleFailed(operation, error)
   }
 }
 

@@ -3,14 +3,14 @@ import { type Comparison, type FoundAgain, foundAgain } from '../../apply/find-a
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unlessRefused } from '../../kube/api-error.ts'
 import { causeOf } from '../../messages/codes.ts'
-import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
 import { type ClusterFacts, lastPart, leaseName } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../model/controller-state.ts'
-import { planPart } from '../pass/plan-cluster.ts'
+import { type Found, planPart } from '../pass/plan-cluster.ts'
 import { claimsOf, needsOf, partOf } from '../pass/row-part.ts'
 import { newestWrites } from '../read/controller-writes.ts'
 import { CONTROLLER_LEASE, type RecordReader } from '../read/read-cluster.ts'
@@ -164,8 +164,8 @@ export function recheck(
   return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
 }
 
-/** A plan made just now of this state, to compare reviewed operations with. */
-export function comparisonWith(fresh: ClusterPlan, state: ClusterState): Comparison<ClusterOperation> {
+/** What was found just now in this state, to compare reviewed operations with. */
+export function comparisonWith(fresh: Found, state: ClusterState): Comparison<ClusterOperation> {
   return {
     byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
     isDone: (planned) => isDone(planned, state),
@@ -191,7 +191,7 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
   )
 }
 
-function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
+function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: Found): string {
   const row = rowOf(subject)
   const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
   if (wait !== undefined) return wait.message

@@ -26,38 +26,8 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   const context = new ClusterContext(state, options)
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
-  return planOf(context, findings, true)
-}
-
-/**
- * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster, and names are
- * looked for in one: neither is asked, and nothing is left out.
- *
- * @param facts of the whole cluster
- */
-export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
-  const context = new ClusterContext(part, withoutNames(options), facts)
-  return planOf(context, passOver(context), false)
-}
-
-/** Without the flags that narrow a plan. */
-function withoutNames({ only, skip, nodes, pods, namespaces, volumes, ...options }: ClusterOptions): ClusterOptions {
-  return options
-}
-
-function passOver(context: ClusterContext): ClusterFindings {
-  const findings = new ClusterFindings()
-  detachVolumes(context, findings)
-  attachVolumes(context, findings)
-  reportMultiAttach(context, findings)
-  reportFindings(context, findings)
-  return findings
-}
-
-function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boolean): ClusterPlan {
-  const { state, options } = context
   const counts = outageCounts(context, findings)
-  const refused = isWhole ? refuseOutage(counts, options.acceptOutage) : undefined
+  const refused = refuseOutage(counts, options.acceptOutage)
   const blocked = refused && blockedBy('OutageSuspected', refused.message, liftOutage(counts))
   const { kept, filtered } = filterOperations(context, findings.operations)
   const isNamed = namedFindings(context)
@@ -80,6 +50,28 @@ function planOf(context: ClusterContext, findings: ClusterFindings, isWhole: boo
     complete,
     ...omitUndefined({ refused, stands: standsOf(context, findings, refused) }),
   }
+}
+
+/** What the pass finds, whatever flags leave out of a plan. */
+export type Found = Pick<ClusterPlan, 'operations' | 'waiting' | 'problems'>
+
+/**
+ * What the same pass finds in a part of a cluster. The outage guard (S29) counts a whole cluster, and is not asked.
+ *
+ * @param facts of the whole cluster
+ */
+export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): Found {
+  const { operations, waiting, problems } = passOver(new ClusterContext(part, options, facts))
+  return { operations: finishOperations(operations), waiting, problems }
+}
+
+function passOver(context: ClusterContext): ClusterFindings {
+  const findings = new ClusterFindings()
+  detachVolumes(context, findings)
+  attachVolumes(context, findings)
+  reportMultiAttach(context, findings)
+  reportFindings(context, findings)
+  return findings
 }
 
 function liftOutage({ detaches }: OutageCounts): Hint {

@@ -238,11 +238,10 @@ interface Cause {
 
 /** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
 export function reportPods(context: ClusterContext, findings: ClusterFindings): void {
-  const done = new Set<ClusterPod>()
+  const unsaid = new Set(context.state.pods.filter((pod) => waits(context, pod)))
   const rows = saidOf(findings)
   const say = (pod: ClusterPod, cause: Cause | undefined, row?: RowKey): void => {
-    if (cause === undefined || done.has(pod)) return
-    done.add(pod)
+    if (cause === undefined || !unsaid.delete(pod)) return
     const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
     // What this plan attaches nobody has to do anything about before.
     const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
@@ -250,19 +249,18 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
   }
   for (const unresolved of context.rows.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
-    else if (waits(context, unresolved.pod)) say(unresolved.pod, causeOf(unresolved))
+    else say(unresolved.pod, causeOf(unresolved))
   }
   for (const want of context.rows.all().filter(isWanted)) {
-    const waiting = podsOf(want).filter((pod) => waits(context, pod))
+    const waiting = podsOf(want).filter((pod) => unsaid.has(pod))
     if (waiting.length === 0) continue
     const row = volumeKey(want.node, want.uniqueName)
     const cause = causeOfWant(context, want, rows.get(row))
     for (const pod of waiting) say(pod, cause, row)
   }
-  for (const { pod, fault } of context.rows.unscheduled) {
-    if (fault !== undefined && waits(context, pod)) say(pod, { text: fault, hint: seePod(pod) })
-  }
-  for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
+  for (const { pod, fault } of context.rows.unscheduled)
+    if (fault !== undefined) say(pod, { text: fault, hint: seePod(pod) })
+  for (const pod of unsaid) say(pod, unschedulable(pod))
 }
 
 function onNode({ node }: ClusterPod): string {
