@@ -1,17 +1,12 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
 import { type FoundAgain, foundAgain } from '../../../src/core/apply/find-again.ts'
-import {
-  comparisonWith,
-  type Look,
-  type RowSource,
-  readAgain,
-  recheck,
-} from '../../../src/core/cluster/apply/recheck.ts'
+import { comparisonWith, type Look, readAgain, recheck } from '../../../src/core/cluster/apply/recheck.ts'
 import { clusterFacts, lastPart, leaseName } from '../../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { needsOf } from '../../../src/core/cluster/pass/row-part.ts'
+import type { RecordReader } from '../../../src/core/cluster/read/read-cluster.ts'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { ObjectKey } from '../../../src/core/kube/api/resources.ts'
 import type { ClusterOperation, ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
@@ -30,7 +25,7 @@ import { randomFrom } from '../../helpers/random-from.ts'
 const SEEDS = 1000
 
 /** Single objects of a world. */
-function sourceOf(world: ClusterState): RowSource {
+function sourceOf(world: ClusterState): RecordReader {
   const { nodes, lostNodes = [], pods, claims, volumes, attachments, drivers, controller, capturedAt } = world
   const leases = [...nodes, ...lostNodes].flatMap(({ name, leaseRenewTime: renewTime }) =>
     renewTime === undefined ? [] : { name: `kube-node-lease/${name}`, renewTime },
@@ -46,15 +41,16 @@ function sourceOf(world: ClusterState): RowSource {
   const isListed = ({ name, node, namespace }: Found, selector: string | undefined, within: string | undefined) =>
     (within === undefined || namespace === within) &&
     (selector === undefined || [`spec.nodeName=${node}`, `metadata.name=${lastPart(name)}`].includes(selector))
-  return {
+  const source: Pick<RecordReader, 'get' | 'list' | 'byServer' | 'writes'> = {
     get: async (kind, key) => records[kind]?.find((each) => isCalled(each, key)) as never,
     list: async (kind, { fieldSelector, namespace } = {}) => {
       const found = records[kind]?.filter((each) => isListed(each, fieldSelector, namespace)) ?? []
       return { records: found as never, count: found.length, resourceVersion: undefined }
     },
     byServer: () => capturedAt,
-    writes: { found: () => controller.writes ?? [] },
+    writes: { found: () => controller.writes ?? [] } as unknown as RecordReader['writes'],
   }
+  return source as RecordReader
 }
 
 interface Found {

@@ -16,11 +16,6 @@ import { newestWrites } from '../read/controller-writes.ts'
 import { CONTROLLER_LEASE, type RecordReader } from '../read/read-cluster.ts'
 import { lostLease, nodeLease } from '../read/records.ts'
 
-/** Where single objects of a cluster are read. */
-export type RowSource = Pick<RecordReader, 'get' | 'list' | 'byServer'> & {
-  readonly writes: Pick<RecordReader['writes'], 'found'>
-}
-
 /** A cluster, and what only the whole of it shows. */
 export interface Look {
   readonly state: ClusterState
@@ -34,7 +29,7 @@ export interface Look {
  * @throws ApiError if anything cannot be read: nothing is done then
  */
 export async function readAgain(
-  source: RowSource,
+  source: RecordReader,
   { state: first, facts }: Look,
   operation: ClusterOperation,
   { settleMs }: Pick<ClusterOptions, 'settleMs'>,
@@ -135,7 +130,7 @@ function listed<T>(record: T | undefined): readonly T[] {
 }
 
 /** With leases by the name of its external attacher, of any namespace, and what all CSINodes list. */
-async function readDriver(source: RowSource, driver: string) {
+async function readDriver(source: RecordReader, driver: string) {
   const lease = leaseName(driver)
   const [drivers, nodes, attachers] = await Promise.all([
     source.list('drivers'),

@@ -8,7 +8,7 @@
  */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { type ApiReadError, insecure } from '../../facts/actual/snapshot.ts'
+import { type ApiReadError, insecure, writtenError } from '../../facts/actual/snapshot.ts'
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
 import type { ObjectKey } from '../../kube/api/resources.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
@@ -95,15 +95,6 @@ const lists = kept({
 
 export type ClusterResource = keyof ShapeOf<typeof lists>
 
-const readError: Shape<ApiReadError> = kept({
-  resource: needed(text),
-  namespace: text,
-  name: text,
-  status: needed(number),
-  reason: needed(text),
-  message: needed(text),
-})
-
 const rights = kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })
 
 /** Absent: the server did not say. */
@@ -125,7 +116,7 @@ export const snapshotHead = kept({
   /** gitVersion, e.g. "v1.36.2". */
   serverVersion: text,
   lists: needed(lists),
-  errors: needed(keptList(readError)),
+  errors: needed(keptList<ApiReadError>(writtenError)),
   rights: needed<ClusterRights>(rights),
   controller: needed<ControllerEvidence>(controller),
   /** All pods that were listed. */
@@ -375,6 +366,11 @@ export function newestOf(times: readonly (string | undefined)[]): string | undef
 /** The latest of some times, as text: of signs of life those that are missing say nothing. */
 export function latestOf(times: readonly (string | undefined)[]): string | undefined {
   return newestOf(times.filter((time) => timeOf(time) !== undefined))
+}
+
+/** By how many milliseconds a lease was written later, by the clock of the API server, than its holder says; NaN: not known. */
+export function lagMs({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): number {
+  return (timeOf(writtenAt) ?? Number.NaN) - (timeOf(renewTime) ?? Number.NaN)
 }
 
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */

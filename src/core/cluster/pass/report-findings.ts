@@ -32,6 +32,7 @@ import {
   heardAt,
   kubeletHeardAt,
   type LeaseEvidence,
+  lagMs,
   latestOf,
   serverTime,
   timeOf,
@@ -329,9 +330,11 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
     'in the future by the clock of the API server, and count as just now',
   )
   sayOf(
-    isBehind(lease),
-    nodes.filter((each) => isBehind(omitUndefined({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt }))),
-    attachers.filter(isBehind).map(({ name }) => `lease ${name}`),
+    lagMs(lease) > MARGIN_MS,
+    nodes.filter(
+      (each) => lagMs(omitUndefined({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt })) > MARGIN_MS,
+    ),
+    attachers.filter((each) => lagMs(each) > MARGIN_MS).map(({ name }) => `lease ${name}`),
     'behind the clock of the API server: their leases count from when the API server wrote them',
   )
   // If the API server's own clock is ahead, all leases look old to it.
@@ -341,10 +344,4 @@ function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings)
     const silent = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server`
     say(`${silent}: none of them reaches it, or that clock is ahead of theirs`)
   }
-}
-
-/** A lease was written later, by the clock of the API server, than the time that its holder wrote into it. */
-function isBehind({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): boolean {
-  const [before, after] = [timeOf(renewTime), timeOf(writtenAt)]
-  return before !== undefined && after !== undefined && after - before > MARGIN_MS
 }

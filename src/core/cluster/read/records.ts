@@ -26,7 +26,7 @@ import {
   type ClusterPodVolume,
   type ClusterVolume,
   type LeaseEvidence,
-  timeOf,
+  lagMs,
 } from '../model/cluster-state.ts'
 import { lastWritten } from './controller-writes.ts'
 
@@ -85,13 +85,9 @@ export function leaseRecord(lease: Lease): LeaseEvidence {
 const WRITING_MS = 10_000
 
 /** What the lease of a kubelet says of its node. */
-export function nodeLease({
-  renewTime,
-  writtenAt,
-}: Partial<LeaseEvidence> = {}): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
-  const [renewed, written] = [timeOf(renewTime), timeOf(writtenAt)]
-  const isBehind = renewed !== undefined && written !== undefined && written - renewed > WRITING_MS
-  return omitUndefined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
+export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
+  const { renewTime: leaseRenewTime, writtenAt } = lease
+  return omitUndefined({ leaseRenewTime, leaseWrittenAt: lagMs(lease) > WRITING_MS ? writtenAt : undefined })
 }
 
 /** The same of one whose Node is gone. */

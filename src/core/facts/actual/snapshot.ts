@@ -69,7 +69,7 @@ function word<Word extends string>(): Shape<Word> {
 }
 
 /** An entry as volctl writes it. */
-const writtenError = object({
+export const writtenError = object({
   /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
   resource: text,
   namespace: optional(text),
