@@ -1,4 +1,4 @@
-/** What every part of the pass reads, and asks. Nothing changes it. */
+/** What every part of the pass reads and asks, which nothing changes; and what the pass finds. */
 
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
@@ -16,6 +16,7 @@ import {
   timeOf,
 } from './cluster-state.ts'
 import { controllerState } from './controller-state.ts'
+import { ClusterFindings } from './findings.ts'
 import { Rows } from './rows.ts'
 import { type KnownVolume, knownVolumes } from './volumes.ts'
 
@@ -65,6 +66,8 @@ export class ClusterContext {
   /** Volumes of PersistentVolumes, by unique name. */
   readonly known: ReadonlyMap<string, KnownVolume>
   readonly rows: Rows
+  /** What the pass has found until now. */
+  readonly findings = new ClusterFindings()
   readonly controller: ControllerState
   /** `mayLive` counts as alive. */
   readonly isControllerAlive: boolean

@@ -18,7 +18,7 @@ import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterDraft, type ClusterFindings, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './detach-volumes.ts'
@@ -26,18 +26,18 @@ import { detachRow } from './detach-volumes.ts'
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
 
-export function attachVolumes(context: ClusterContext, findings: ClusterFindings): void {
+export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
   const room = roomOnNodes(context)
   const wants = context.rows.all().filter((row) => isWanted(row) && row.pods.length > 0) as Want[]
-  for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, findings, want, room)
+  for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, want, room)
 }
 
 function byNodeAndVolume(a: Want, b: Want): number {
   return compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName)
 }
 
-function attachVolume(context: ClusterContext, findings: ClusterFindings, want: Want, room: RoomOnNodes): void {
+function attachVolume(context: ClusterContext, want: Want, room: RoomOnNodes): void {
   const { node: nodeName, pods, volume } = want
   const about = { node: nodeName, pods: pods.map(podRef), volume: volumeRef(volume) }
   const { driver, handle, plugin, inlineSpec } = volume
@@ -45,22 +45,22 @@ function attachVolume(context: ClusterContext, findings: ClusterFindings, want: 
     // iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331).
     if (want.isConfirmed) return
     const message = `only the attach/detach controller attaches a volume of plugin ${plugin}: it writes the status of node ${nodeName}`
-    findings.wait('AttachVolume', leftToController(context, want, message), 'R331', about)
+    context.findings.wait('AttachVolume', leftToController(context, want, message), 'R331', about)
     return
   }
   // R007
   const name = attachmentName(handle, driver, nodeName)
-  const turn = mayAttach(context, findings, want, name)
+  const turn = mayAttach(context, want, name)
   const node = context.node(nodeName)
   if (turn === undefined || node === undefined) return
   if ('code' in turn) {
-    findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
+    context.findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
     return
   }
   const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
   const [first = { namespace: '', name: '' }, ...others] = pods
   const wanting = `pod ${namespacedName(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`
-  findings.add({
+  context.findings.add({
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after: turn.after },
@@ -84,10 +84,10 @@ const MOST_PODS = 5
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
 
 /** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
-function mayAttach(context: ClusterContext, findings: ClusterFindings, want: Want, name: string): Turn {
+function mayAttach(context: ClusterContext, want: Want, name: string): Turn {
   const found = context.objects.attachment(name)
   if (found.state === 'Found') return whoseTurn(found.object)
-  const elsewhere = whereElse(context, findings, want)
+  const elsewhere = whereElse(context, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (context.isControllerAlive) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
@@ -165,14 +165,14 @@ function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
  * volume. What volumesAttached alone lists is detached: for a CSI volume the VolumeAttachment is the truth, and a dead controller never
  * corrects the list (C43, C44).
  */
-function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Turn {
+function whereElse(context: ClusterContext, { volume, node }: Want): Turn {
   const { uniqueName, driver = '', handle = '' } = volume
   if (!isExclusive(volume)) return { after: [] }
   const known = context.rows.ofVolume.of(uniqueName).filter((row) => row.node !== node)
   if (known.some(isWanted)) return undefined
   const unknown = context.rows.unidentified.of(driver).map(({ object }) => object)
   if (unknown.length > MOST_UNIDENTIFIED) return TOO_MANY_UNKNOWN
-  const after = findings.detachesOf.of(uniqueName).filter((each) => each.node !== node)
+  const after = context.findings.detachesOf.of(uniqueName).filter((each) => each.node !== node)
   const planned = new Set(after.map(({ attachment }) => attachment.name))
   const having = known.filter((row) =>
     row.attached.length > 0 ? row.attached.some(({ object }) => !planned.has(object.name)) : mayUse(context, row),

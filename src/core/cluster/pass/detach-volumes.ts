@@ -27,26 +27,18 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { ClusterContext, Readiness } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
-import {
-  attachedRef,
-  blockedBy,
-  type ClusterDraft,
-  type ClusterFindings,
-  forbidden,
-  heldBy,
-  podRef,
-} from '../model/findings.ts'
+import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
 export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
 
-export function detachVolumes(context: ClusterContext, findings: ClusterFindings): void {
+export function detachVolumes(context: ClusterContext): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return
-  for (const attached of context.rows.attached) detachVolume(context, findings, attached)
+  for (const attached of context.rows.attached) detachVolume(context, attached)
 }
 
-function detachVolume(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
+function detachVolume(context: ClusterContext, attached: Attached): void {
   const { object, row, unclear, persistentVolume } = attached
   // What contradicts itself, or cannot be read, is reported, and never deleted.
   if (unclear !== undefined || persistentVolume === 'unknown' || isWanted(row)) return
@@ -56,13 +48,13 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   const pods = (row?.ended ?? []).map(podRef)
   if ('wait' in verdict) {
     const { wait, rule } = verdict
-    findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
+    context.findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
     return
   }
   const { blocked, exception, evidence, ...decision } = verdict
   const node = context.node(object.node)
   const steps = stepsOf(context, attached)
-  findings.add({
+  context.findings.add({
     kind: 'DetachVolume',
     ...omitUndefined(decision),
     ...{ node: object.node, pods, volume, paths: [], steps, after: [] },

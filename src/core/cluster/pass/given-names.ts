@@ -17,8 +17,6 @@ import { rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import {
   attachedRef,
-  type ClusterDraft,
-  type ClusterFindings,
   ON_API,
   ofPod,
   podRef,
@@ -68,10 +66,8 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
  *
  * @returns the drafts that stay, in order, and how many were left out
  */
-export function filterOperations(
-  context: ClusterContext,
-  drafts: readonly ClusterDraft[],
-): { readonly kept: readonly ClusterDraft[]; readonly filtered: number } {
+export function filterOperations(context: ClusterContext) {
+  const drafts = context.findings.operations
   const { pods = [], namespaces = [] } = context.options
   const { narrowsPods, isNode, isPod, isVolume } = scopeOf(context)
   const before = new Set(drafts.filter((draft) => draft.pods.some(isPod)).flatMap(({ after }) => after))
@@ -108,7 +104,7 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
-export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
+export function reportUnmatchedNames(context: ClusterContext): void {
   const { state, options, rows, known } = context
   const { unmatched, ambiguous } = scopeOf(context)
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
@@ -134,7 +130,7 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
       () => [...state.pods, ...state.claims].map(({ namespace }) => namespace),
     ),
     ...faultsOf(options.volumes, 'volume', 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.', () => [
-      ...findings.operations.map(({ attachment }) => attachment.name),
+      ...context.findings.operations.map(({ attachment }) => attachment.name),
       ...state.volumes.map(({ name }) => name),
       ...state.claims.map(namespacedName),
       ...state.attachments.flatMap(({ name, persistentVolume = name }) => [name, persistentVolume]),
@@ -149,12 +145,18 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
     ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
-  for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_API, hint)
+  for (const { code, message, hint } of faults) context.findings.problem('warning', code, message, ON_API, hint)
   // A node whose kubelet says that it is ready is not gone, whatever somebody says.
   for (const name of options.nodeGone ?? []) {
     if (!context.isReady(context.node(name))) continue
     const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
-    findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, 'Check the name: its machine runs.')
+    context.findings.problem(
+      'warning',
+      'FlagWithoutEffect',
+      text,
+      { nodes: [name] },
+      'Check the name: its machine runs.',
+    )
   }
 }
 
@@ -168,19 +170,14 @@ interface Stand extends Omit<ClusterStand, 'subject'> {
 }
 
 /**
- * A pod means what only one node may have, wherever that is.
+ * A pod means what only one node may have, wherever that is. What is said is said of all, whatever flags leave out of the plan.
  *
- * @param findings all, whatever flags leave out of the plan
  * @returns undefined where nothing is named
  */
-export function standsOf(
-  context: ClusterContext,
-  findings: ClusterFindings,
-  refused: Refusal | undefined,
-): readonly ClusterStand[] | undefined {
+export function standsOf(context: ClusterContext, refused: Refusal | undefined): readonly ClusterStand[] | undefined {
   const { nodes = [], volumes = [], pods: given = [] } = context.options
   if (nodes.length + volumes.length + given.length === 0) return undefined
-  const said = saidOf(findings, refused)
+  const said = saidOf(context.findings, refused)
   const { isNode, isPod, isVolume } = scopeOf(context)
   const ofPods = new Set(
     context.rows
@@ -191,7 +188,9 @@ export function standsOf(
     (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
     (given.length === 0 || about.pods?.some(isPod) === true || ofPods.has(about.volume?.uniqueName ?? '')) &&
     isVolume(about)
-  const quiet = findings.complete ? 'nothing to do' : 'nothing is known to be wrong, but not everything could be read'
+  const quiet = context.findings.complete
+    ? 'nothing to do'
+    : 'nothing is known to be wrong, but not everything could be read'
   return standsIn(context)
     .filter(isNamed)
     .map((stand) => ({ ...stand, subject: stand.subject ?? subjectOf(stand.about) }))

@@ -13,7 +13,7 @@ import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { ClusterContext, type ClusterFacts } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { blockedBy, ClusterFindings, finishOperations } from '../model/findings.ts'
+import { blockedBy, type ClusterFindings, finishOperations } from '../model/findings.ts'
 import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
@@ -24,19 +24,18 @@ import { reportFindings } from './report-findings.ts'
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
   const context = new ClusterContext(state, options)
-  const findings = passOver(context)
-  reportUnmatchedNames(context, findings)
-  const counts = outageCounts(context, findings)
+  passOver(context)
+  reportUnmatchedNames(context)
+  const counts = outageCounts(context)
   const refused = refuseOutage(counts, options.acceptOutage)
   const blocked = refused && blockedBy('OutageSuspected', refused.message, liftOutage(counts))
-  const { kept, filtered } = filterOperations(context, findings.operations)
+  const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(
-    findings,
+    context.findings,
     ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
     ({ about }) => isNamed(about),
   )
-  const { complete } = findings
   const operations = finishOperations(kept).map((operation) => ({ ...operation, ...(blocked && { blocked }) }))
   return {
     apiVersion: 'volctl.io/v1',
@@ -47,8 +46,8 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
     volctlVersion: options.volctlVersion,
     inputs: inputsOf(context, counts),
     ...withCauses({ operations, ...named }, filtered + others),
-    complete,
-    ...omitUndefined({ refused, stands: standsOf(context, findings, refused) }),
+    complete: context.findings.complete,
+    ...omitUndefined({ refused, stands: standsOf(context, refused) }),
   }
 }
 
@@ -66,12 +65,11 @@ export function planPart(part: ClusterState, options: ClusterOptions, facts: Clu
 }
 
 function passOver(context: ClusterContext): ClusterFindings {
-  const findings = new ClusterFindings()
-  detachVolumes(context, findings)
-  attachVolumes(context, findings)
-  reportMultiAttach(context, findings)
-  reportFindings(context, findings)
-  return findings
+  detachVolumes(context)
+  attachVolumes(context)
+  reportMultiAttach(context)
+  reportFindings(context)
+  return context.findings
 }
 
 function liftOutage({ detaches }: OutageCounts): Hint {
@@ -114,12 +112,14 @@ const MOST_DETACHES = 1 / 5
 
 export type OutageCounts = Omit<ClusterPlan['inputs']['counts'], 'nodes'>
 
-function outageCounts(context: ClusterContext, { operations }: ClusterFindings): OutageCounts {
-  const { state, rows } = context
+function outageCounts(context: ClusterContext): OutageCounts {
+  const { state, rows, findings } = context
   const inUse = rows.all().filter((row) => row.isInUse)
   const without = inUse.filter((row) => !isWanted(row) && context.node(row.node)?.managed)
   const attachments = state.attachments.filter(({ deletedAt }) => deletedAt === undefined).length
-  const detaches = operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
+  const detaches = findings.operations.filter(
+    ({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined,
+  ).length
   return { pods: state.podCount, attachments, inUse: inUse.length, inUseWithoutPod: without.length, detaches }
 }
 

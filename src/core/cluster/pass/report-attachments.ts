@@ -23,17 +23,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
-import {
-  attachedRef,
-  type ClusterFindings,
-  heldBy,
-  nodesText,
-  ofPod,
-  podRef,
-  type Said,
-  saidOf,
-  unresolvedKey,
-} from '../model/findings.ts'
+import { attachedRef, heldBy, nodesText, ofPod, podRef, type Said, saidOf, unresolvedKey } from '../model/findings.ts'
 import {
   type Attached,
   hasCaret,
@@ -48,18 +38,18 @@ import { isExclusive, type UnresolvedPodVolume, volumeKey, volumeLabel, volumeRe
 import { whyNotYet } from './attach-volumes.ts'
 import { LATEST } from './detach-volumes.ts'
 
-export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
-  for (const attached of context.rows.attached) reportAttachment(context, findings, attached)
-  reportTwice(context, findings)
+export function reportAttachments(context: ClusterContext): void {
+  for (const attached of context.rows.attached) reportAttachment(context, attached)
+  reportTwice(context)
 }
 
 /** What may be odd about one attachment. */
-function reportAttachment(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
+function reportAttachment(context: ClusterContext, attached: Attached): void {
   const { object, row, persistentVolume, isNamedRight, unclear } = attached
   const { name, node, attacher, createdAt, deletedAt } = object
   const say = (code: ProblemCode, text: string, hint?: Hint, severity: Severity = 'warning'): void => {
     const about = { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, context.rows) }
-    findings.problem(severity, code, text, about, hint)
+    context.findings.problem(severity, code, text, about, hint)
   }
   const here = `VolumeAttachment ${name} on node ${node}`
   const look = `Look at the attachment: ${describeAttachment(name)}`
@@ -114,7 +104,7 @@ function reportAttachment(context: ClusterContext, findings: ClusterFindings, at
 }
 
 /** R740: several nodes have what only one may have. */
-function reportTwice({ known, rows }: ClusterContext, findings: ClusterFindings): void {
+function reportTwice({ known, rows, findings }: ClusterContext): void {
   for (const volume of known.values()) {
     if (!isExclusive(volume)) continue
     const nodes = nodesAttached(rows.ofVolume.of(volume.uniqueName))
@@ -134,17 +124,17 @@ function reportTwice({ known, rows }: ClusterContext, findings: ClusterFindings)
  * Volumes that pods of several nodes want, and that only one node may have: which pods on which nodes, since when, and who has to
  * move. The controller's event names pods of one namespace alone (R743).
  */
-export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
+export function reportMultiAttach(context: ClusterContext): void {
   const seen = new Set<string>()
   for (const { volume } of context.rows.all().filter(isWanted)) {
     if (!isExclusive(volume) || seen.has(volume.uniqueName)) continue
     seen.add(volume.uniqueName)
     const wants = context.rows.ofVolume.of(volume.uniqueName).filter(isWanted)
-    if (wants.length > 1) report(context, findings, wants)
+    if (wants.length > 1) report(context, wants)
   }
 }
 
-function report(context: ClusterContext, findings: ClusterFindings, wants: readonly Want[]): void {
+function report(context: ClusterContext, wants: readonly Want[]): void {
   const [first] = wants
   // A driver that needs no attachment lets several nodes use the volume, and nobody watches; two attachments are another problem (TwoWriters).
   if (first === undefined || first.volume.attachability === 'notAttachable') return
@@ -163,7 +153,7 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
       : holders.length === 0
         ? `, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
         : `: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
-  findings.problem(
+  context.findings.problem(
     'error',
     'MultiAttach',
     `volume ${volumeLabel(volume)} may be on one node only${modes}${text}`,
@@ -237,18 +227,18 @@ interface Cause {
 }
 
 /** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
-export function reportPods(context: ClusterContext, findings: ClusterFindings): void {
+export function reportPods(context: ClusterContext): void {
   const unsaid = new Set(context.state.pods.filter((pod) => waits(context, pod)))
-  const rows = saidOf(findings)
+  const rows = saidOf(context.findings)
   const say = (pod: ClusterPod, cause: Cause | undefined, row?: RowKey): void => {
     if (cause === undefined || !unsaid.delete(pod)) return
     const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
     // What this plan attaches nobody has to do anything about before.
     const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
-    findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
+    context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
   }
   for (const unresolved of context.rows.unresolved) {
-    if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
+    if (unresolved.cause === 'Unknown') reportUnknown(context, unresolved)
     else say(unresolved.pod, causeOf(unresolved))
   }
   for (const want of context.rows.all().filter(isWanted)) {
@@ -278,7 +268,7 @@ function seePod(pod: ClusterPod): string {
 }
 
 /** S3: not known is not wrong, but what it may be is held. */
-function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolume): void {
+function reportUnknown({ findings }: ClusterContext, unresolved: UnresolvedPodVolume): void {
   const { pod, name, message } = unresolved
   findings.incomplete(
     'MayBeInUse',

@@ -37,32 +37,23 @@ import {
   serverTime,
   timeOf,
 } from '../model/cluster-state.ts'
-import {
-  attachedRef,
-  type ClusterFindings,
-  heldBy,
-  nodesText,
-  ON_API,
-  ofPod,
-  podRef,
-  refOf,
-} from '../model/findings.ts'
+import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef, refOf } from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
 import { reportAttachments, reportPods } from './report-attachments.ts'
 
-export function reportFindings(context: ClusterContext, findings: ClusterFindings): void {
-  reportReading(context, findings)
-  reportDrivers(context, findings)
-  reportAttachments(context, findings)
-  reportStatus(context, findings)
-  reportObjects(context, findings)
-  reportNotMigrated(context, findings)
+export function reportFindings(context: ClusterContext): void {
+  reportReading(context)
+  reportDrivers(context)
+  reportAttachments(context)
+  reportStatus(context)
+  reportObjects(context)
+  reportNotMigrated(context)
   // Last: why a pod waits is what the others have said of its volume.
-  reportPods(context, findings)
+  reportPods(context)
 }
 
 /** In-tree volumes that are not attached, as the kubelet of their node is too old. */
-function reportNotMigrated({ rows }: ClusterContext, findings: ClusterFindings): void {
+function reportNotMigrated({ rows, findings }: ClusterContext): void {
   const unmigrated = rows.all().filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
   for (const [node, here] of Map.groupBy(unmigrated, (row) => row.node)) {
     const plugins = new Set(here.flatMap(({ volume }) => volume?.migratedFrom ?? []))
@@ -79,11 +70,11 @@ function reportNotMigrated({ rows }: ClusterContext, findings: ClusterFindings):
 const MOST_NAMES = 3
 
 /** Drivers that are gone, external attachers that do not run (N59), and nodes that lack the driver of what they have. */
-function reportDrivers(context: ClusterContext, findings: ClusterFindings): void {
+function reportDrivers(context: ClusterContext): void {
   const { rows } = context
   for (const [driver, attached] of Map.groupBy(rows.attached, ({ object }) => object.attacher)) {
     const say = (severity: Severity, code: ProblemCode, text: string, hint: Hint): void =>
-      findings.problem(severity, code, text, { driver }, hint)
+      context.findings.problem(severity, code, text, { driver }, hint)
     // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
     const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
     const lease = context.attacherLease(driver)
@@ -108,14 +99,14 @@ function reportDrivers(context: ClusterContext, findings: ClusterFindings): void
       const more = there.length > 1 ? ` and ${there.length - 1} more of it` : ''
       const text = `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${more}: nothing of it is unmounted there before`
       const about = { driver, nodes: [name], volume, attachment: first.object.name }
-      findings.problem('warning', 'DriverUnavailable', text, about, lookAtNodePod(name))
+      context.findings.problem('warning', 'DriverUnavailable', text, about, lookAtNodePod(name))
     }
   }
 }
 
 // Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist.
 
-function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
+function reportObjects(context: ClusterContext): void {
   const { state, objects } = context
   const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean =>
     deletedAt !== undefined && context.isSettled(deletedAt)
@@ -124,18 +115,18 @@ function reportObjects(context: ClusterContext, findings: ClusterFindings): void
       !terminated &&
       namespace === claim.namespace &&
       volumes.some((volume) => 'claim' in volume && volume.claim === claim.name)
-    reportClaim(findings, claim, state.pods.filter(isUsed))
+    reportClaim(context, claim, state.pods.filter(isUsed))
   }
-  for (const volume of state.volumes.filter(isStuck)) reportVolume(context, findings, volume)
+  for (const volume of state.volumes.filter(isStuck)) reportVolume(context, volume)
   for (const pod of state.pods) {
     if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
     const text = `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`
     const hint = `Once the machine is off: ${deletePod(pod, '--force')}`
-    findings.problem('warning', 'NodeMissing', text, ofPod(pod), hint)
+    context.findings.problem('warning', 'NodeMissing', text, ofPod(pod), hint)
   }
 }
 
-function reportClaim(findings: ClusterFindings, claim: ClaimFacts, pods: readonly ClusterPod[]): void {
+function reportClaim({ findings }: ClusterContext, claim: ClaimFacts, pods: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
   const names = take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
   const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
@@ -150,7 +141,7 @@ function reportClaim(findings: ClusterFindings, claim: ClaimFacts, pods: readonl
   )
 }
 
-function reportVolume({ rows }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
+function reportVolume({ rows, findings }: ClusterContext, volume: ClusterVolume): void {
   const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
   const attached = nodesAttached(uniqueName === undefined ? [] : rows.ofVolume.of(uniqueName))
   const reasons = [
@@ -174,7 +165,7 @@ function reportVolume({ rows }: ClusterContext, findings: ClusterFindings, volum
 
 // What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331).
 
-function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
+function reportStatus(context: ClusterContext): void {
   const { state, rows, objects } = context
   for (const node of state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
     const { name, outOfService, managed } = node
@@ -184,19 +175,19 @@ function reportStatus(context: ClusterContext, findings: ClusterFindings): void 
       const says = isReady ? 'reports that the node is ready' : 'is still heard'
       const text = `node ${name} is tainted out-of-service, but its kubelet ${says}: a controller detaches its volumes even while they are mounted`
       const hint = `If the machine runs: ${untaintOutOfService(name)}`
-      findings.problem('error', 'TaintedButReady', text, { nodes: [name] }, hint)
+      context.findings.problem('error', 'TaintedButReady', text, { nodes: [name] }, hint)
     }
     const { length } = rows.attachedTo.of(name)
     if (!managed && length > 0) {
       const text = `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`
-      findings.problem('warning', 'NotManaged', text, { nodes: [name] })
+      context.findings.problem('warning', 'NotManaged', text, { nodes: [name] })
     }
     // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
-    if (objects.isWhole('pods') && managed) for (const row of rows.onNode(name)) reportRow(context, findings, node, row)
+    if (objects.isWhole('pods') && managed) for (const row of rows.onNode(name)) reportRow(context, node, row)
   }
 }
 
-function reportRow(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
+function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
   const { uniqueName, isInUse, isConfirmed, pods, attached } = row
   const { name } = node
   const about = { nodes: [name], volume: refOf(row) }
@@ -204,18 +195,18 @@ function reportRow(context: ClusterContext, findings: ClusterFindings, node: Clu
   const isExplained = (): boolean =>
     isWanted(row) || context.rows.mayBeOn(first?.object ?? { node: name, attacher: '' }, row) !== undefined
   const isCsi = parseCsiUniqueName(uniqueName) !== undefined
-  if (isInUse && !isExplained()) reportUnused(context, findings, node, row)
+  if (isInUse && !isExplained()) reportUnused(context, node, row)
   if (isConfirmed && !isCsi && !isInUse && !isExplained()) {
     const text = `only the status of node ${name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`
     const hint = context.isControllerAlive
       ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
       : 'Let kube-controller-manager run again: only the controller writes that status.'
-    findings.problem('warning', 'ReportedUnused', text, about, hint)
+    context.findings.problem('warning', 'ReportedUnused', text, about, hint)
   }
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
     const text = `volumesAttached of node ${name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`
     const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
-    findings.problem(isExplained() ? 'warning' : 'info', 'AttachedMismatch', text, about, hint)
+    context.findings.problem(isExplained() ? 'warning' : 'info', 'AttachedMismatch', text, about, hint)
   }
   // The kubelet waits for volumesAttached before it mounts (C36).
   if (isConfirmed || !pods.some(({ createdAt }) => context.isSettled(createdAt))) return
@@ -223,12 +214,12 @@ function reportRow(context: ClusterContext, findings: ClusterFindings, node: Clu
     if (object.attached !== true || object.deletedAt !== undefined || !context.isSettled(object.createdAt)) continue
     const text = `volume ${about.volume.name} is attached to node ${name} since ${object.createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it`
     const hint = `Only the controller writes that list: ${context.lookAtController}.`
-    findings.problem('warning', 'AttachedMismatch', text, { ...about, attachment: object.name }, hint)
+    context.findings.problem('warning', 'AttachedMismatch', text, { ...about, attachment: object.name }, hint)
   }
 }
 
 /** On a node that is ready its kubelet may be about to unmount. */
-function reportUnused(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, row: Row): void {
+function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): void {
   const { name, outOfService } = node
   const volume = refOf(row)
   const isReady = context.isReady(node)
@@ -237,7 +228,7 @@ function reportUnused(context: ClusterContext, findings: ClusterFindings, node: 
   if (isReady && ended !== undefined && !context.isSettled(ended.deletedAt)) return
   const last = ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`
   const stays = context.isHeard(node) && !context.isControllerAlive
-  findings.problem(
+  context.findings.problem(
     'warning',
     'ReportedUnused',
     `node ${name} reports volume ${volume.name} in use, and no pod of the node wants it${last}`,
@@ -268,7 +259,7 @@ const HIDES: Readonly<Record<ClusterResource, string>> = {
 
 const MOST_OF_A_KIND = 20
 
-function reportReading(context: ClusterContext, findings: ClusterFindings): void {
+function reportReading(context: ClusterContext): void {
   const { state, objects, options } = context
   const { errors, nodes } = state
   for (const list of Object.keys(HIDES) as ClusterResource[]) {
@@ -280,19 +271,19 @@ function reportReading(context: ClusterContext, findings: ClusterFindings): void
         ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
         : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
     const text = `the list of ${list} could not be read as a whole: ${HIDES[list]}`
-    findings.incomplete('ReadFailed', text, { list }, hint)
+    context.findings.incomplete('ReadFailed', text, { list }, hint)
   }
   for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
+    context.findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
   }
-  reportClocks(context, findings)
+  reportClocks(context)
   if (objects.isWhole('nodes') && nodes.length === 0) {
     const hint = 'Check --context and --kubeconfig: this may be another cluster.'
-    findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
+    context.findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
   }
   const refusal = refuseInsecureApi(state, options)
-  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
+  if (refusal !== undefined) context.findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
 }
 
 // Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
@@ -303,7 +294,7 @@ const MARGIN_MS = 60_000
 const MOST_CLOCKS = 5
 const MOST_NODES = 20
 
-function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
+function reportClocks({ state, now, findings }: ClusterContext): void {
   if (serverTime(state) === undefined) {
     const text = 'the clock of the API server is not known: everything counts as just now'
     const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
