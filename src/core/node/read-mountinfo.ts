@@ -1,9 +1,9 @@
 /** The mount table of the kubelet's mount namespace (S6). */
-import { realpathSync } from 'node:fs'
 import { errorMessage, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
 import { OperationRefused } from '../base/operation-error.ts'
 import type { MountInfo, MountTable, PlaceLink } from '../linux/mount-table.ts'
+import { withoutLinks } from '../linux/paths.ts'
 import { tableAt } from '../linux/stable-table.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
 import { namespaceOf } from '../trust/kernel.ts'
@@ -52,8 +52,9 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (kubelet !== undefined) return
   const ours = lazy(() => {
     const table = readMountTable(`${proc}/self/mountinfo`)
-    // Paths of mount points have no links, so links in the root directory's path, or below it, are resolved first (S8).
-    const root = resolved(rootDir)
+    // Paths of mount points have no links, so links in the root directory's path, or below it, are resolved first (S8). A missing
+    // directory is reported later, by its reader.
+    const root = withoutLinks(rootDir)
     return { table, root, links: structureLinks(root, table).links }
   })
   for (const runtime of runtimes) {
@@ -71,15 +72,6 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
         hint: 'Start the kubelet, so that its namespace counts.',
       },
     )
-  }
-}
-
-/** Links resolved; a missing directory is reported later, by its reader. */
-function resolved(rootDir: string): string {
-  try {
-    return realpathSync.native(rootDir)
-  } catch {
-    return rootDir
   }
 }
 

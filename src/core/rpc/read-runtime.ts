@@ -1,8 +1,8 @@
-import { realpathSync } from 'node:fs'
 import { compareText } from '../base/compare-text.ts'
 import { errorMessage, isMissing } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
+import { withoutLinks } from '../linux/paths.ts'
 import { Budget } from '../trust/bytes.ts'
 import { unixSocketPath } from './endpoints.ts'
 import {
@@ -72,20 +72,8 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
 
 /** Without endpoints that are the same socket by another path, such as /run and /var/run. */
 function distinctEndpoints(endpoints: readonly string[]): readonly string[] {
-  const seen = new Map<string, string>()
-  for (const endpoint of endpoints) {
-    const key = resolvedPath(unixSocketPath(endpoint) ?? endpoint)
-    if (!seen.has(key)) seen.set(key, endpoint)
-  }
-  return [...seen.values()]
-}
-
-function resolvedPath(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
+  const same = Map.groupBy(endpoints, (endpoint) => withoutLinks(unixSocketPath(endpoint) ?? endpoint))
+  return [...same.values()].flatMap(([first]) => first ?? [])
 }
 
 /** Undefined: there are none. */
