@@ -1,3 +1,4 @@
+import { once } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { undeletedRoot } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
@@ -27,15 +28,13 @@ export class DeviceMounts {
   }
 
   #index(dev: string): Index {
-    const known = this.#indexes.get(dev)
-    if (known !== undefined) return known
-    const all = this.#table.ofDevice(dev)
-    const byRoot = new PathIndex(all.map((each) => [undeletedRoot(each.root), each]))
-    // A mount that is the only one has no leader.
-    const byKey = all.length < 2 ? NONE : Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
-    const index = { all, byRoot, byKey }
-    this.#indexes.set(dev, index)
-    return index
+    return once(this.#indexes, dev, () => {
+      const all = this.#table.ofDevice(dev)
+      const byRoot = new PathIndex(all.map((each) => [undeletedRoot(each.root), each]))
+      // A mount that is the only one has no leader.
+      const byKey = all.length < 2 ? NONE : Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
+      return { all, byRoot, byKey }
+    })
   }
 }
 

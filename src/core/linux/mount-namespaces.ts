@@ -4,6 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { commandLine } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { errnoOf, VolctlError } from '../base/errors.ts'
+import { once } from '../base/memoize.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type Location, pathThrough } from './location.ts'
@@ -242,16 +243,9 @@ function isMountPoint(
   return table.ofDevice(location.dev).some((mount) => {
     const path = pathThrough(mount, location)
     if (path === undefined) return false
-    const there =
-      parents.get(path) ??
-      new Set(
-        table
-          .at(path)
-          .filter((each) => stays(each, table))
-          .map(({ parentId }) => parentId),
-      )
-    parents.set(path, there)
-    return there.has(mount.id)
+    const parentsAt = (): Set<number> =>
+      new Set(table.at(path).flatMap((each) => (stays(each, table) ? each.parentId : [])))
+    return once(parents, path, parentsAt).has(mount.id)
   })
 }
 

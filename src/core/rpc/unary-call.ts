@@ -11,6 +11,7 @@ import {
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { errorMessage } from '../base/errors.ts'
 import { firstCharacters } from '../base/first-characters.ts'
+import { memoize } from '../base/memoize.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'
@@ -138,13 +139,9 @@ function unpackedSize(message: DescMessage, bytes: Uint8Array, most: number): nu
   return size
 }
 
-const known = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>()
-
-function fieldsOf(message: DescMessage): ReadonlyMap<number, DescField> {
-  const found = known.get(message) ?? new Map(message.fields.map((field) => [field.number, field]))
-  known.set(message, found)
-  return found
-}
+const fieldsOf = memoize(
+  ({ fields }: DescMessage): ReadonlyMap<number, DescField> => new Map(fields.map((field) => [field.number, field])),
+)
 
 function messageIn(field: DescField | undefined): DescMessage | undefined {
   if (field?.fieldKind === 'message') return field.message

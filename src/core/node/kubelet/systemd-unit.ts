@@ -83,13 +83,12 @@ export function enabledOf(names: readonly string[], root = ''): readonly string[
 }
 
 function dropIns(name: string, root: string): readonly string[] {
-  const files = new Map<string, string>()
-  for (const directory of UNIT_DIRECTORIES) {
-    for (const file of listIfAny(join(root, directory, `${name}.d`))) {
-      if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
-    }
-  }
-  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => obeyedTextIfAny(path) ?? '')
+  // Of two of one name that in the first of the directories wins.
+  const files = UNIT_DIRECTORIES.toReversed().flatMap((directory) => {
+    const at = join(root, directory, `${name}.d`)
+    return listIfAny(at).flatMap((file) => (file.endsWith('.conf') ? [[file, join(at, file)] as const] : []))
+  })
+  return [...new Map(files)].sort(([a], [b]) => compareText(a, b)).map(([, path]) => obeyedTextIfAny(path) ?? '')
 }
 
 /** An empty value resets the setting. */
