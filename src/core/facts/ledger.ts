@@ -14,12 +14,11 @@ import { pluginNamed } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
-import { parentOf } from './actual/tree.ts'
 import { csiGlobalDir } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
 import { makeRows } from './make-rows.ts'
 import type { VolumeRow } from './row.ts'
-import { liesIn, type Part, partsByPath } from './row.ts'
+import { type Part, partsByPath } from './row.ts'
 import { nodeThings } from './row-keys.ts'
 import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
 
@@ -39,23 +38,20 @@ export function ledgerOf(sources: LedgerSources) {
   const things = nodeThings(sources)
   const { podVolumes, leakedSubPaths, globals, keyOf } = things
   const rows = lazy(() => makeRows(things))
-  const parts = lazy(() => partsByPath(rows().all))
+  const parts = lazy(() => partsByPath(inputs, rows().all))
+  /** Of a path outside the root directory one at which nothing is. */
+  const absolute = (path: string): string => inputs.absolute(inputs.relative(path))
   const ofPods = lazy(() => byPod(rows().all))
   const staged = lazy(() => byStagingDirectory(sources))
 
   /** Of the nearest directory above the path that is a volume's own. @param path absolute, or relative to the root directory */
   function partsAt(path: string): readonly Part[] {
-    for (let each = inputs.relative(path); each !== '.' && each !== ''; each = parentOf(each)) {
-      const found = parts().get(each)
-      if (found !== undefined) return found
-    }
-    return []
+    return parts().at(absolute(path))[0] ?? parts().above(absolute(path), inputs.rootDir)[0] ?? []
   }
 
   /** Of all that lies at or below the path. */
   function partsBelow(path: string): readonly Part[] {
-    const directory = inputs.relative(path)
-    return [...parts()].flatMap(([each, found]) => (liesIn(each, directory) ? found : []))
+    return parts().within(absolute(path)).flat()
   }
 
   /** Whose a finding is that is made about a thing. */
@@ -142,9 +138,10 @@ export function ledgerOf(sources: LedgerSources) {
     /** Volumes that pods want staged at or below a path, whether or not anything is there. */
     wantedBelow: (path: string): readonly Part[] => {
       const directory = inputs.relative(path)
+      const isBelow = (at: string): boolean => directory === '.' || isWithin(at, directory)
       return desired.volumes.flatMap((volume) => {
         const at = pluginNamed(volume.plugin).globalPath(volume)
-        return at !== undefined && liesIn(at, directory) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
+        return at !== undefined && isBelow(at) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
       })
     },
     /** By a path below the root directory: the volume that it lies in, or those that lie below it. */

@@ -66,17 +66,16 @@ export function nodeThings(sources: LedgerSources) {
       ({ global }) => globalUniqueName(global.plugin, global.path),
     ),
   )
-  const volumesOf = new Map<string, readonly PodVolume[]>()
-  const leaked = new Map<string, readonly SubPaths[]>()
-  const podVolumesOf = (uid: string): readonly PodVolume[] => once(volumesOf, uid, () => podVolumes(inputs, uid))
-  /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
-  const leakedSubPaths = (uid: string): readonly SubPaths[] =>
-    once(leaked, uid, () => {
-      const owned = new Set(podVolumesOf(uid).map(({ name }) => name))
-      return [...podSubPaths(inputs, uid).values()].filter(
+  const ofPods = new Map<string, { volumes: readonly PodVolume[]; leaked: readonly SubPaths[] }>()
+  const ofPod = (uid: string) =>
+    once(ofPods, uid, () => {
+      const volumes = podVolumes(inputs, uid)
+      const owned = new Set(volumes.map(({ name }) => name))
+      const leaked = [...podSubPaths(inputs, uid).values()].filter(
         ({ volumeName, leaves, foreign }) =>
           !owned.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
       )
+      return { volumes, leaked }
     })
 
   function ofFound(volume: PodVolume): Keyed {
@@ -133,7 +132,12 @@ export function nodeThings(sources: LedgerSources) {
       return identity && identified(identity)
     },
   }
-  return { sources, ended, globals, podVolumes: podVolumesOf, leakedSubPaths, keyOf }
+  return {
+    ...{ sources, ended, globals, keyOf },
+    podVolumes: (uid: string) => ofPod(uid).volumes,
+    /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
+    leakedSubPaths: (uid: string) => ofPod(uid).leaked,
+  }
 }
 
 /** A CSI volume by its identity; alone where that is not known. */

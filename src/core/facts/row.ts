@@ -1,11 +1,12 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
-import { append } from '../base/append.ts'
+import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import { csiPodDir, podPathOf } from '../volumes/paths.ts'
+import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
@@ -151,23 +152,11 @@ export interface Part {
   readonly pod?: PodUid
 }
 
-/** By path, relative to the root directory. */
-export function partsByPath(rows: readonly VolumeRow[]): ReadonlyMap<string, readonly Part[]> {
-  const index = new Map<string, Part[]>()
-  for (const row of rows)
-    for (const { path, ...pod } of placesOf(row)) {
-      if (index.get(path)?.some((each) => each.row === row.key && each.pod === pod.pod)) continue
-      append(index, path, { row: row.key, ...pod })
-    }
-  return index
-}
-
-/** Of paths that are plain already: each is compared with each. */
-export function liesIn(path: string, directory: string): boolean {
-  if (directory === '.') return true
-  return path.startsWith(directory) && (path.length === directory.length || path[directory.length] === '/')
-}
-
-export function meets(a: string, b: string): boolean {
-  return liesIn(a, b) || liesIn(b, a)
+/** By path, absolute: all parts of one path together. */
+export function partsByPath(inputs: ActualInputs, rows: readonly VolumeRow[]): PathIndex<readonly Part[]> {
+  const places = rows.flatMap((row) =>
+    placesOf(row).map(({ path, ...pod }) => ({ path, part: { row: row.key, ...pod } })),
+  )
+  const byPath = Map.groupBy(places, ({ path }) => inputs.absolute(path))
+  return new PathIndex([...byPath].map(([path, found]) => [path, found.map(({ part }) => part)]))
 }

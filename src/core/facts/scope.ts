@@ -2,9 +2,10 @@
 
 import { Grouped } from '../base/append.ts'
 import { lazy } from '../base/memoize.ts'
+import { isWithin } from '../linux/paths.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
-import { meets, type VolumeRow } from './row.ts'
+import type { VolumeRow } from './row.ts'
 
 /** What is asked about. */
 export interface Scope {
@@ -68,10 +69,12 @@ function meetsPath(ledger: Ledger, path: string): (subject: Subject) => boolean 
   const parts = lazy(
     () => new Set([...ledger.partsAt(path), ...ledger.partsBelow(path), ...ledger.wantedBelow(path)].map(keyOf)),
   )
+  // Below the host's root directory is everything.
+  const meets = (other: string): boolean => isWithin(path, other) || (path !== '/' && isWithin(other, path))
   return (subject) => {
-    if ('path' in subject) return meets(subject.path, path)
+    if ('path' in subject) return meets(subject.path)
     if ('row' in subject) return parts().has(keyOf(subject))
-    return 'pod' in subject && meets(ledger.podDirectory(subject.pod), path)
+    return 'pod' in subject && meets(ledger.podDirectory(subject.pod))
   }
 }
 
