@@ -293,11 +293,10 @@ export function reportStatusNames(context: PlanContext): void {
     ...unresolved.flatMap(({ mayBe }) => (mayBe.of === 'itself' ? [mayBe.volume.uniqueName] : [])),
     ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
-  const unidentified = unidentifiedPlugins(context)
   for (const name of names) {
     if (explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
-    if (csi === undefined ? isOfPlugin(name, unidentified) : isExplained(context, name, csi)) continue
+    if (csi === undefined ? mayBeHere(context, name) : isExplained(context, name, csi)) continue
     reportName(context, name)
   }
 }
@@ -316,27 +315,12 @@ function isExplained(
   return names.some((volume) => context.uses.traces({ driver, handle }, volume).length > 0)
 }
 
-/** Plugins with something on this node that no wanted volume explains: that may be the listed volume. */
-function unidentifiedPlugins({ desired, inputs, blocks, classes, ledger }: PlanContext): readonly string[] {
-  const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
-  const globals = ledger.globals.filter(({ path }) => !known.has(path))
-  const uids = new Set(desired.volumes.map(({ podUid, plugin, specName }) => `${podUid} ${plugin} ${specName}`))
-  const maps = blocks.filter(
-    ({ plugin, name, mappings }) =>
-      mappings.length === 0 || mappings.some(({ podUid }) => !uids.has(`${podUid} ${plugin} ${name}`)),
+/** True if something of the name's plugin is here that no wanted volume explains: that may be the listed volume. */
+function mayBeHere({ ledger }: PlanContext, name: string): boolean {
+  return ledger.all.some(
+    ({ wanted, onDisk, globals, maps }) =>
+      wanted.length === 0 && [...onDisk, ...globals, ...maps].some(({ plugin }) => name.startsWith(`${plugin}/`)),
   )
-  const ended = classes.all.filter((pod) => pod.class !== 'Desired').map(({ uid }) => uid)
-  const left = ended.flatMap((uid) =>
-    inputs.tree
-      .childDirs(`pods/${uid}/volumes`)
-      .filter((plugin) => inputs.tree.childDirs(`pods/${uid}/volumes/${plugin}`).length > 0)
-      .map((plugin) => plugin.replaceAll('~', '/')),
-  )
-  return [...new Set([...globals.map(({ plugin }) => plugin), ...maps.map(({ plugin }) => plugin), ...left])]
-}
-
-function isOfPlugin(name: string, plugins: readonly string[]): boolean {
-  return plugins.some((plugin) => name.startsWith(`${plugin}/`))
 }
 
 function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string): void {
