@@ -51,22 +51,14 @@ export function withOwnWords(error: unknown, word: string, root: string): unknow
 }
 
 function nearWords(word: string, root: string): string[] {
-  if (looksLikeRule(word))
-    return nearRules(
-      word.toUpperCase(),
-      parseRules(shippedRules(root)).map(({ id }) => id),
-    )
   // A word without digits or marks.
-  return /^[a-z]{3,}$/i.test(word) ? nearNames(word, ALL_CODES, MOST_MEANT) : []
-}
-
-/** Of the same letter, the nearest numbers: a number is read wrong more easily than a letter. */
-function nearRules(word: string, ids: readonly string[]): string[] {
-  const wanted = Number(word.slice(1))
-  const far = (id: string): number => Math.abs(Number(id.slice(1)) - wanted)
+  if (!looksLikeRule(word)) return /^[a-z]{3,}$/i.test(word) ? nearNames(word, ALL_CODES, MOST_MEANT) : []
+  // Of the same letter, the nearest numbers: a number is read wrong more easily than a letter.
+  const far = (id: string): number => Math.abs(Number(id.slice(1)) - Number(word.slice(1)))
+  const ids = parseRules(shippedRules(root)).map(({ id }) => id)
   return ids
-    .filter((id) => id[0] === word[0])
-    .toSorted((a, b) => far(a) - far(b))
+    .filter((id) => id[0] === word[0]?.toUpperCase())
+    .toSorted((one, other) => far(one) - far(other))
     .slice(0, MOST_MEANT)
 }
 

@@ -78,13 +78,8 @@ function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): A
   const [first] = things
   const { kind, name } = first
   const subject = { kind, name: kind === 'Pod' ? podName(podRefOf(context, name)) : name }
-  return {
-    subject,
-    identity: identityOf(context, things),
-    chain: objectLinks(context, first),
-    places: [],
-    scope: scopeOf(context, first, things),
-  }
+  const [identity, chain] = [identityOf(context, things), objectLinks(context, first)]
+  return { subject, identity, chain, places: [], scope: scopeOf(context, first, things) }
 }
 
 function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {
