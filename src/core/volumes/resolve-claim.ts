@@ -63,19 +63,17 @@ const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
 export function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): ClaimFacts {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
-  return {
+  return omitUndefined({
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid,
     wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
-    ...omitUndefined({
-      deletedAt: metadata.deletionTimestamp,
-      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
-      volumeName: spec.volumeName || undefined,
-      phase: status?.phase,
-      ownerUid: owner?.uid,
-    }),
-  }
+    deletedAt: metadata.deletionTimestamp,
+    finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+    volumeName: spec.volumeName || undefined,
+    phase: status?.phase,
+    ownerUid: owner?.uid,
+  })
 }
 
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */

@@ -79,15 +79,13 @@ export async function readAgain(
     capturedAt: source.byServer(),
     // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
     // Signs of an earlier look stay signs.
-    controller: {
-      ...omitUndefined({
-        lease: lease && (controller.lease ?? lease),
-        leaseAtEnd: controller.lease && lease,
-        otherLeases: controller.otherLeases,
-      }),
+    controller: omitUndefined({
+      lease: lease && (controller.lease ?? lease),
+      leaseAtEnd: controller.lease && lease,
+      otherLeases: controller.otherLeases,
       writes: newestWrites([...(controller.writes ?? []), ...source.writes.found()]),
       changes: [...(controller.changes ?? []), ...changesBetween(lookedAt(first), { nodes, attachments })],
-    },
+    }),
     nodes: replaced(first.nodes, nodes, isNode),
     // A list that is not readable stays so.
     ...(lostNodes && { lostNodes: replaced(lostNodes, lost, isNode) }),

@@ -276,14 +276,12 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     lists,
     errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
-    controller: {
+    controller: omitUndefined({
       ...controller,
-      ...omitUndefined({
-        leaseAtEnd,
-        otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
-        writes: listed(reader.writes.found()),
-      }),
-    },
+      leaseAtEnd,
+      otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
+      writes: listed(reader.writes.found()),
+    }),
     ...joined(nodes, csiNodes, leases?.records, lists),
     ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leasesOf(ATTACHER_LEASE),

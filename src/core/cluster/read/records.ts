@@ -35,24 +35,22 @@ import { lastWritten } from './controller-writes.ts'
 /** The node without what other lists say of it. */
 export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  return {
+  return omitUndefined({
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
     managed: Object.hasOwn(metadata.annotations ?? {}, MANAGED),
     outOfService: isOutOfService({ spec }),
-    csi: { state: 'unknown' },
-    ...omitUndefined({
-      createdAt: metadata.creationTimestamp ?? undefined,
-      deletedAt: metadata.deletionTimestamp,
-      ready: ready?.status,
-      readySince: ready?.lastTransitionTime ?? undefined,
-      heartbeat: ready?.lastHeartbeatTime ?? undefined,
-      kubeletVersion: status?.nodeInfo?.kubeletVersion,
-      volumesInUse: status?.volumesInUse ?? undefined,
-      volumesAttached: status?.volumesAttached?.map(({ name }) => name),
-    }),
-  }
+    csi: { state: 'unknown' as const },
+    createdAt: metadata.creationTimestamp ?? undefined,
+    deletedAt: metadata.deletionTimestamp,
+    ready: ready?.status,
+    readySince: ready?.lastTransitionTime ?? undefined,
+    heartbeat: ready?.lastHeartbeatTime ?? undefined,
+    kubeletVersion: status?.nodeInfo?.kubeletVersion,
+    volumesInUse: status?.volumesInUse ?? undefined,
+    volumesAttached: status?.volumesAttached?.map(({ name }) => name),
+  })
 }
 
 export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
@@ -70,15 +68,13 @@ export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
 /** @param lease with its managedFields */
 export function leaseRecord(lease: Lease): LeaseEvidence {
   const { metadata, spec } = lease
-  return {
+  return omitUndefined({
     name: `${metadata.namespace ?? ''}/${metadata.name}`,
-    ...omitUndefined({
-      holder: spec?.holderIdentity || undefined,
-      renewTime: spec?.renewTime ?? undefined,
-      writtenAt: lastWritten(lease),
-      durationSeconds: spec?.leaseDurationSeconds ?? undefined,
-    }),
-  }
+    holder: spec?.holderIdentity || undefined,
+    renewTime: spec?.renewTime ?? undefined,
+    writtenAt: lastWritten(lease),
+    durationSeconds: spec?.leaseDurationSeconds ?? undefined,
+  })
 }
 
 /** A lease is written a moment after the time that stands in it. */
@@ -110,20 +106,18 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
   const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(metadata.name, volume))
   if (volumes.length === 0) return undefined
   const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  return {
+  return omitUndefined({
     namespace: podNamespace(pod),
     name: metadata.name,
     uid: metadata.uid,
     terminated: isControllerTerminated(pod),
     started: hasRun(pod),
     volumes,
-    ...omitUndefined({
-      createdAt: metadata.creationTimestamp ?? undefined,
-      deletedAt: metadata.deletionTimestamp,
-      node: spec.nodeName || undefined,
-      unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
-    }),
-  }
+    createdAt: metadata.creationTimestamp ?? undefined,
+    deletedAt: metadata.deletionTimestamp,
+    node: spec.nodeName || undefined,
+    unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
+  })
 }
 
 function podVolumes(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
@@ -158,18 +152,16 @@ export const CREATED_BY = 'volctl.io/created-by'
 export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['lookup']): ClusterVolume {
   const { metadata, spec, status } = volume
   const { namespace = '', name = '', uid } = spec.claimRef ?? {}
-  return {
+  return omitUndefined({
     name: metadata.name,
     uid: metadata.uid,
     accessModes: spec.accessModes ?? [],
     ...namesOf(volume, drivers),
-    ...omitUndefined({
-      deletedAt: metadata.deletionTimestamp,
-      finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
-      phase: status?.phase,
-      claim: spec.claimRef == null ? undefined : { namespace, name, ...omitUndefined({ uid }) },
-    }),
-  }
+    deletedAt: metadata.deletionTimestamp,
+    finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
+    phase: status?.phase,
+    claim: spec.claimRef == null ? undefined : { namespace, name, ...omitUndefined({ uid }) },
+  })
 }
 
 type Names = Pick<
@@ -192,24 +184,22 @@ function namesOf(volume: PersistentVolume, lookup: SpecContext['lookup']): Names
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {
   const { persistentVolumeName, inlineVolumeSpec: inline } = spec.source
   const { driver, volumeHandle: handle } = inline?.csi ?? {}
-  return {
+  return omitUndefined({
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
     attacher: spec.attacher,
     node: spec.nodeName,
     ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
-    ...omitUndefined({
-      createdAt: metadata.creationTimestamp ?? undefined,
-      deletedAt: metadata.deletionTimestamp,
-      finalizers: metadata.finalizers,
-      persistentVolume: persistentVolumeName || undefined,
-      inline: inline == null ? undefined : omitUndefined({ driver, handle }),
-      attached: status?.attached,
-      attachError: errorOf(status?.attachError),
-      detachError: errorOf(status?.detachError),
-    }),
-  }
+    createdAt: metadata.creationTimestamp ?? undefined,
+    deletedAt: metadata.deletionTimestamp,
+    finalizers: metadata.finalizers,
+    persistentVolume: persistentVolumeName || undefined,
+    inline: inline == null ? undefined : omitUndefined({ driver, handle }),
+    attached: status?.attached,
+    attachError: errorOf(status?.attachError),
+    detachError: errorOf(status?.detachError),
+  })
 }
 
 /** Drivers write long messages; the beginning has the cause. */
