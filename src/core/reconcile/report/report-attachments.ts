@@ -316,11 +316,13 @@ function isExplained(
 }
 
 /** True if something of the name's plugin is here that no wanted volume explains: that may be the listed volume. */
-function mayBeHere({ ledger }: PlanContext, name: string): boolean {
-  return ledger.all.some(
-    ({ wanted, onDisk, globals, maps }) =>
-      wanted.length === 0 && [...onDisk, ...globals, ...maps].some(({ plugin }) => name.startsWith(`${plugin}/`)),
-  )
+function mayBeHere({ desired, ledger }: PlanContext, name: string): boolean {
+  // By its path: it has the port of an iSCSI portal, which the wanted volume's name may lack (R014).
+  const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
+  return ledger.all.some(({ wanted, onDisk, globals, maps }) => {
+    const left = [...onDisk, ...globals.filter(({ path }) => !known.has(path)), ...maps]
+    return wanted.length === 0 && left.some(({ plugin }) => name.startsWith(`${plugin}/`))
+  })
 }
 
 function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string): void {
