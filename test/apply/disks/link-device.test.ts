@@ -34,3 +34,19 @@ it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: 
   expect(statesOf(result)).toEqual({ a: state })
   expect(fixture.host.log.filter((line) => /^(?:un|sym)link/.test(line))).toEqual(log)
 })
+
+it('a failure gives back its loop device, unless that is on the map of another pod by now', async () => {
+  const fixture = new Fixture().wants(volume)
+  const { host } = fixture
+  const maps = `${ROOT}/plugins/kubernetes.io~local-volume/volumeDevices/pv`
+  host.dir(maps)
+  host.programs = (program, [, target = '']) => {
+    if (program === 'losetup' && target === `${maps}/${POD}`) host.backingFiles.set('/dev/loop9', target)
+    else if (program === 'losetup') host.backingFiles.set('/dev/loop9', `${maps}/another`).set('/dev/loop8', '/other')
+    return {}
+  }
+  const steps = ['', '2'].map((more) => ({ op: 'losetup -f' as const, target: `${maps}/${POD}${more}` }))
+  const result = await fixture.apply(planOf([operation('a', { kind: 'MapVolume', volume, steps, paths: [maps] })]))
+  expect(statesOf(result)).toEqual({ a: 'failed CommandFailed' })
+  expect(host.log.filter((line) => line.startsWith('losetup -d'))).toEqual([])
+})

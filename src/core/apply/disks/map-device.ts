@@ -74,7 +74,10 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
       hint: 'Check that the node has a free loop device (losetup -f), then plan again.',
     })
   }
-  return [{ what: `${made} on ${target}`, back: () => releaseLoop({ op: 'losetup -d', target: made }, run) }]
+  const back = (): Promise<void> | undefined =>
+    // The maps of other pods are paths of the operation, too.
+    loopOn(target, run) === made ? releaseLoop({ op: 'losetup -d', target: made }, run) : undefined
+  return [{ what: `${made} on ${target}`, back }]
 }
 
 /** The loop device of this very file: for a deleted one the kernel shows the name with " (deleted)" behind it. */
