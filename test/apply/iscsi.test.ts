@@ -152,6 +152,19 @@ it('logs out of every portal, and flushes the multipath map first', async () => 
   ])
 })
 
+it('logs out of every portal, although its directory is gone after the first', async () => {
+  const portal = '10.0.0.2:3260'
+  session()
+  storage.session(2, { iqn: IQN, portal }, { 0: 'sdc' })
+  const json = recordOf({}, { Portals: [PORTAL, portal] })
+  const planned = unmountDevice('a', { json })
+  storage.before('iscsiadm', () => {
+    for (const path of fixture.host.files.keys()) if (path.startsWith(BASE)) fixture.host.files.delete(path)
+  })
+  const { states } = await run(planned)
+  expect([states, storage.sessions()]).toEqual([{ a: 'done' }, []])
+})
+
 describe('S25: a session of which another LUN is used stays whole, and that is no failure where its record is not the last', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   const used: { name: string; use: () => void; says: string }[] = [

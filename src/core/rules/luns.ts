@@ -255,7 +255,15 @@ function linkedDisks(disk: FcDisk, blockTree: BlockTree): string[] {
 export async function iscsiVolume(directory: string, facts: MachineFacts): Promise<IscsiVolume | undefined> {
   requireUnmounted(directory, facts)
   const disk = recordedDisk(directory, facts.host)
-  if (disk === undefined) return undefined
+  return disk && recordedVolume(disk, directory, facts)
+}
+
+/** The same, as it is now, of a record that has been read: a log-out that is begun goes on if its directory is gone meanwhile. */
+export async function recordedVolume(
+  disk: IscsiVolume['disk'],
+  directory: string,
+  facts: MachineFacts,
+): Promise<IscsiVolume> {
   const wanted = disk.portals.map(withPort)
   const ofTarget = facts.host.blockTree.iscsiSessions().filter((session) => isThrough(session, disk))
   const sessions = ofTarget.filter(({ portals }) => portals.some((portal) => wanted.includes(withPort(portal))))

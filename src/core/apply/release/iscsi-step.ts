@@ -5,7 +5,7 @@ import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { unfinished } from '../../rules/api-now.ts'
-import { iscsiVolume, keptText } from '../../rules/luns.ts'
+import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
 import type { IscsiVolume } from '../../rules/machine-facts.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { sharedSourcesOf } from '../../volumes/desired-state.ts'
@@ -44,8 +44,7 @@ export async function logOutOfIscsi({ target }: Step, run: StepContext): Promise
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
   for (const portal of disk.portals) {
     run.around.changed()
-    const now = await iscsiVolume(target, run)
-    if (now === undefined) return undefined
+    const now = await recordedVolume(disk, target, run)
     await requireRelease({ disks: [], session: { ...now, becomes: 'ended' } }, run)
     await logOutOf(portal, volume, run)
   }
