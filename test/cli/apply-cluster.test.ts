@@ -59,6 +59,37 @@ it('only yes is a yes', async () => {
   expect(typed).toMatchObject({ status: 1, stderr: expect.stringContaining('not confirmed: nothing was changed') })
 })
 
+describe('a cluster whose API has lost its pods (S29)', () => {
+  let lost: TestApiServer
+  const file = join(state, 'before.plan')
+  const run = (command: string, ...args: string[]): string[] => [
+    ...[command, '--cluster', '--kubeconfig', lost.kubeconfig('admin')],
+    ...args,
+  ]
+  beforeAll(async () => {
+    lost = await startApiServer({ detachDelayMs: -1 })
+    lost.put(...base(), ...node('here', { inUse: ['other'] }), ...claimed('data'), ...claimed('other'))
+    lost.put(pod('web-0', 'here', 'other'), attached('data', 'gone'), attached('other', 'here'))
+    expect(await volctl(run('plan', '--node-gone', 'gone', '--out', file))).toMatchObject({ status: 0 })
+    lost.remove('Pod', 'web-0', 'shop')
+    lost.clearRequests()
+  })
+  afterAll(() => lost.stop())
+
+  it.each([
+    { name: 'as JSON', args: ['--node-gone', 'gone', '-o', 'json', '--yes'] },
+    { name: 'at a terminal', args: ['--node-gone', 'gone'], terminal: {} },
+    { name: 'of a plan from before, at a terminal', args: [file], terminal: {} },
+  ])('$name: refused before anything is asked, done or answered', async ({ args, terminal }) => {
+    const env = { XDG_STATE_HOME: state }
+    const { status, stdout, stderr } = await volctl(run('apply', ...args), { env, input: 'yes\n', ...{ terminal } })
+    expect([status, stdout]).toEqual([4, ''])
+    expect(stderr).toContain('the API lists no pod, but nodes report 1 volume in use')
+    expect(stderr).not.toContain("Type 'yes'")
+    expect(lost.requests().filter(({ method }) => method === 'DELETE' || method === 'PATCH')).toEqual([])
+  })
+})
+
 describe('with --node-gone', () => {
   it('detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
     await using _ = await startAttacher(api, { driver: DRIVER })

@@ -228,6 +228,14 @@ describe('what came in between', () => {
   })
 })
 
+it('a plan that is refused as a whole: nothing is done', async () => {
+  await given(...moved())
+  const refused = { rule: 'S29', code: 'OutageSuspected', message: 'the API lists no pod' } as const
+  const { result } = await apply(admin(), { ...(await gonePlan()), refused }, { options: GONE })
+  expect(result).toMatchObject({ exit: 4, refused })
+  expect(changes()).toEqual([])
+})
+
 describe('failures of the API', () => {
   it('a DELETE whose answer is lost was carried out', async () => {
     await given(...moved())
