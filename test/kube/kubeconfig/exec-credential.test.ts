@@ -1,5 +1,5 @@
 /** S33, S34: what a credential plugin is run with, how it is ended, and what is taken of its word. */
-import { chmodSync, chownSync, existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -205,22 +205,13 @@ describe('which program it is', () => {
     expect(PROGRAM_DIRECTORIES).toContain('/usr/bin')
   })
 
-  it.for([
-    { name: 'a group may write', play: (path: string) => chmodSync(path, 0o770), says: /can be written by others/ },
-    {
-      name: 'belongs to another user',
-      play: (path: string) => chownSync(path, 65534, 65534),
-      says: /belongs to uid 65534/,
-      needsRoot: true,
-    },
-  ])('one that $name is not run', async ({ play, says, needsRoot = false }, { skip }) => {
-    skip(needsRoot && process.geteuid?.() !== 0, 'needs root')
+  it('one that others may write is not run', async () => {
     const ran = file('ran')
     const command = script(`touch ${ran}; printf %s '${credential({ token: 't' })}'`, 'bin/plugin')
-    play(command)
+    chmodSync(command, 0o770)
     const error = await failureOf(load({ command }))
     expect(error).toMatchObject({ code: 'CredentialFailed', hint: TRUST_HINT })
-    expect(error.message).toMatch(says)
+    expect(error.message).toMatch(/can be written by others/)
     expect(existsSync(ran)).toBe(false)
   })
 
