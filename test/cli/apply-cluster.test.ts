@@ -77,12 +77,12 @@ describe('a cluster whose API has lost its pods (S29)', () => {
   afterAll(() => lost.stop())
 
   it.each([
-    { name: 'as JSON', args: ['--node-gone', 'gone', '-o', 'json', '--yes'] },
-    { name: 'at a terminal', args: ['--node-gone', 'gone'], terminal: {} },
-    { name: 'of a plan from before, at a terminal', args: [file], terminal: {} },
-  ])('$name: refused before anything is asked, done or answered', async ({ args, terminal }) => {
+    { name: 'as JSON', args: ['--node-gone', 'gone', '-o', 'json', '--yes'], at: {} },
+    { name: 'at a terminal', args: ['--node-gone', 'gone'], at: { terminal: {} } },
+    { name: 'of a plan from before, at a terminal', args: [file], at: { terminal: {} } },
+  ])('$name: refused before anything is asked, done or answered', async ({ args, at }) => {
     const env = { XDG_STATE_HOME: state }
-    const { status, stdout, stderr } = await volctl(run('apply', ...args), { env, input: 'yes\n', ...{ terminal } })
+    const { status, stdout, stderr } = await volctl(run('apply', ...args), { env, input: 'yes\n', ...at })
     expect([status, stdout]).toEqual([4, ''])
     expect(stderr).toContain('the API lists no pod, but nodes report 1 volume in use')
     expect(stderr).not.toContain("Type 'yes'")
