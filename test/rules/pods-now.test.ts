@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { wantedAgain } from '../../src/core/rules/api-now.ts'
-import type { MachineFacts, Witness } from '../../src/core/rules/machine-facts.ts'
+import { type MachineFacts, NOT_ASKED, type Witness } from '../../src/core/rules/machine-facts.ts'
 import { verdictOf } from '../../src/core/rules/rules.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from '../apply/apply-fixture.ts'
@@ -119,4 +119,9 @@ describe('the kubelet (S11)', () => {
     const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
     expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
   })
+})
+
+it('pods that were not asked for are not taken for gone (S3)', async () => {
+  const facts = { operation: operation('a', {}), context: {}, witness: NOT_ASKED } as unknown as MachineFacts
+  await expect(verdictOf(facts, 'again')).rejects.toThrow('nobody was asked')
 })

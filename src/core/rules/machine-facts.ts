@@ -29,7 +29,7 @@ export interface MachineFacts {
   readonly plan: Plan
   readonly context: Questions
   readonly host: Host
-  /** Of a detach, and between steps, nobody: what is asked then asks the API itself. */
+  /** Of a detach, and between steps, not asked: what is judged then asks the API itself. */
   readonly witness: Witness
   readonly around: Surroundings
   readonly waiting: WaitingBudget
@@ -121,8 +121,12 @@ export interface Witness {
   readonly apiPods: readonly Pod[]
 }
 
-/** Where the API's word is asked for by itself: in the second of a deletion, or of a driver's call. */
-export const NOT_ASKED: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
+/** Where the API's word is asked for by itself: in the second of a deletion, or of a driver's call. Who reads it gets no "nobody". */
+export const NOT_ASKED = new Proxy({} as Witness, {
+  get: () => {
+    throw new Error('nobody was asked which pods are there')
+  },
+})
 
 /** Within the time that the operation may still wait. */
 export function askCluster<C extends Attachments, T>(
