@@ -1,4 +1,4 @@
-/** rmdir and unlink of one name, while somebody swaps the directories above it (S12). */
+/** What is listed before, and rmdir and unlink of one name, while somebody swaps the directories above it (S12). */
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { linuxHost } from '../../src/core/node/host.ts'
@@ -18,4 +18,11 @@ it.each([
   expect(() => linuxHost.rmdir(`${parent}/c`, parent)).toThrow()
   expect(() => linuxHost.unlink(`${parent}/f`, parent)).toThrow()
   for (const each of ['b/c', 'c', 'b/f', 'f']) expect(existsSync(`${directory}/elsewhere/${each}`)).toBe(true)
+})
+
+it('what is below a directory is listed without what its links lead to', () => {
+  const directory = temporaryDirectory()
+  for (const each of ['a/b', 'elsewhere/c']) mkdirSync(`${directory}/${each}`, { recursive: true })
+  symlinkSync('../../elsewhere', `${directory}/a/b/link`)
+  expect(linuxHost.listTree(`${directory}/a`)).toEqual([`${directory}/a/b`, `${directory}/a/b/link`])
 })

@@ -198,8 +198,11 @@ function findFile(path: string, view?: View): FoundFile | undefined {
  * mounted: the caller has checked the table.
  */
 function listTree(path: string): readonly string[] {
-  const entries = readdirSync(path, { withFileTypes: true, recursive: true })
-  return entries.map(({ parentPath, name }) => posix.join(parentPath, name))
+  // The `recursive` of Node.js follows links.
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const child = `${path}/${entry.name}`
+    return entry.isDirectory() ? [child, ...listTree(child)] : [child]
+  })
 }
 
 /** Names in a directory; none where there is no such directory. */
