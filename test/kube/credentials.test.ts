@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { whoAmI } from '../../src/core/kube/access-reviews.ts'
+import { errorFromTransport } from '../../src/core/kube/api-error.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { failureOf, robotPlace, startProxy, writeKubeconfig } from './connect.ts'
@@ -85,11 +86,30 @@ console.log(JSON.stringify({ status: { token } }))`,
     },
   )
 
-  it('through the proxy of proxy-url', async () => {
+  it.each([
+    { name: 'as it is', written: (url: string) => url },
+    { name: 'in another spelling', written: (url: string) => `${url.replace('http', 'HTTP')}\n` },
+  ])('through the proxy of proxy-url, $name', async ({ written }) => {
     await using proxy = await startProxy()
-    expect(await ask(connectWith({ cluster: { 'proxy-url': proxy.url } }))).toBe('robot')
+    expect(await ask(connectWith({ cluster: { 'proxy-url': written(proxy.url) } }))).toBe('robot')
     expect(proxy.tunnels).toEqual([new URL(place.server.url).host])
   })
+
+  it('with proxy-url and a Node.js that knows no proxies, never past it', async () => {
+    const flags = vi.spyOn(process, 'allowedNodeEnvironmentFlags', 'get').mockReturnValue(new Set())
+    const client = connectWith({
+      cluster: { server: 'https://192.0.2.1', 'proxy-url': 'http://bob:secret@127.0.0.1:1' },
+    })
+    const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
+    flags.mockRestore()
+    expect([code, hint]).toEqual(['KubeconfigInvalid', expect.stringContaining('22.21')])
+    expect(`${message} ${hint}`).not.toContain('secret')
+  })
+})
+
+it('what an older Node.js says of a proxy is without its password', () => {
+  const error = new Error('Failed to establish tunnel to a:443 via http://bob:secret@proxy:3128: HTTP/1.1 407 no')
+  expect(errorFromTransport(error, 'https://a').message).toContain('via http://proxy:3128: HTTP/1.1 407 no')
 })
 
 function caData(): string {

@@ -186,7 +186,8 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     const text = `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`
     return unanswered('TlsMismatch', 'tls', reason, text, { cause: error })
   }
-  const text = `The API server ${server} cannot be reached: ${String(message)}.`
+  // Older Node.js name a proxy with its password.
+  const text = `The API server ${server} cannot be reached: ${String(message).replaceAll(/:\/\/[^/\s]*@/g, '://')}.`
   return unanswered('ApiUnreachable', 'connection', reason, text, { cause: error })
 }
 

@@ -138,7 +138,12 @@ async function connectionOptions(
   const { 'proxy-url': named } = cluster
   const proxy = typeof named === 'string' && named !== '' ? named : environmentProxy(new URL(selected.server))?.href
   if (proxy === undefined) return connection
-  if (/^https?:\/\//i.test(proxy) && URL.canParse(proxy)) return { ...connection, proxy }
+  if (/^https?:\/\//i.test(proxy) && URL.canParse(proxy)) {
+    // An older one would ask the server directly.
+    if (!process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) throw unusable(selected, source, NEWER_NODE)
+    // Of another spelling (HTTP://) Node.js would do so, too.
+    return { ...connection, proxy: new URL(proxy).href }
+  }
   try {
     if (!/^socks5h?:\/\//i.test(proxy)) throw new Error('no proxy that volctl has a way to')
     return { ...connection, agent: await socksAgent(cluster, proxy, connection) }
@@ -147,6 +152,7 @@ async function connectionOptions(
   }
 }
 
+const NEWER_NODE = 'Only Node.js 22.21, 24.5 or newer knows proxies of HTTP: use one of these, or a proxy of SOCKS.'
 const CHECK_PROXY = 'Check its proxy-url, or HTTPS_PROXY: http://, https:// or socks5://HOST:PORT.'
 
 /** In the form of ExecCredential's `spec.cluster`, which differs from a kubeconfig's. */
