@@ -141,7 +141,7 @@ async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   const { stdout } = await askProgram('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
     stdout: '',
   }))
-  const owner = new RegExp(`^\\s*${number}\\s+([1-9]\\d*)\\s*$`, 'm').exec(stdout)?.[1]
+  const owner = new RegExp(`^ *${number} +([1-9]\\d*) *$`, 'm').exec(stdout)?.[1]
   return owner && `user:[${owner}]`
 }
 
