@@ -218,6 +218,38 @@ describe('what came in between', () => {
     expect(changes()).not.toContain('POST 200')
   })
 
+  it('what only a controller writes, on the node of an operation right after its DELETE: the next, on another node, is not begun', async () => {
+    const lost = (name: string) => [...node(name, { isOutOfService: true, ready: 'Unknown' }), ...claimed(name)]
+    await given(...lost('off-1'), ...lost('off-2'), attached('off-1', 'off-1'), attached('off-2', 'off-2'))
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const late = beforeChange(admin(), async (method, path) => {
+      if (method !== 'delete') return
+      const name = path.endsWith(attachmentOf('off-1', 'off-1')) ? 'off-1' : 'off-2'
+      const [its = {}] = node(name, { isOutOfService: true, ready: 'Unknown' }) as { status?: object }[]
+      api.put({ ...its, status: { ...its.status, volumesAttached: [{ name: 'new', devicePath: '' }] } })
+    })
+    expect(ends(await apply(late, await planOf(admin())))).toEqual([
+      ['done', undefined],
+      ['refused', 'ControllerRunning'],
+    ])
+  })
+
+  it('a node that is back right after the DELETE, with the volume in use: the volume is not attached elsewhere', async () => {
+    const off = { isOutOfService: true, inUse: ['data'] }
+    await given(
+      ...[...node('off', { ...off, ready: 'Unknown' }), ...node('here'), ...claimed('data')],
+      ...[pod('web-0', 'here', 'data'), attached('data', 'off')],
+    )
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const late = beforeChange(admin(), async (method) => {
+      if (method === 'delete') api.put(...node('off', { ...off, ready: 'True' }))
+    })
+    expect(ends(await apply(late, await planOf(admin())))).toEqual([
+      ['done', undefined],
+      ['refused', 'Changed'],
+    ])
+  })
+
   it('the controller, before the first operation: everything is refused', async () => {
     await given(...moved())
     const plan = await gonePlan()

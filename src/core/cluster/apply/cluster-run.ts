@@ -46,19 +46,21 @@ interface ClusterRunParts {
 
 export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
-  /** At the whole cluster, with which the apply began. */
-  #first: Look
+  /** At the whole cluster, with which the apply began; and what was read again since then in the place of the same. */
+  #known: Look
+  readonly #wasDead: boolean
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
-    this.#first = { state, facts: clusterFacts(state, parts.options.settleMs) }
+    this.#known = { state, facts: clusterFacts(state, parts.options.settleMs) }
+    this.#wasDead = this.#known.facts.controller.state === 'dead'
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
-    const { state, facts } = this.#first
-    this.#first = { facts, state: { ...state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] } }
+    const { state, facts } = this.#known
+    this.#known = { facts, state: { ...state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] } }
   }
 
   /** Of its pods the first. */
@@ -74,10 +76,11 @@ export class ClusterRun extends Run<ClusterOperation> {
   /** Reads again all that the operation rests on. @throws ApiError */
   async look(operation: ClusterOperation): Promise<Look> {
     const { client, options } = this.parts
-    const { drivers, lists, errors, controller } = this.#first.state
+    const { drivers, lists, errors, controller } = this.#known.state
     const managers = controller.writes?.map(({ manager }) => manager)
     const reader = new RecordReader(client, { managers, drivers: new ClusterObjects({ drivers, lists, errors }) })
-    return await readAgain(reader, this.#first, operation, options)
+    this.#known = await readAgain(reader, this.#known, operation, options)
+    return this.#known
   }
 
   /**
@@ -86,7 +89,7 @@ export class ClusterRun extends Run<ClusterOperation> {
    */
   requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
     const { state, note } = look.facts.controller
-    if (state !== 'dead' && this.#first.facts.controller.state === 'dead') {
+    if (state !== 'dead' && this.#wasDead) {
       const message = `the attach/detach controller is back, and the rest is its work: ${note}`
       throw this.stopFor(new CameBack('ControllerRunning', message))
     }

@@ -23,18 +23,18 @@ export interface Look {
 }
 
 /**
- * Reads again what an operation rests on: what `needsOf` names. What the first look knows decides only which claims are asked for.
+ * Reads again what an operation rests on: what `needsOf` names. What is known until now decides only which claims are asked for.
  *
- * @returns the first look, with what was read now in the place of the same
+ * @returns what is known, with what was read now in the place of the same
  * @throws ApiError if anything cannot be read: nothing is done then
  */
 export async function readAgain(
   source: RecordReader,
-  { state: first, facts }: Look,
+  { state: known, facts }: Look,
   operation: ClusterOperation,
   { settleMs }: Pick<ClusterOptions, 'settleMs'>,
 ): Promise<Look> {
-  const { node: name, attachment, namespaces, persistentVolume, driver } = needsOf(first, operation)
+  const { node: name, attachment, namespaces, persistentVolume, driver } = needsOf(known, operation)
   const ofDriver = driver === undefined ? undefined : await readDriver(source, driver)
   // Pods after the rest: no attachment or Node may be younger than the pods that want it. At the very end, who acts.
   const [node, csi, heard, attachments, volume] = await Promise.all([
@@ -52,8 +52,8 @@ export async function readAgain(
     ...namespaces.map((namespace) => source.list('pods', { namespace })),
   ])
   const pods = [...new Map(found.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
-  const there = new Set(first.volumes.map((each) => each.name))
-  const bound = first.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
+  const there = new Set(known.volumes.map((each) => each.name))
+  const bound = known.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
   // The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source.
   const unbound = new Set(pods.flatMap(claimsOf)).difference(new Set(bound))
   const asked = new Set([...listed(volume?.claim).map(namespacedName), ...unbound])
@@ -69,13 +69,13 @@ export async function readAgain(
     for (const its of listed(await source.get('volumes', { name: volumeName }))) volumes.set(its.name, its)
   }
   const lease = await source.get('leases', CONTROLLER_LEASE)
-  const { controller, lostNodes } = first
+  const { controller, lostNodes } = known
   const isNode = (each: { readonly name: string }): boolean => each.name === name
   const nodes = listed(node).map((each) => ({ ...each, csi: csi?.csi ?? ABSENT, ...nodeLease(heard) }))
   // If there is only its lease, when its kubelet was last heard.
   const lost = node === undefined && heard?.renewTime !== undefined ? [{ name, ...lostLease(heard) }] : []
   const state: ClusterState = {
-    ...first,
+    ...known,
     capturedAt: source.byServer(),
     // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
     // Signs of an earlier look stay signs.
@@ -84,26 +84,26 @@ export async function readAgain(
       leaseAtEnd: controller.lease && lease,
       otherLeases: controller.otherLeases,
       writes: newestWrites([...(controller.writes ?? []), ...source.writes.found()]),
-      changes: [...(controller.changes ?? []), ...changesBetween(lookedAt(first), { nodes, attachments })],
+      changes: [...(controller.changes ?? []), ...changesBetween(lookedAt(known), { nodes, attachments })],
     }),
-    nodes: replaced(first.nodes, nodes, isNode),
+    nodes: replaced(known.nodes, nodes, isNode),
     // A list that is not readable stays so.
     ...(lostNodes && { lostNodes: replaced(lostNodes, lost, isNode) }),
-    pods: replaced(first.pods, pods, (pod) => pod.node === name || namespaces.includes(pod.namespace)),
-    claims: replaced(first.claims, claims, (claim) => asked.has(namespacedName(claim))),
+    pods: replaced(known.pods, pods, (pod) => pod.node === name || namespaces.includes(pod.namespace)),
+    claims: replaced(known.claims, claims, (claim) => asked.has(namespacedName(claim))),
     volumes: replaced(
-      first.volumes,
+      known.volumes,
       [...volumes.values()],
       (each) => each.name === persistentVolume || volumes.has(each.name),
     ),
     attachments: replaced(
-      first.attachments,
+      known.attachments,
       attachments,
       (each) => attachment === undefined || each.name === attachment,
     ),
     ...(ofDriver && {
       drivers: ofDriver.drivers,
-      attachers: replaced(first.attachers, ofDriver.attachers, (each) => lastPart(each.name) === ofDriver.lease),
+      attachers: replaced(known.attachers, ofDriver.attachers, (each) => lastPart(each.name) === ofDriver.lease),
     }),
   }
   return {
