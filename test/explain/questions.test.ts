@@ -109,6 +109,9 @@ describe('a name of nothing', () => {
     expect(errorOf(built, 'pv/pvc-123').message).toContain('not all persistentvolumes could be read')
   })
 
+  it('is no path where it is a number behind another kind than that of a device', () =>
+    expect(errorOf(twins(), 'pod/8:0').message).toMatch(/^"pod\/8:0" was not found on node node-1/))
+
   it('without anything like it, what may be asked', () =>
     expect(errorOf(twins(), 'qqqqqqqqqqqq').hint).toMatch(/^Give NAMESPACE\/POD/))
 
