@@ -1,6 +1,6 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
-import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { ready } from '../helpers/objects.ts'
 import { BLOCK, blocked, GONE, kinds, mappedBlock, only, plan, waits } from './planned.ts'
 
@@ -81,6 +81,15 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([])
   })
+})
+
+it('the hash in its name proves the volume of an attachment, also if its PersistentVolume was made anew for another driver (R007)', () => {
+  const built = node()
+    .persistentVolume('pv-1', { source: { csi: { driver: 'renamed.test', volumeHandle: 'vol-1' } } })
+    .attach('pv-1', 'vol-1')
+  built.attached.length = 0
+  const detach = only(plan(built), 'DetachVolume')
+  expect([detach.volume?.driver, detach.volume?.handle, detach.blocked]).toEqual([DRIVER, 'vol-1', undefined])
 })
 
 describe('what the plan leaves is waited for', () => {

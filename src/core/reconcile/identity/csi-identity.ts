@@ -38,6 +38,7 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
+import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -171,9 +172,10 @@ export function identifyAttachment(
   const fits = ({ driver, handle }: Handle): boolean =>
     driver === attacher && attachmentName(handle, driver, nodeName) === metadata.name
   const volume = objects.persistentVolume(source.persistentVolumeName)
-  const handle = source.inlineVolumeSpec?.csi?.volumeHandle
-  const inline = handle === undefined ? undefined : { driver: attacher, handle, from: 'PersistentVolume (inline)' }
-  const own = volume === undefined ? inline : identityOfObject(volume)
+  const csi = volume === undefined ? source.inlineVolumeSpec?.csi : csiSourceOf(volume)
+  const from = `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}`
+  // Of the attacher, also where the PersistentVolume was made anew for a driver of another name: the hash proves it.
+  const own = csi && { driver: attacher, handle: csi.volumeHandle, from }
   if (own !== undefined && fits(own)) return own
   return [...onDisk.all.map((each) => each.volume), ...identitiesInStatus(api?.node)].find(fits)
 }
