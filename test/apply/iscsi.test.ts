@@ -590,11 +590,15 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
     expect(asked).toEqual([])
   })
 
-  it('an idle LUN’s name that is given to another target’s while the API is asked is left alone', async () => {
+  it.each([
+    { name: 'left alone', use: () => {} },
+    { name: 'not said to be in use, although that is mounted', use: () => fixture.host.mount('/x', { dev: '8:48' }) },
+  ])('an idle LUN’s name that is given to another target’s while the API is asked is $name', async ({ use }) => {
     session({ 0: 'sdb', 1: 'sdc' })
     onQuestion(2, () => {
       storage.removeDisk('sdc')
       storage.session(7, { iqn: `${IQN}7`, portal: '10.9.9.9:3260' }, { 5: 'sdc' })
+      use()
     })
     const { states, commands } = await run()
     expect(states).toEqual({ a: 'failed ForeignDevice' })

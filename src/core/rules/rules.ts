@@ -128,8 +128,10 @@ export const RULES: readonly Rule[] = [
   // Asked apart from all others, with each call of a driver.
   machine('S30', BRINGING_UP, ['call'], attachedElsewhere),
   machine('S22', BRINGING_UP, ['call'], notAttached),
-  // Asked between the steps of iSCSI and Fibre Channel. Which disk it is comes after who uses it: that may have waited for who only passes by.
+  // Asked between the steps of iSCSI and Fibre Channel. Whoever uses another disk of that name is not asked about.
+  machine('S26', RELEASING, ['release'], otherDisk),
   machine('S25', RELEASING, ['release'], usedLun),
+  // Once more: it may have waited for who only passes by.
   machine('S26', RELEASING, ['release'], otherDisk),
   machine('S14', RELEASING, ['release'], lastRecord),
   machine('S25', RELEASING, ['release'], newLun),
