@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect as connectTo } from 'node:net'
+import { type AddressInfo, connect as connectTo, createServer as createNetServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
@@ -107,6 +107,32 @@ export async function startProxy(): Promise<Proxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    tunnels,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
+
+/** A proxy of SOCKS 5, without a login. */
+export async function startSocksProxy(): Promise<Proxy> {
+  const tunnels: string[] = []
+  const server = createNetServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]))
+      socket.once('data', (asked: Buffer) => {
+        const [host, port] = [asked.subarray(4, 8).join('.'), asked.readUInt16BE(8)]
+        tunnels.push(`${host}:${port}`)
+        const upstream = connectTo(port, host, () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+          upstream.pipe(socket).pipe(upstream)
+        })
+        upstream.on('error', () => socket.destroy())
+      })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `socks5://127.0.0.1:${(server.address() as AddressInfo).port}`,
     tunnels,
     [Symbol.asyncDispose]: async () => void server.close(),
   }

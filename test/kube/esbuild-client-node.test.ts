@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
-import { robotPlace, startProxy, writeKubeconfig } from './connect.ts'
+import { robotPlace, startProxy, startSocksProxy, writeKubeconfig } from './connect.ts'
 
 /** A JSON Web Token that is only looked at for its end. */
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -19,14 +19,15 @@ it('has neither the generated API nor undici', () => {
 
 const oidc = { 'auth-provider': { name: 'oidc', config: { 'id-token': TOKEN } } }
 
-it.each<{ name: string; user: () => object; throughProxy?: true }>([
+it.each<{ name: string; user: () => object; through?: typeof startProxy }>([
   { name: 'a token file', user: () => ({ tokenFile: place.directory.write('token', `${TOKEN}\n`) }) },
   { name: 'an OpenID token that is still valid', user: () => oidc },
-  { name: 'a token, through the proxy of proxy-url', user: () => ({ token: TOKEN }), throughProxy: true },
-])('logs in by $name', async ({ user, throughProxy }) => {
-  await using proxy = await startProxy()
-  const kubeconfig = writeKubeconfig(place.directory, place.server, user(), throughProxy && { 'proxy-url': proxy.url })
+  { name: 'a token, through a proxy of HTTP', user: () => ({ token: TOKEN }), through: startProxy },
+  { name: 'a token, through a proxy of SOCKS', user: () => ({ token: TOKEN }), through: startSocksProxy },
+])('logs in by $name', async ({ user, through }) => {
+  await using proxy = await through?.()
+  const kubeconfig = writeKubeconfig(place.directory, place.server, user(), proxy && { 'proxy-url': proxy.url })
   const { stderr } = await execa(TEST_BUNDLE, ['plan', '--cluster', '--kubeconfig', kubeconfig], { reject: false })
   expect(stderr).toContain('User "robot" cannot list')
-  expect(proxy.tunnels.length > 0).toBe(throughProxy === true)
+  expect(proxy?.tunnels[0]).toBe(proxy && new URL(place.server.url).host)
 })

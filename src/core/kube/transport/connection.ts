@@ -19,7 +19,7 @@ export function endingWith(signal: AbortSignal): RequestOptions {
 type Make = Agent['createConnection']
 type MakeArguments = Parameters<Make>
 
-/** Connects as Node.js does, with or without a proxy from the environment; with one, the socket to the proxy is returned. */
+/** Connects as Node.js does, with or without a proxy; with one, the socket to the proxy is returned. */
 function madeEnding(make: (...args: MakeArguments) => ReturnType<Make>, ...[options, callback]: MakeArguments) {
   const socket = make(options, callback)
   const { [ENDING]: signal } = options as { [ENDING]?: AbortSignal }
