@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import fs, {
   appendFileSync,
   chmodSync,
@@ -82,6 +83,26 @@ it('after a write that failed half-way it goes on in a new line', () => {
   journal.write(BEGIN)
   const { applies, damaged } = readJournal(directory)
   expect([applies.length, damaged.length]).toEqual([1, 1])
+})
+
+it.each(['fsyncSync', 'readSync'] as const)('leaves nothing open where %s fails', (call) => {
+  write()
+  appendFileSync(path(), 'x')
+  const real = fs[call]
+  fs[call] = (() => {
+    throw Object.assign(new Error('EIO'), { code: 'EIO' })
+  }) as never
+  syncBuiltinESMExports()
+  try {
+    expect(() => openJournal(directory)).toThrow('cannot be written')
+  } finally {
+    fs[call] = real as never
+    syncBuiltinESMExports()
+  }
+  // Other tests may have descriptors in this process, which come and go.
+  const open = spawnSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' }).stdout
+  expect(open).toContain('/dev/null')
+  expect(open).not.toContain(directory)
 })
 
 it.for(TRICKS)('is not written where $name lies in its place, and nothing waits', (trick, context) => {

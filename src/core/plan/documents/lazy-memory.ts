@@ -4,6 +4,7 @@
  * nobody else may write (S33).
  */
 import { closeSync } from 'node:fs'
+import { closingOnError } from '../../base/closing.ts'
 import { errnoOf } from '../../base/errors.ts'
 import { syncDirectory } from '../../linux/replace-file.ts'
 import {
@@ -52,9 +53,10 @@ export function openToAppend(directory: string, name: string, before?: (place: n
   const place = makeTrustedDirectory(directory, 0o700)
   try {
     before?.(place)
-    const fd = appendKept(place, name)
-    syncDirectory(nameIn(place, '.'))
-    return fd
+    return closingOnError(appendKept(place, name), (fd) => {
+      syncDirectory(nameIn(place, '.'))
+      return fd
+    })
   } finally {
     closeSync(place)
   }

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
+import { closingOnError } from '../../base/closing.ts'
 import { errnoOf, VolctlError } from '../../base/errors.ts'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { troubleText } from '../../linux/disk-trouble.ts'
@@ -82,8 +83,10 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   }
   guarded(path, () => {
     fd = openToAppend(directory, JOURNAL_FILE, (place) => rotate(nameIn(place, JOURNAL_FILE), rotateBytes))
-    const { size } = fstatSync(fd)
-    if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
+    closingOnError(fd, (opened) => {
+      const { size } = fstatSync(opened)
+      if (size > 0 && lastByte(opened, size) !== '\n') append('\n')
+    })
   })
   return {
     write: (entry) => {
