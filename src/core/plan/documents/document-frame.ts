@@ -3,9 +3,9 @@ import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
+import { errnoOf, errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { troubleText, unreadText } from '../../linux/disk-trouble.ts'
+import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
@@ -66,7 +66,8 @@ export class DocumentFrame {
     cause: unknown,
     hint = 'Give a plain file in an existing, writable directory with free space.',
   ) {
-    return this.damaged(name, troubleText(cause), { code: 'NotWritten', hint, cause })
+    const why = isMissing(cause) ? 'no such directory' : unreadText(cause)
+    return this.damaged(name, why, { code: 'NotWritten', hint, cause })
   }
 
   /** @throws VolctlError FileDamaged, FileUnreadable */
