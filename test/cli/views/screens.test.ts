@@ -61,6 +61,8 @@ function expectReadable(plan: Plan, text: string, { width, rows }: Screen): void
 }
 
 describe('every recorded node', () => {
+  const lengths: number[] = []
+
   it.each(captureFiles())('%s', async (path) => {
     const state = await recorded(path)
     const sections: string[] = []
@@ -74,6 +76,7 @@ describe('every recorded node', () => {
         const text = renderPlan(plan, screen)
         expectReadable(plan, text, screen)
         expect(saidTwice(text)).toEqual([])
+        if (size === '80x24') lengths.push(text.split('\n').length - 1)
         const title = `${command}, ${size}`
         const same = seen.get(text)
         seen.set(text, same ?? title)
@@ -82,6 +85,12 @@ describe('every recorded node', () => {
     }
     const file = join(KEPT_IN, path.replace('/', '-').replace('.json', '.txt'))
     if (KEPT.has(path)) await expect(sections.join('\n')).toMatchFileSnapshot(file)
+  })
+
+  it('fits on a screen of 24 lines, four of five do; 40 are enough for all', () => {
+    expect(lengths.length).toBeGreaterThan(20)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(40)
+    expect(lengths.filter((each) => each <= 24).length / lengths.length).toBeGreaterThanOrEqual(0.8)
   })
 
   it('before apply asks, with every volume (S31)', async () => {
