@@ -2,6 +2,7 @@ import { chownSync, lstatSync, mkdirSync, readdirSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
+import { differencesOf } from '../../src/core/plan/differences.ts'
 import { parsePlanFile, planFileText, readPlanFile, writePlanFile } from '../../src/core/plan/documents/plan-file.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
@@ -147,6 +148,15 @@ describe('reading a saved plan', () => {
     const text = later('['.repeat(99) + ']'.repeat(99))
     expect(parsePlanFile('node', Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
   })
+})
+
+it('a field that the op of a step has not is read, and differs from the step that is planned now', () => {
+  const steps = [{ op: 'umount', target: '/t', source: '/s' }]
+  const [saved = FULL] = parse(document({ operations: [{ ...FULL, steps }] })).operations
+  const fresh: Operation = { ...FULL, steps: [{ op: 'umount', target: '/t' }] }
+  expect(differencesOf(saved, fresh, () => true)).toEqual([
+    { what: 'step 1', was: 'umount /t {"source":"/s"}', now: 'umount /t' },
+  ])
 })
 
 describe('the file', () => {
