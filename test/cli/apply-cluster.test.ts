@@ -35,6 +35,12 @@ describe('without an order by name', () => {
     expect(stdout).toContain('Apply: 2 blocked.')
     expect(status).toBe(3)
   })
+
+  it('nobody is asked for a yes to nothing', async () => {
+    const args = ['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin')]
+    const { status, stderr } = await volctl(args, { env: { XDG_STATE_HOME: state }, terminal: {}, input: 'no\n' })
+    expect([status, stderr]).toEqual([3, expect.not.stringContaining('to continue')])
+  })
 })
 
 describe('a saved plan', () => {
