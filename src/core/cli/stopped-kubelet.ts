@@ -73,11 +73,11 @@ export async function stopAsked(
 
 const DNS_MS = 2000
 
-/** By an address of this machine; or its name leads nowhere. */
+/** By an address of this machine; or its name leads nowhere, or this machine's addresses are not listed to volctl. */
 async function mayBeHere(host: string): Promise<boolean> {
-  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   try {
     const found = await inTime(lookup(host, { all: true }), DNS_MS, () => new Error('no answer'))
+    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
     return found.some(({ address }) => LOOPBACK.test(address) || own.some((each) => each.address === address))
   } catch {
     return true
