@@ -33,7 +33,7 @@ const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
  *   - undici, which only client-node's own requests use and volctl never makes, and hpagent, for proxies of HTTP, which
  *     Node.js knows itself, are left outside the bundle. This depends on client-node's internals:
- *     test/kube/esbuild-client-node.test.ts bundles it and tries each way to log in.
+ *     test/kube/esbuild-client-node.test.ts connects with the bundle through a proxy of SOCKS.
  */
 export function clientNodePlugin(): Plugin {
   return {

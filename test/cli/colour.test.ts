@@ -1,34 +1,30 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isColourful } from '../../src/core/cli/output.ts'
 import { isUtf8Locale } from '../../src/core/views/screen.ts'
 
-describe('colour is used', () => {
-  it.each([
-    { name: 'on a terminal', argv: [], env: {}, terminal: true, want: true },
-    { name: 'not in a pipe', argv: [], env: {}, terminal: false, want: false },
-    { name: 'not on a dumb terminal', argv: [], env: { TERM: 'dumb' }, terminal: true, want: false },
-    { name: 'not with NO_COLOR', argv: [], env: { NO_COLOR: '1' }, terminal: true, want: false },
-    {
-      name: 'as if NO_COLOR were not there where it is empty',
-      argv: [],
-      env: { NO_COLOR: '' },
-      terminal: true,
-      want: true,
-    },
-    { name: 'in a pipe with FORCE_COLOR', argv: [], env: { FORCE_COLOR: '1' }, terminal: false, want: true },
-    { name: 'not on a terminal with FORCE_COLOR=0', argv: [], env: { FORCE_COLOR: '0' }, terminal: true, want: false },
-    { name: 'not with both', argv: [], env: { NO_COLOR: '1', FORCE_COLOR: '1' }, terminal: false, want: false },
-    { name: 'not with --no-color', argv: ['--no-color'], env: { FORCE_COLOR: '1' }, terminal: true, want: false },
-  ])('$name', ({ argv, env, terminal, want }) => expect(isColourful(argv, env, terminal)).toBe(want))
-})
+it.each([
+  { name: 'on a terminal', argv: [], env: {}, terminal: true, want: true },
+  { name: 'not in a pipe', argv: [], env: {}, terminal: false, want: false },
+  { name: 'not on a dumb terminal', argv: [], env: { TERM: 'dumb' }, terminal: true, want: false },
+  { name: 'not with NO_COLOR', argv: [], env: { NO_COLOR: '1' }, terminal: true, want: false },
+  {
+    name: 'as if NO_COLOR were not there where it is empty',
+    argv: [],
+    env: { NO_COLOR: '' },
+    terminal: true,
+    want: true,
+  },
+  { name: 'in a pipe with FORCE_COLOR', argv: [], env: { FORCE_COLOR: '1' }, terminal: false, want: true },
+  { name: 'not on a terminal with FORCE_COLOR=0', argv: [], env: { FORCE_COLOR: '0' }, terminal: true, want: false },
+  { name: 'not with both', argv: [], env: { NO_COLOR: '1', FORCE_COLOR: '1' }, terminal: false, want: false },
+  { name: 'not with --no-color', argv: ['--no-color'], env: { FORCE_COLOR: '1' }, terminal: true, want: false },
+])('colour is used $name', ({ argv, env, terminal, want }) => expect(isColourful(argv, env, terminal)).toBe(want))
 
-describe('the locale is UTF-8', () => {
-  it.each([
-    [{ LANG: 'en_US.UTF-8' }, true],
-    [{ LANG: 'C.utf8' }, true],
-    [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, false],
-    [{ LANG: 'C', LC_CTYPE: 'C.UTF-8' }, true],
-    [{ LANG: 'en_US.UTF-8', LC_ALL: '' }, true],
-    [{}, false],
-  ])('%j: %s', (env, want) => expect(isUtf8Locale(env)).toBe(want))
-})
+it.each([
+  [{ LANG: 'en_US.UTF-8' }, true],
+  [{ LANG: 'C.utf8' }, true],
+  [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, false],
+  [{ LANG: 'C', LC_CTYPE: 'C.UTF-8' }, true],
+  [{ LANG: 'en_US.UTF-8', LC_ALL: '' }, true],
+  [{}, false],
+])('the locale is UTF-8: %j: %s', (env, want) => expect(isUtf8Locale(env)).toBe(want))

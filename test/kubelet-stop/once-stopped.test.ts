@@ -64,14 +64,14 @@ it('a container runtime that the unit runs as well will not answer', () => {
   expect(runtime).toMatchObject({ source: 'none', pods: [], error: 'it stops with k3s-agent.service' })
 })
 
-it.each(['127.0.0.1', 'nowhere.invalid'])('an API server at %s needs no list of addresses', async (host) => {
+it('an API server on loopback needs no list of addresses', async () => {
   vi.mocked(networkInterfaces).mockImplementation(() => {
     throw new Error('EAFNOSUPPORT')
   })
   const { snapshot, mounts } = node().build()
   const looked = {
     ...{ mounts, snapshot: { ...snapshot, kubelet: RUNNING } },
-    ...{ client: { server: `https://${host}:6443` }, node: { places: {} } },
+    ...{ client: { server: 'https://127.0.0.1:6443' }, node: { places: {} } },
   }
   const nothing = { plan: barePlan('/r', []), shown: barePlan('/r', []) }
   const asked = { settleMs: 120_000, ownKubeconfig: false, planOf: async () => nothing }

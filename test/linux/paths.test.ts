@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isWithin } from '../../src/core/linux/paths.ts'
+import { isPathName, isPlainPath, isWithin } from '../../src/core/linux/paths.ts'
 
 it.each([
   ['/good/path', '/good/path', true],
@@ -15,3 +15,25 @@ it.each([
   ['/good/path/..2026_11_21', '/good/path', true],
   ['/', '/', true],
 ])('isWithin: %s within %s: %s', (path, base, want) => expect(isWithin(path, base)).toBe(want))
+
+const names = [
+  'a',
+  '.',
+  '..',
+  '...',
+  '.a',
+  '..a',
+  'a b',
+  '\n',
+  '\u007f',
+  'ä',
+  'x'.repeat(255),
+  'x'.repeat(256),
+  'ä'.repeat(128),
+  '',
+]
+const paths = names.flatMap((name) => [`/${name}`, `/k/${name}`, `/${name}/k`, `/k/${name}/k`, name, `/k/${name}/`])
+
+it.each(paths.map((path) => ({ path })))('S10: isPlainPath: agrees with each name of $path', ({ path }) => {
+  expect(isPlainPath(path)).toBe(path.startsWith('/') && path.slice(1).split('/').every(isPathName))
+})
