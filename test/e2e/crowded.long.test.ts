@@ -107,8 +107,9 @@ const USERS = [
 
 async function run(command: readonly string[]): Promise<{ status: unknown; text: string }> {
   const [file = '', ...args] = command
-  // A run of its own has bundles and machines of its own, and knows anew what was there before it.
-  const { [BUNDLES]: _, [MACHINES]: __, [ON_MACHINE]: ___, VITEST: ____, ...env } = process.env
+  // A run of its own has bundles and machines of its own, and knows anew what was there before it. The executable of CI lies where only
+  // root may be able to enter.
+  const { [BUNDLES]: _, [MACHINES]: __, [ON_MACHINE]: ___, VITEST: ____, VOLCTL_PROGRAM: _____, ...env } = process.env
   const child = promisify(execFile)(file, args, { cwd: ROOT, env, maxBuffer: 1 << 26 })
   child.child.stdin?.end()
   try {

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { podRecord } from '../../../src/core/cluster/read/records.ts'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 
+const iscsi = { targetPortal: 'portal', iqn: 'iqn', lun: 1 }
+
 it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
   {
     name: 'both, of which the controller takes the ephemeral one',
@@ -10,8 +12,8 @@ it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[]
   },
   {
     name: 'an in-tree source',
-    source: { iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } },
-    volumes: [{ name: 'v', source: { name: 'v', iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } } }],
+    source: { iscsi },
+    volumes: [{ name: 'v', source: { name: 'v', iscsi } }],
   },
   { name: 'none', source: { emptyDir: {} }, volumes: undefined },
 ])('the volumes of a pod that could be attached: $name', ({ source, volumes }) => {
@@ -24,11 +26,7 @@ it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[]
 
 const ran = { name: 'main', state: {}, lastState: { terminated: {} } }
 it.each([
-  {
-    name: 'not while its container is created',
-    status: { state: {} },
-    is: false,
-  },
+  { name: 'not while its container is created', status: { state: {} }, is: false },
   { name: 'while its container runs', status: { state: { running: {} } }, is: true },
   { name: 'once its container ran, and waits to be started again', status: ran, is: true },
 ])('a pod has started: $name', ({ status, is }) => {
