@@ -19,8 +19,8 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import { commonFields, count, kind, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
-import { CHOICE, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan.ts'
+import { commonFields, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
+import { EITHER_PLAN, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan.ts'
 import type { Subject } from './subject.ts'
 
 /** A volume without what only a node knows of it. */
@@ -205,20 +205,12 @@ export type AnyPlan = Plan | ClusterPlan
 export type AnyWaiting = Waiting | ClusterWaiting
 
 const clusterOptionsShape = object({
-  /** Milliseconds: how long something must have been unchanged before volctl acts on it. */
-  settleMs: count,
   /** --node-gone: the person has made sure that these machines do not run. */
   nodeGone: optional(list(text)),
   /** --strip-finalizers: of attachments whose driver is shown to be gone. */
   stripFinalizers: optional(flag),
-  /** --accept-outage: the number of detaches (S29). */
-  acceptOutage: optional(count),
-  /** S34: act on the answers of a server that could not be verified. */
-  acceptInsecureApi: optional(flag),
-  only: optional(list(kind)),
-  skip: optional(list(kind)),
   nodes: optional(list(text)),
-  ...CHOICE,
+  ...EITHER_PLAN,
 })
 
 export interface ClusterOptions extends ShapeOf<typeof clusterOptionsShape> {}

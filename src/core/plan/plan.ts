@@ -53,8 +53,16 @@ export type {
 
 export const DEFAULT_SETTLE_MS = 120_000
 
-/** Options of either plan: what is chosen of it, and by which volctl. */
-export const CHOICE = {
+/** Options of either plan. */
+export const EITHER_PLAN = {
+  /** Milliseconds: how long something must have been unchanged before volctl acts on it (S11). */
+  settleMs: count,
+  /** --accept-outage: how many orphaned pods of a node, or detaches of a cluster (S29). */
+  acceptOutage: optional(count),
+  /** S34: act on the answers of a server that could not be verified. */
+  acceptInsecureApi: optional(flag),
+  only: optional(list(kind)),
+  skip: optional(list(kind)),
   /** UID or its unique beginning, namespace/name, name; a plan's context has UIDs in their place. */
   pods: optional(list(text)),
   namespaces: optional(list(text)),
@@ -66,23 +74,16 @@ export const options = object({
   orphans: flag,
   remount: flag,
   expand: flag,
-  /** Milliseconds (S11). */
-  settleMs: count,
   driverGone: list(text),
   /** Volume (spec name) to handle (S17). */
   handles: record(text),
   /** Volume to its device file, or to "none" if it has none on this node (S21). */
   devices: optional(record(text)),
-  acceptOutage: optional(count),
   /** S1: ids of the Node object that are not this host's. */
   acceptIdentity: optional(list(text)),
-  /** S34: act on the answers of a server that could not be verified. */
-  acceptInsecureApi: optional(flag),
   forceUnmount: list(path),
   lazy: list(path),
-  only: optional(list(kind)),
-  skip: optional(list(kind)),
-  ...CHOICE,
+  ...EITHER_PLAN,
 })
 
 export interface PlanOptions extends ShapeOf<typeof options> {}
