@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect as connectTo, createServer as createNetServer } from 'node:net'
+import { type AddressInfo, connect as connectTo, createServer as createNetServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
@@ -104,12 +104,7 @@ export async function startProxy(): Promise<Proxy> {
     upstream.on('error', () => socket.destroy())
     socket.on('error', () => upstream.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    tunnels,
-    [Symbol.asyncDispose]: async () => void server.close(),
-  }
+  return proxyOf(server, 'http', tunnels)
 }
 
 /** A proxy of SOCKS 5, without a login. */
@@ -130,9 +125,13 @@ export async function startSocksProxy(): Promise<Proxy> {
       })
     })
   })
+  return proxyOf(server, 'socks5', tunnels)
+}
+
+async function proxyOf(server: Server, scheme: string, tunnels: string[]): Promise<Proxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `socks5://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     tunnels,
     [Symbol.asyncDispose]: async () => void server.close(),
   }
