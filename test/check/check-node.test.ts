@@ -34,8 +34,15 @@ function checkOn(built: NodeBuilder) {
 }
 
 /** A node whose kubelet runs. */
-function busy(): NodeBuilder {
-  const built = node().with(RUNNING)
+const busy = (): NodeBuilder => node().with(RUNNING)
+
+/** A pod there waits for a volume that is not attached. @param seconds how long ago it was created; absent: nobody knows */
+function waiting(seconds?: number): NodeBuilder {
+  const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+  const at = seconds === undefined ? undefined : new Date(Date.parse(NOW) - seconds * 1000).toISOString()
+  const [, pod] = built.pods
+  const status = at === undefined ? {} : { phase: 'Pending', startTime: at }
+  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: at }, status } as never
   return built
 }
 
@@ -58,31 +65,17 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   },
   {
     name: 'a pod that was created an hour ago, and waits for its volume',
-    built: () => {
-      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-      built.pods[1] = young(built.pods[1], 3600)
-      return built
-    },
+    built: () => waiting(3600),
     line: 'not ok: 1 volume or pod waits too long: default/web (NotAttached)',
   },
   {
     name: 'a pod that was created a minute ago, and waits for its volume',
-    built: () => {
-      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-      built.pods[1] = young(built.pods[1], 60)
-      return built
-    },
+    built: () => waiting(60),
     line: 'ok: 1 volume',
   },
   {
     name: 'a pod of which nobody knows since when it waits (S28)',
-    built: () => {
-      const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
-      const [, pod] = built.pods
-      built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: undefined }, status: {} } as never
-      built.with({ ...RUNNING, bootTime: undefined } as never)
-      return built
-    },
+    built: () => waiting().with({ ...RUNNING, bootTime: undefined } as never),
     line: 'ok: 1 volume',
   },
   {
@@ -98,10 +91,7 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   },
   {
     name: 'a mount that does not answer',
-    built: () => {
-      const built = busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] })
-      return built
-    },
+    built: () => busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] }),
     line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
   },
   {
@@ -150,16 +140,6 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   expect(check.line).toBe(line)
   expect(check.status).toBe(line.startsWith('ok') ? 'ok' : line.startsWith('not') ? 'notOk' : 'unknown')
 })
-
-function young(pod: NodeBuilder['pods'][number] | undefined, seconds: number): NodeBuilder['pods'][number] {
-  const at = new Date(Date.parse(NOW) - seconds * 1000).toISOString()
-  if (pod === undefined) throw new Error('no pod')
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, creationTimestamp: at },
-    status: { phase: 'Pending', startTime: at },
-  } as never
-}
 
 it.each([
   { minutes: 11, line: 'not ok: 1 volume or pod waits too long: default/web (terminating)' },
