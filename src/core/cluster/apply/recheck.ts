@@ -78,13 +78,12 @@ export async function readAgain(
     ...known,
     capturedAt: source.byServer(),
     // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
-    // Signs of an earlier look stay signs.
     controller: omitUndefined({
-      lease: lease && (controller.lease ?? lease),
-      leaseAtEnd: controller.lease && lease,
-      otherLeases: controller.otherLeases,
+      ...controller,
+      lease: lease && controller.lease,
+      leaseAtEnd: lease,
       writes: newestWrites([...(controller.writes ?? []), ...source.writes.found()]),
-      changes: [...(controller.changes ?? []), ...changesBetween(lookedAt(known), { nodes, attachments })],
+      changes: changesBetween(lookedAt(known), { nodes, attachments }),
     }),
     nodes: replaced(known.nodes, nodes, isNode),
     // A list that is not readable stays so.
@@ -109,7 +108,7 @@ export async function readAgain(
   return {
     state,
     facts: {
-      // Whoever was dead is asked again. That kubelets are heard (5.) the first look has shown for all.
+      // Whoever was dead is asked again: a sign that was seen stays one. That kubelets are heard (5.) the first look has shown for all.
       controller:
         facts.controller.state === 'dead' ? controllerState(state, settleMs, { isHeard: true }) : facts.controller,
       driversOnNodes: ofDriver?.onNodes ?? facts.driversOnNodes,
