@@ -13,8 +13,7 @@ import { changesBetween, controllerState, lookedAt } from '../model/controller-s
 import { type Found, planPart } from '../pass/plan-cluster.ts'
 import { claimsOf, needsOf, partOf } from '../pass/row-part.ts'
 import { newestWrites } from '../read/controller-writes.ts'
-import { CONTROLLER_LEASE, type RecordReader } from '../read/read-cluster.ts'
-import { lostLease, nodeLease } from '../read/records.ts'
+import { CONTROLLER_LEASE, joined, type RecordReader } from '../read/read-cluster.ts'
 
 /** A cluster, and what only the whole of it shows. */
 export interface Look {
@@ -71,9 +70,7 @@ export async function readAgain(
   const lease = await source.get('leases', CONTROLLER_LEASE)
   const { controller, lostNodes } = known
   const isNode = (each: { readonly name: string }): boolean => each.name === name
-  const nodes = listed(node).map((each) => ({ ...each, csi: csi?.csi ?? ABSENT, ...nodeLease(heard) }))
-  // If there is only its lease, when its kubelet was last heard.
-  const lost = node === undefined && heard?.renewTime !== undefined ? [{ name, ...lostLease(heard) }] : []
+  const { nodes, lostNodes: lost } = joined(listed(node), listed(csi), listed(heard), 'absent')
   const state: ClusterState = {
     ...known,
     capturedAt: source.byServer(),
@@ -115,8 +112,6 @@ export async function readAgain(
     },
   }
 }
-
-const ABSENT = { state: 'absent' } as const
 
 function replaced<T>(before: readonly T[], records: readonly T[], replaces: (each: T) => boolean): readonly T[] {
   return before.filter((each) => !replaces(each)).concat(records)

@@ -48,7 +48,6 @@ import {
   csiRecord,
   driverRecord,
   leaseRecord,
-  lostLease,
   nodeLease,
   nodeRecord,
   podRecord,
@@ -264,6 +263,8 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
   const { lease: leaseAtEnd } = controller.lease === undefined ? {} : await controllerLease()
   reader.noteClock()
+  const unlisted = lists.csinodes.state === 'whole' ? 'absent' : 'unknown'
+  const { nodes: ofNodes, lostNodes } = joined(nodes, csiNodes, leases?.records ?? [], unlisted)
   const leasesOf = (name: RegExp): readonly LeaseEvidence[] =>
     leases?.records.filter((each) => name.test(each.name)) ?? []
   return doubtTwice({
@@ -282,7 +283,8 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
       otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
       writes: listed(reader.writes.found()),
     }),
-    ...joined(nodes, csiNodes, leases?.records, lists),
+    nodes: ofNodes,
+    ...(lists.nodes.state === 'whole' && leases !== undefined && { lostNodes }),
     ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leasesOf(ATTACHER_LEASE),
   })
@@ -337,26 +339,28 @@ async function userOf(client: KubeClient, signal: AbortSignal | undefined): Prom
 /**
  * Nodes with their CSINode and Lease; and of kubelets whose Node is gone the lease, which one of them may still renew.
  *
- * @param leases undefined: not readable
+ * @param missing what a CSINode is that was not found
  */
-function joined(
+export function joined(
   nodes: readonly ClusterNode[],
   csiNodes: readonly Pick<ClusterNode, 'name' | 'csi'>[],
-  leases: readonly LeaseEvidence[] | undefined,
-  lists: ClusterState['lists'],
-): Pick<ClusterState, 'nodes' | 'lostNodes'> {
+  leases: readonly LeaseEvidence[],
+  missing: ClusterNode['csi']['state'],
+) {
   const known = new Map(csiNodes.map(({ name, csi }) => [name, csi]))
-  const missing: ClusterNode['csi'] = { state: lists.csinodes?.state === 'whole' ? 'absent' : 'unknown' }
-  const ofNodes = leases?.filter(({ name, renewTime }) => name.startsWith(NODE_LEASES) && renewTime !== undefined)
-  const heard = new Map(ofNodes?.map((lease) => [lease.name.slice(NODE_LEASES.length), lease]))
+  const ofNodes = leases.filter(({ name, renewTime }) => name.startsWith(NODE_LEASES) && renewTime !== undefined)
+  const heard = new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), lease]))
   const joinedNodes = nodes.map((node) => ({
     ...node,
-    csi: known.get(node.name) ?? missing,
+    csi: known.get(node.name) ?? { state: missing },
     ...nodeLease(heard.get(node.name)),
   }))
   for (const { name } of nodes) heard.delete(name)
-  const lostNodes = Array.from(heard, ([name, lease]) => ({ name, ...lostLease(lease) }))
-  return { nodes: joinedNodes, ...(lists.nodes?.state === 'whole' && leases !== undefined && { lostNodes }) }
+  const lostNodes = Array.from(heard, ([name, lease]) => {
+    const { leaseRenewTime, leaseWrittenAt = leaseRenewTime } = nodeLease(lease)
+    return { name, ...omitUndefined({ leaseRenewTime: leaseWrittenAt }) }
+  })
+  return { nodes: joinedNodes, lostNodes }
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {

@@ -86,12 +86,6 @@ export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode,
   return omitUndefined({ leaseRenewTime, leaseWrittenAt: lagMs(lease) > WRITING_MS ? writtenAt : undefined })
 }
 
-/** The same of one whose Node is gone. */
-export function lostLease(lease: LeaseEvidence): { readonly leaseRenewTime?: string } {
-  const { leaseRenewTime, leaseWrittenAt = leaseRenewTime } = nodeLease(lease)
-  return omitUndefined({ leaseRenewTime: leaseWrittenAt })
-}
-
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
 
 /**
