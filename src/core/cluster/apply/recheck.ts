@@ -7,7 +7,7 @@ import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.t
 import { namespacedName } from '../../plan/pod-name.ts'
 import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
-import { type ClusterFacts, lastPart, leaseName } from '../model/cluster-context.ts'
+import { type ClusterFacts, driversOn, lastPart, leaseName } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../model/controller-state.ts'
 import { type Found, planPart } from '../pass/plan-cluster.ts'
@@ -129,8 +129,7 @@ async function readDriver(source: RecordReader, driver: string) {
     source.list('csinodes'),
     source.list('leases', { fieldSelector: `metadata.name=${lease}` }),
   ])
-  const onNodes = new Set(nodes.records.flatMap(({ csi }) => csi.drivers ?? []).map(({ name }) => name))
-  return { lease, drivers: drivers.records, attachers: attachers.records, onNodes }
+  return { lease, drivers: drivers.records, attachers: attachers.records, onNodes: driversOn(nodes.records) }
 }
 
 /**

@@ -28,10 +28,10 @@ export interface ClusterFacts {
 }
 
 export function clusterFacts(state: ClusterState, settleMs: number): ClusterFacts {
-  return { controller: controllerState(state, settleMs), driversOnNodes: driversOn(state) }
+  return { controller: controllerState(state, settleMs), driversOnNodes: driversOn(state.nodes) }
 }
 
-function driversOn({ nodes }: ClusterState): ReadonlySet<string> | undefined {
+export function driversOn(nodes: readonly Pick<ClusterNode, 'csi'>[]): ClusterFacts['driversOnNodes'] {
   const drivers = new Set<string>()
   for (const { csi } of nodes) {
     if (csi.state === 'unknown') return undefined
