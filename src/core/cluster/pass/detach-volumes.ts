@@ -81,8 +81,7 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   const { object } = attached
   const found = context.objects.node(object.node)
   if (found.state === 'Unknown') return waitFor('NodeUnknown', 'R731', `node ${object.node} ${found.reason}`)
-  if (object.deletedAt !== undefined)
-    return beingDeleted(context, attached, found.state === 'Found' ? found.object : undefined)
+  if (object.deletedAt !== undefined) return beingDeleted(context, attached)
   const never = neverDetached(context, attached)
   if (found.state === 'Absent') return fromMissingNode(context, attached, never)
   // What somebody else has made neither the controller nor volctl detaches: a note says so.
@@ -240,8 +239,9 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
  * Attachments that are being deleted: their attacher ends that, or nobody does.
  * N59: the external attacher has to take its finalizer off. If its driver is gone, nobody does.
  */
-function beingDeleted(context: ClusterContext, attached: Attached, node: ClusterNode | undefined): Verdict | undefined {
+function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
   const { object, row } = attached
+  const node = context.node(object.node)
   const held = heldBy(object.finalizers)
   const error = object.detachError?.message
   const message = `VolumeAttachment ${object.name} is being deleted${held}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
