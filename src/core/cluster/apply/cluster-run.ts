@@ -126,8 +126,8 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     run.intend([operation])
     const { creates } = operation
     const ask = creates === undefined ? await remove(run, operation) : await create(run, operation, creates)
-    const driver = creates?.attacher ?? operation.volume.driver
-    return { ended: finish(run, operation, ask, whyNoAttacher(run.contextOf(operation, look), driver)) }
+    const nobody = whyNoAttacher(run.contextOf(operation, look), operation.volume.driver)
+    return { ended: finish(run, operation, ask, nobody) }
   } catch (error) {
     run.settleFailed(planned, error)
     return { ended: Promise.resolve() }
@@ -239,7 +239,7 @@ async function finish(
   nobody: string | undefined,
 ): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
-  const { attachment, creates, volume, message } = operation
+  const { attachment, volume, message } = operation
   const until = performance.now() + timeoutMs
   let told: string | undefined
   try {
@@ -252,7 +252,7 @@ async function finish(
       if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
       if (performance.now() >= until) {
         throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
-          hint: lookAtAttacher(attachment.name, creates?.attacher ?? volume.driver ?? ''),
+          hint: lookAtAttacher(attachment.name, volume.driver ?? ''),
         })
       }
       await run.keepLock()
