@@ -436,7 +436,5 @@ export function detachRow(context: ClusterContext, node: ClusterNode, row: Row |
 
 /** Pods that have ended and are still in the API. */
 function endings(row: Row | undefined): Evidence[] {
-  return (row?.ended ?? []).map(({ namespace, name, deletedAt }) =>
-    fact(`pod ${namespace}/${name} has ended`, deletedAt),
-  )
+  return (row?.ended ?? []).map((pod) => fact(`pod ${namespacedName(pod)} has ended`, pod.deletedAt))
 }

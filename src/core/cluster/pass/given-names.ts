@@ -239,10 +239,9 @@ function standsIn(context: ClusterContext): Stand[] {
       const about = { volume: volume ? volumeRef(volume) : { name, persistentVolume: name, plugin } }
       return { message: 'attached to no node', about }
     }),
-    ...state.claims.flatMap(({ namespace, name, volumeName }): Stand | [] => {
-      const claim = `${namespace}/${name}`
-      if (volumeName !== undefined) return []
-      return { message: 'bound to no PersistentVolume', about: { claim } }
+    ...state.claims.flatMap((claim): Stand | [] => {
+      if (claim.volumeName !== undefined) return []
+      return { message: 'bound to no PersistentVolume', about: { claim: namespacedName(claim) } }
     }),
   ]
 }

@@ -226,7 +226,7 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
   if (isReady && ended !== undefined && !context.isSettled(ended.deletedAt)) return
-  const last = ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`
+  const last = ended === undefined ? '' : `; pod ${namespacedName(ended)} has ended`
   const stays = context.isHeard(node) && !context.isControllerAlive
   context.findings.problem(
     'warning',
