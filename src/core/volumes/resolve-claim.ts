@@ -11,7 +11,7 @@ import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
  * By whose rules (R709): the attach/detach controller prefers `ephemeral` to `persistentVolumeClaim`, and does not check whether a claim
  * is being deleted (R113).
  */
-export type Resolver = 'kubelet' | 'controller'
+type Resolver = 'kubelet' | 'controller'
 
 export type Unresolved = Omit<UnresolvedVolume, 'podUid' | 'pod' | 'podVolumeName'>
 
@@ -40,7 +40,7 @@ interface VolumeFacts {
 }
 
 /** The claims and PersistentVolumes of a node's snapshot, or of a cluster. */
-export interface ClaimLookup<Claim, Volume> {
+interface ClaimLookup<Claim, Volume> {
   claim(namespace: string, name: string): Lookup<Claim>
   volume(name: string): Lookup<Volume>
 }
