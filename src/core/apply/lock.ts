@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
+import { closing, closingOnError } from '../base/closing.ts'
 import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
@@ -54,12 +55,13 @@ export function defaultLockFile(rootDir: string): string {
  * @throws VolctlError Locked, naming the holder; Locked if no lock file can be made
  */
 export function takeLock(path: string): Lock {
-  let place: Place | undefined
   try {
-    place = { directory: makeTrustedDirectory(posix.dirname(path), 0o755), path }
-    return closing(place, acquire(place, posix.basename(path), ownerOfThisProcess()))
+    return closingOnError(makeTrustedDirectory(posix.dirname(path), 0o755), (directory) => {
+      const lock = acquire({ directory, path }, posix.basename(path), ownerOfThisProcess())
+      const release = (): void => closing(directory, () => lock[Symbol.dispose]())
+      return { takenOverFrom: lock.takenOverFrom, [Symbol.dispose]: release }
+    })
   } catch (error) {
-    if (place !== undefined) closeSync(place.directory)
     if (error instanceof VolctlError) throw error
     throw new VolctlError('Locked', `the lock file ${path} could not be created: ${troubleText(error)}`, {
       cause: error,
@@ -81,20 +83,6 @@ function hintOf(error: unknown): string {
     diskTrouble(error)?.hint ??
     'The lock keeps two applies from running at once: make sure that root can create this file.'
   )
-}
-
-/** Node.js 22 has no DisposableStack. */
-function closing({ directory }: Place, lock: Lock): Lock {
-  return {
-    takenOverFrom: lock.takenOverFrom,
-    [Symbol.dispose]() {
-      try {
-        lock[Symbol.dispose]()
-      } finally {
-        closeSync(directory)
-      }
-    },
-  }
 }
 
 /**
@@ -148,13 +136,9 @@ function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwne
 /** @throws if the lock is not a plain file, or belongs to another user */
 function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
   try {
-    const { fd } = openKept(directory, name)
-    try {
-      const owner: unknown = JSON.parse(readToLimit(fd, MAX_BYTES).toString())
-      return isOwner(owner) ? owner : 'unreadable'
-    } finally {
-      closeSync(fd)
-    }
+    const text = closing(openKept(directory, name).fd, (fd) => readToLimit(fd, MAX_BYTES).toString())
+    const owner: unknown = JSON.parse(text)
+    return isOwner(owner) ? owner : 'unreadable'
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     if (error instanceof SyntaxError) return 'unreadable'
