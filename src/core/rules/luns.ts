@@ -41,25 +41,25 @@ export async function usedLun(facts: MachineFacts): Promise<Verdict | undefined>
  * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
  */
 export async function lastRecord({ lun, host, plan }: MachineFacts): Promise<Verdict | undefined> {
-  const { session, wantedBy } = lun ?? {}
-  if (session?.becomes !== 'kept' || hasOtherRecord(session, host, plan.rootDir)) return undefined
-  if ((await wantedBy?.()) !== undefined) return undefined
-  const message = `${keptText(session, session.sharedWith)}; no other directory on this node is a record of the session`
+  const kept = lun?.kept
+  if (kept === undefined || hasOtherRecord(kept, host, plan.rootDir)) return undefined
+  if ((await kept.wantedBy()) !== undefined) return undefined
+  const message = `${keptText(kept, kept.sharedWith)}; no other directory on this node is a record of the session`
   return { code: 'HeldBy', message }
 }
 
 /** A log-out removes every LUN that the session has by then: LUNs that have appeared since belong to somebody else. */
 export function newLun({ lun }: MachineFacts): Verdict | undefined {
-  const { session } = lun ?? {}
-  if (session?.becomes !== 'ended') return undefined
-  const [added] = session.sessions.flatMap(({ name, luns }) =>
+  const ended = lun?.ended
+  if (ended === undefined) return undefined
+  const [added] = ended.sessions.flatMap(({ name, luns }) =>
     luns.flatMap(({ disks }) => disks.map((each) => `${each} of ${name}`)),
   )
-  const why = session.sharedWith ?? (added && `${added} appeared while the others were removed`)
+  const why = ended.sharedWith ?? (added && `${added} appeared while the others were removed`)
   if (why === undefined) return undefined
   return {
     code: 'HeldBy',
-    message: `not logged out of ${session.disk.iqn}: ${why}`,
+    message: `not logged out of ${ended.disk.iqn}: ${why}`,
     hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
   }
 }

@@ -67,10 +67,10 @@ interface ApiNow {
 export interface Lun {
   /** Those that are to be removed. */
   readonly disks: readonly SeenDisk[]
-  /** Set where the session is to be ended, or kept. */
-  readonly session?: IscsiVolume & { readonly becomes: 'ended' | 'kept' }
-  /** Why the session will be needed again: a pod wants a LUN of it. @throws StepFailed if that is not known */
-  readonly wantedBy?: () => Promise<string | undefined>
+  /** Whose session is to be ended. */
+  readonly ended?: IscsiVolume
+  /** Whose session is to be kept. @property wantedBy why it will be needed again: a pod wants a LUN of it. @throws StepFailed if that is not known */
+  readonly kept?: IscsiVolume & { readonly wantedBy: () => Promise<string | undefined> }
 }
 
 /** A disk as it was when found: names, numbers and addresses may be reused for other disks (S26). */

@@ -44,8 +44,7 @@ export async function logOutOfIscsi({ target }: Step, run: StepContext): Promise
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
   for (const portal of disk.portals) {
     run.around.changed()
-    const now = await recordedVolume(disk, target, run)
-    await requireRelease({ disks: [], session: { ...now, becomes: 'ended' } }, run)
+    await requireRelease({ disks: [], ended: await recordedVolume(disk, target, run) }, run)
     await logOutOf(portal, volume, run)
   }
   requireLoggedOut(volume, run)
@@ -54,8 +53,7 @@ export async function logOutOfIscsi({ target }: Step, run: StepContext): Promise
 
 /** Leaves a session of which another LUN is in use. */
 async function keep(volume: IscsiVolume, disks: IscsiVolume['disks'], run: StepContext): Promise<string> {
-  const session = { ...volume, becomes: 'kept' } as const
-  await requireRelease({ disks, session, wantedBy: () => wantedBy(volume.disk, run) }, run)
+  await requireRelease({ disks, kept: { ...volume, wantedBy: () => wantedBy(volume.disk, run) } }, run)
   return keptText(volume, volume.sharedWith)
 }
 
