@@ -67,14 +67,11 @@ function socketsOf(tree: readonly ListedEntry[], { top, within }: typeof REGISTR
     ...found.flatMap(({ path, type, error, onTop }) => {
       const isClosed = path === top && onTop === 'closed'
       const [why] = present(type !== 'file' && error, isClosed && 'what is mounted there may hang, and is not entered')
-      return why === undefined ? [] : { path, error: why }
+      return why === undefined ? [] : { path, registered: false, error: why }
     }),
-    ...(sockets.length > MAX_SOCKETS ? [{ path: top, error: more }] : []),
+    ...(sockets.length > MAX_SOCKETS ? [{ path: top, registered: false, error: more }] : []),
   ]
-  return {
-    sockets: sockets.slice(0, MAX_SOCKETS),
-    unread: unread.map(({ path, error }): CsiSocket => ({ path, registered: false, error })),
-  }
+  return { sockets: sockets.slice(0, MAX_SOCKETS), unread }
 }
 
 /**
