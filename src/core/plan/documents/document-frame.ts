@@ -3,6 +3,7 @@ import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
+import { closing } from '../../base/closing.ts'
 import { errnoOf, errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
@@ -162,11 +163,7 @@ export async function readSource(path: string, limits: SourceLimits): Promise<So
   if (own !== undefined) return readDescriptor(own === 0 ? io().stdin.fd : own, limits)
   const { fd, stats } = openData(path, requireReadable)
   if (stats.isFIFO()) return readPipe(fd, limits, firstOf)
-  try {
-    return inOnePiece(fd, limits)
-  } finally {
-    closeSync(fd)
-  }
+  return closing(fd, () => inOnePiece(fd, limits))
 }
 
 async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {

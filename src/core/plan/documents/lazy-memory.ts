@@ -3,8 +3,7 @@
  * beside the journal, since every plan reads it; like the journal, written to the disk before the umount, in a place where
  * nobody else may write (S33).
  */
-import { closeSync } from 'node:fs'
-import { closingOnError } from '../../base/closing.ts'
+import { closing, closingOnError } from '../../base/closing.ts'
 import { errnoOf } from '../../base/errors.ts'
 import { syncDirectory } from '../../linux/replace-file.ts'
 import {
@@ -34,13 +33,8 @@ export interface LazyRecord {
 
 /** @throws NotTrusted, NotAFile, or whatever the file system says */
 export function rememberLazy(directory: string, record: LazyRecord): void {
-  const fd = openToAppend(directory, LAZY_FILE)
-  try {
-    // A line that a crash cut off ends here.
-    writeThrough(fd, `\n${JSON.stringify(record)}\n`)
-  } finally {
-    closeSync(fd)
-  }
+  // A line that a crash cut off ends here.
+  closing(openToAppend(directory, LAZY_FILE), (fd) => writeThrough(fd, `\n${JSON.stringify(record)}\n`))
 }
 
 /**
@@ -50,16 +44,13 @@ export function rememberLazy(directory: string, record: LazyRecord): void {
  * @throws NotTrusted, NotAFile, or whatever the file system says
  */
 export function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
-  const place = makeTrustedDirectory(directory, 0o700)
-  try {
+  return closing(makeTrustedDirectory(directory, 0o700), (place) => {
     before?.(place)
     return closingOnError(appendKept(place, name), (fd) => {
       syncDirectory(nameIn(place, '.'))
       return fd
     })
-  } finally {
-    closeSync(place)
-  }
+  })
 }
 
 /**
@@ -68,19 +59,14 @@ export function openToAppend(directory: string, name: string, before?: (place: n
  * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
  */
 export function linesOf(directory: string, name: string, maxBytes: number): string[] {
-  let place: number | undefined
-  let fd: number | undefined
   try {
-    place = openTrustedDirectory(directory)
-    const file = openKept(place, name)
-    fd = file.fd
-    requireOneName(file.stats)
-    return readToLimit(fd, maxBytes).toString('utf8').split('\n')
+    const { fd, stats } = closing(openTrustedDirectory(directory), (place) => openKept(place, name))
+    return closing(fd, () => {
+      requireOneName(stats)
+      return readToLimit(fd, maxBytes).toString('utf8').split('\n')
+    })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     throw error
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-    if (place !== undefined) closeSync(place)
   }
 }
