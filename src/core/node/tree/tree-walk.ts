@@ -69,13 +69,13 @@ export class TreeWalk {
   }
 
   /**
-   * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
-   * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
+   * The type of a file, or of what a mount on it shows, without a stat. readdir shows the file below the mount, so a device file
+   * that is bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
-  typeOf({ fsType, root }: MountInfo, dirent: Dirent): FileType {
+  typeOf(mount: MountInfo | undefined, dirent: Dirent): FileType {
     const type = typeOf(dirent)
-    if (type !== 'file' || fsType !== 'devtmpfs') return type
-    const device = undeletedRoot(root).replace(/^\//, '')
+    if (type !== 'file' || mount?.fsType !== 'devtmpfs') return type
+    const device = undeletedRoot(mount.root).replace(/^\//, '')
     if (device === '') return type
     return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'
   }
@@ -101,8 +101,7 @@ export class TreeWalk {
       const { name } = dirent
       const path = parent === '' ? name : `${parent}/${name}`
       const mount = hasMounts ? this.mountOn(path) : undefined
-      if (mount === undefined) return new ListedEntry(directory, name, typeOf(dirent))
-      const onTop = isEnterable(path, mount) ? 'open' : 'closed'
+      const onTop = mount && (isEnterable(path, mount) ? 'open' : 'closed')
       return new ListedEntry(directory, name, this.typeOf(mount, dirent), onTop)
     })
     for (const entry of entries) {

@@ -9,7 +9,7 @@ import { closing } from '../../base/closing.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
 import { openListing } from '../../trust/plain-files.ts'
-import { errorText, lstatEntry, typeOf } from './tree-entry.ts'
+import { errorText, lstatEntry } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 
 const MAX_ENTRIES = 10_000
@@ -32,7 +32,7 @@ export function walkContent(walk: TreeWalk, top: ListedEntry): void {
       const bytes = nameOf(dirent)
       const name = bytes.toString()
       const mount = hasMounts ? walk.mountOn(`${parent}/${name}`) : undefined
-      const entry = new ListedEntry(parent, name, mount === undefined ? typeOf(dirent) : walk.typeOf(mount, dirent))
+      const entry = new ListedEntry(parent, name, walk.typeOf(mount, dirent))
       const at = entryPath({ fd }, bytes)
       if (mount === undefined && !lstatEntry(entry, at)) continue
       walk.emit(entry)
