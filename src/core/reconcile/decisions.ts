@@ -8,7 +8,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { THE_NODE } from '../plan/subject.ts'
+import { type Subject, THE_NODE } from '../plan/subject.ts'
 import { podPathOf } from '../volumes/paths.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
@@ -59,27 +59,28 @@ const VERDICTS: Readonly<Record<Exclude<PodClass['class'], 'Frozen'>, [rule: str
 }
 
 /** What pods that must not be disturbed have on disk or mapped and do not want: no phase examines it (S5, S9). */
-function keptParts({ inputs, classes, ledger }: PlanContext): Decision[] {
-  return ledger.all.flatMap(({ key: row, wanted, onDisk, maps }) => {
-    const wanting = wanted.filter(({ podUid }) => classes.of(podUid)?.class === 'Desired')
-    const targets = new Set(wanting.map((volume) => podPathOf(volume)))
-    const parts = [
-      ...onDisk.filter(({ target }) => !targets.has(target)).map(({ podUid, target: path }) => ({ podUid, path })),
-      ...maps.flatMap(({ mappings }) =>
-        mappings.map(({ podUid, mapFile, publishPath, symlink }) => ({
-          podUid,
-          path: mapFile ?? publishPath ?? symlink,
-        })),
-      ),
-    ]
-    return parts.flatMap(({ podUid, path }) => {
+function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): Decision[] {
+  const wanting = desired.volumes.filter(({ podUid }) => classes.of(podUid)?.class === 'Desired')
+  const targets = new Set(wanting.map((volume) => podPathOf(volume)))
+  const kept = (pod: PodClass, path: string, subject: Subject): Decision => {
+    const [rule, why] = podVerdict(pod)
+    return { path: inputs.absolute(path), rule, why: `pod ${pod.uid} has this volume: ${why}`, subject, pod: pod.uid }
+  }
+  const volumes = classes.all.filter(isLiving).flatMap((pod) =>
+    ledger
+      .podVolumes(pod.uid)
+      .filter(({ target }) => !targets.has(target))
+      .map((volume) => kept(pod, volume.target, ledger.podVolume(volume))),
+  )
+  const maps = blocks.flatMap((block) =>
+    block.mappings.flatMap((mapping) => {
+      const { podUid, mapFile, publishPath, symlink } = mapping
       const pod = classes.of(podUid)
-      if (pod === undefined || path === undefined || !isLiving(pod)) return []
-      const [rule, verdict] = podVerdict(pod)
-      const why = `pod ${podUid} has this volume: ${verdict}`
-      return { path: inputs.absolute(path), rule, why, subject: { row, pod: podUid }, pod: podUid }
-    })
-  })
+      const path = mapFile ?? publishPath ?? symlink
+      return pod && path && isLiving(pod) ? kept(pod, path, ledger.block(block, mapping)) : []
+    }),
+  )
+  return [...volumes, ...maps]
 }
 
 /** S3: what could not be read is left alone. */
