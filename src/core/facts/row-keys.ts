@@ -12,16 +12,17 @@ import { desiredStateOfPods } from '../volumes/populate.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
-import {
-  CSI_PLUGIN,
-  csiUniqueName,
-  escapeQualifiedName,
-  uniquePodVolumeName,
-  uniqueVolumeName,
-} from './actual/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName, uniquePodVolumeName, uniqueVolumeName } from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts, globalUniqueName } from './global-mounts.ts'
 import { podDirOf } from './row.ts'
-import { type CsiIdentity, type Identified, identityOnRecord, type LedgerSources, uniqueNameOf } from './sources.ts'
+import {
+  type CsiIdentity,
+  type Identified,
+  identityOfObject,
+  identityOnRecord,
+  type LedgerSources,
+  uniqueNameOf,
+} from './sources.ts'
 
 /** A row's key. */
 export interface Keyed {
@@ -96,8 +97,8 @@ export function nodeThings(sources: LedgerSources) {
   }
 
   function ofPersistentVolumeName(name: string, dir: string): Keyed {
-    const csi = objects.csiSourceOf(name)
-    return csi === undefined ? { key: inputs.absolute(dir) } : named(csiUniqueName(csi.driver, csi.volumeHandle))
+    const identity = identityOfObject(objects.persistentVolume(name))
+    return identity === undefined ? { key: inputs.absolute(dir) } : named(uniqueNameOf(identity))
   }
 
   const keyOf = {

@@ -10,10 +10,10 @@ import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
-import { CSI_PLUGIN, csiUniqueName, unescapeQualifiedName } from './actual/volume-names.ts'
+import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from './block-volumes.ts'
 import type { GlobalMount } from './global-mounts.ts'
-import type { CsiIdentity } from './sources.ts'
+import { type CsiIdentity, uniqueNameOf } from './sources.ts'
 
 /** A row, once all is noted. */
 export type VolumeRow = {
@@ -71,7 +71,7 @@ export function completeRow(row: GrowingRow): void {
 
 /** Its unique name, also where only its identity gives it. */
 export function uniqueNameOfRow({ uniqueName, identity }: VolumeRow): string | undefined {
-  return uniqueName ?? (identity && csiUniqueName(identity.driver, identity.handle))
+  return uniqueName ?? uniqueNameOf(identity)
 }
 
 function namesOf(row: VolumeRow): (string | undefined)[] {

@@ -4,7 +4,7 @@ import { firstCharacters } from '../base/first-characters.ts'
 import { lazy, once } from '../base/memoize.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
-import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 
 export type ApiObjects = ReturnType<typeof apiObjects>
@@ -22,10 +22,6 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
       return csi && csiUniqueName(csi.driver, csi.volumeHandle)
     }),
   )
-  const csiSource = (persistentVolume: string): CsiPersistentVolumeSource | undefined => {
-    const volume = volumesByName().get(persistentVolume)
-    return volume && csiSourceOf(volume)
-  }
   /**
    * VolumeAttachments of other nodes by volume: a cluster has thousands. Nearly always the PersistentVolume gives the handle that proves the
    * hash in the name. The others are compared with every volume that is asked for: their PersistentVolume was deleted, or deleted and
@@ -36,7 +32,8 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
       attachments.filter(({ spec, status }) => spec.nodeName !== nodeName && status?.attached === true),
       (attachment) => {
         const { attacher: driver, source } = attachment.spec
-        const handle = csiSource(source.persistentVolumeName ?? '')?.volumeHandle
+        const volume = volumesByName().get(source.persistentVolumeName ?? '')
+        const handle = volume && csiSourceOf(volume)?.volumeHandle
         return handle !== undefined && isOf(attachment, { driver, handle }) ? csiUniqueName(driver, handle) : undefined
       },
     ),
@@ -45,8 +42,6 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
   const nodesOf = new Map<string, readonly string[]>()
   return {
     persistentVolume: (name = ''): PersistentVolume | undefined => volumesByName().get(name),
-    /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
-    csiSourceOf: csiSource,
     /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
     persistentVolumesOf: ({ driver, handle }: MaybeHandle = {}): readonly PersistentVolume[] =>
       (driver && handle && volumesByHandle().get(csiUniqueName(driver, handle))) || [],

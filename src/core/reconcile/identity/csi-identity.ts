@@ -274,8 +274,8 @@ function handleGiven({ options: { handles } }: PlanContext, name: string): strin
 
 /** A handle does not say its driver: the PersistentVolume of that name does, or the handle's VolumeAttachment (R007). */
 function driverByName({ objects, inputs }: PlanContext, name: string, handle: string): string | undefined {
-  const csi = objects.csiSourceOf(unescapeQualifiedName(name))
-  if (csi !== undefined) return csi.driver
+  const named = identityOfObject(objects.persistentVolume(unescapeQualifiedName(name)))
+  if (named !== undefined) return named.driver
   const attachers = new Set((inputs.snapshot.api?.volumeAttachments ?? []).map(({ spec }) => spec.attacher))
   const fitting = [...attachers].filter((driver) => objects.attachmentOf({ driver, handle }) !== undefined)
   return fitting.length === 1 ? fitting[0] : undefined

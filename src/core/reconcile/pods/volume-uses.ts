@@ -13,13 +13,12 @@ import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName } from '../../facts/actual/tree.ts'
 import {
   CSI_PLUGIN,
-  csiUniqueName,
   escapeQualifiedName,
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../facts/actual/volume-names.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import { uniqueNameOf } from '../../facts/sources.ts'
+import { identityOfObject, uniqueNameOf } from '../../facts/sources.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
 import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
@@ -103,9 +102,9 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
     // The directory's name proves nothing (S17): it is reason enough to count the volume as used, but not to count any other volume as
     // free.
     noteHad(name)
-    const csi = objects.csiSourceOf(unescapeQualifiedName(name))
-    if (csi !== undefined) noteHad(csiUniqueName(csi.driver, csi.volumeHandle))
-    if (what !== undefined) unidentified.push({ pod, what, mayBe: csiOf(csi?.driver) })
+    const identity = identityOfObject(objects.persistentVolume(unescapeQualifiedName(name)))
+    if (identity !== undefined) noteHad(uniqueNameOf(identity))
+    if (what !== undefined) unidentified.push({ pod, what, mayBe: csiOf(identity?.driver) })
   }
 
   for (const { podUid, uniqueName } of desired.volumes) noteWanted(podUid, uniqueName)
