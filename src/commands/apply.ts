@@ -24,17 +24,16 @@ import {
 } from '../core/cli/options.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
-import { notStarted, StoppedKubelet, stopAsked } from '../core/cli/stopped-kubelet.ts'
+import { notStarted, type PlanShown, StoppedKubelet, stopAsked } from '../core/cli/stopped-kubelet.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import { type TimeLimits, timeLimits } from '../core/node/kubelet-stop/plan-stop.ts'
-import type { UnitFacts } from '../core/node/kubelet-stop/stoppable.ts'
+import { timeLimits } from '../core/node/kubelet-stop/plan-stop.ts'
 import { isPlanInput, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
-import type { Plan, ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
+import type { ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
 import { closing, numbered } from '../core/views/apply-lines.ts'
@@ -53,12 +52,8 @@ interface Run extends ApplyAsked {
 }
 
 /** The plan that a look gives, and what of it would be carried out. */
-interface Planned {
+interface Planned extends PlanShown {
   readonly node: CollectedNode
-  readonly plan: Plan
-  readonly shown: Plan
-  /** The unit that is stopped for it, and for how long. */
-  readonly stop?: { readonly facts: UnitFacts; readonly limits: TimeLimits }
 }
 
 export default class Apply extends VolctlCommand {
@@ -168,8 +163,8 @@ export default class Apply extends VolctlCommand {
     return planned
   }
 
-  /** @param state another state of the same node */
-  async #planOf({ saved, options, interrupts }: Run, look: CollectedNode, state: NodeState = look): Promise<Planned> {
+  /** @param state another than that of the last look */
+  async #planOf({ saved, options, interrupts, node: look }: Run, state: NodeState = look): Promise<Planned> {
     const { node, decided } = await judged({ ...look, ...state }, options, { signal: interrupts.stop })
     const { plan } = decided
     const shown = saved === undefined ? plan : planToReview(saved, plan, (operation) => isDone(operation, node))
@@ -178,12 +173,12 @@ export default class Apply extends VolctlCommand {
 
   /** Undefined: nothing is stopped, and the person knows why. */
   async #stopped(run: Run): Promise<Planned | undefined> {
-    const { node, flags, maxMs, timeoutMs, options } = run
+    const { node, flags, maxMs, timeoutMs, options, interrupts } = run
     const { settleMs } = options
     const stop = await stopAsked(node, {
       settleMs,
       ownKubeconfig: flags.kubeconfig !== undefined,
-      planOf: (state) => this.#planOf(run, node, state),
+      planOf: (state) => this.#planOf(run, state),
     })
     if (typeof stop === 'string') {
       this.say(stop)
@@ -191,18 +186,19 @@ export default class Apply extends VolctlCommand {
     }
     const own = flags.timeout === undefined ? undefined : timeoutMs
     const limits = timeLimits({ maxMs, settleMs, timeoutMs: own, defaultTimeoutMs: timeoutMs })
-    return { ...stop.then, node, stop: { facts: stop.facts, limits } }
+    run.stop = new StoppedKubelet(node, { ...stop.facts, maxMs, limits, interrupts, detail: this.detail })
+    return { ...stop.then, node }
   }
 
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
   async #settled(run: Run): Promise<Planned> {
     const { interrupts, flags } = run
-    const first = await this.#planOf(run, run.node)
+    const first = await this.#planOf(run)
     if (flags['no-wait']) return first
     const waited = afterSettling(first, {
       again: async () => {
         run.node = await this.#lookAgain(run, run.node)
-        return await this.#planOf(run, run.node)
+        return await this.#planOf(run)
       },
       kubeletIsBack: async () => ownsNode(await run.node.node.kubeletState()),
       signal: interrupts.stop,
@@ -216,10 +212,10 @@ export default class Apply extends VolctlCommand {
   }
 
   /** @returns whether a person has said yes: the node may have changed meanwhile */
-  async #review(run: Run, { plan, shown, stop }: Planned): Promise<boolean> {
-    const { flags, maxMs, options, interrupts } = run
+  async #review(run: Run, { plan, shown }: Planned): Promise<boolean> {
+    const { flags, maxMs, options, interrupts, stop } = run
     const { settleMs } = options
-    const { unit, unitFileState = '' } = { ...stop?.facts }
+    const { unit, unitFileState = '' } = { ...stop?.choice }
     const atBoot = unitFileState.startsWith('enabled')
     const does = unit === undefined ? 'Perform' : `Stop ${unit} and perform`
     const insecure = refuseInsecureApi(plan.inputs.api, options)
@@ -235,23 +231,19 @@ export default class Apply extends VolctlCommand {
   }
 
   /** The saved plan or the fresh one, and its outcome. */
-  async #carryOut(run: Run, { plan: fresh, shown, stop }: Planned, confirmed: boolean): Promise<void> {
-    const { flags, interrupts, maxMs, options, saved } = run
-    if (stop !== undefined) {
-      const { facts, limits } = stop
-      run.stop = new StoppedKubelet(run.node, { unit: facts.unit, maxMs, limits, interrupts, detail: this.detail })
-    }
+  async #carryOut(run: Run, { plan: fresh, shown }: Planned, confirmed: boolean): Promise<void> {
+    const { flags, interrupts, options, saved, stop } = run
     const context = applyContext(run.node, {
       ...omitUndefined({
-        freshPlan: confirmed || run.stop !== undefined ? undefined : fresh,
+        freshPlan: confirmed || stop !== undefined ? undefined : fresh,
         planFile: run.planfile,
         journalDir: run.journalDir,
-        kubeletStop: run.stop,
+        kubeletStop: stop,
       }),
       options,
       noJournal: flags['no-journal'],
       parallel: run.parallel,
-      timeoutMs: stop?.limits.operationMs ?? run.timeoutMs,
+      timeoutMs: stop?.choice.limits.operationMs ?? run.timeoutMs,
       signal: interrupts.stop,
       abandon: interrupts.abandon,
       lookAgain: async (before) =>

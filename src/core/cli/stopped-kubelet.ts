@@ -38,7 +38,7 @@ interface StopAsked {
   planOf(state: NodeState): Promise<PlanShown>
 }
 
-interface PlanShown {
+export interface PlanShown {
   readonly plan: Plan
   readonly shown: Plan
 }
@@ -91,8 +91,7 @@ const HEALTHY_WITHIN_MS = 60_000
 const READY_WITHIN_MS = 30_000
 const BETWEEN_MS = 500
 
-interface StopChoice {
-  readonly unit: string
+interface StopChoice extends Pick<UnitFacts, 'unit' | 'unitFileState'> {
   /** --max-downtime */
   readonly maxMs: number
   readonly limits: TimeLimits
@@ -121,7 +120,7 @@ type Say = (event: ApplyEvent) => void
 /** Nothing is stopped before it begins. */
 export class StoppedKubelet implements KubeletStop {
   readonly #node: CollectedNode
-  readonly #choice: StopChoice
+  readonly choice: StopChoice
   readonly #over = new AbortController()
   #timer: ArmedTimer | undefined
   /** When the stop was asked for, by performance.now(). */
@@ -133,7 +132,7 @@ export class StoppedKubelet implements KubeletStop {
 
   constructor(node: CollectedNode, choice: StopChoice) {
     this.#node = node
-    this.#choice = choice
+    this.choice = choice
   }
 
   readonly limit: TimeLimit = {
@@ -143,11 +142,11 @@ export class StoppedKubelet implements KubeletStop {
 
   #leftMs(): number {
     if (this.#timer === undefined) return Number.POSITIVE_INFINITY
-    return this.#timer.firesAt - this.#choice.limits.startMs - performance.now()
+    return this.#timer.firesAt - this.choice.limits.startMs - performance.now()
   }
 
   async begin(journal: Journal, looks: StoppedLooks, onEvent: Say): Promise<Plan> {
-    const { unit, maxMs, interrupts, detail } = this.#choice
+    const { unit, maxMs, interrupts, detail } = this.choice
     this.#timer = await armTimer(unit, maxMs)
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
     if (interrupts.stop.aborted) throw new Interrupted()
@@ -175,7 +174,7 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Plan> {
-    const { stop: signal } = this.#choice.interrupts
+    const { stop: signal } = this.choice.interrupts
     const again = async () => ({ plan: await look() })
     const until = Date.now() + this.#leftMs()
     const waiter = { again, kubeletIsBack, signal, terminal: watchedTerminal(), until, begins: () => undefined }
@@ -197,7 +196,7 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   async #started(journal: Journal, onEvent: Say): Promise<void> {
-    const { unit, detail, interrupts } = this.#choice
+    const { unit, detail, interrupts } = this.choice
     // What is still at work must not hold up the start.
     this.#over.abort()
     if (this.#stopping === undefined) {
@@ -235,13 +234,13 @@ export class StoppedKubelet implements KubeletStop {
   async #disarm(): Promise<void> {
     if (this.#timer === undefined) return
     const { name } = this.#timer
-    this.#choice.detail(
+    this.choice.detail(
       (await disarmTimer(name)) ? `${name} is gone` : `${name} is still there; it does nothing to a kubelet that runs`,
     )
   }
 
   async #whyUnhealthy(): Promise<string | undefined> {
-    const { interrupts, detail } = this.#choice
+    const { interrupts, detail } = this.choice
     const isSound = await this.#until(HEALTHY_WITHIN_MS, async () => {
       const health = await this.#node.node.kubeletHealth().catch(() => false)
       if (health === false) return false
@@ -255,7 +254,7 @@ export class StoppedKubelet implements KubeletStop {
   #untilReady(since: Date): Promise<boolean | undefined> {
     const { client, node } = this.#node
     const isReady = async (): Promise<boolean> => isReadySince(await getNode(client, node.nodeName), since)
-    return this.#until(READY_WITHIN_MS, () => isReady().catch(() => undefined), this.#choice.interrupts.stop)
+    return this.#until(READY_WITHIN_MS, () => isReady().catch(() => undefined), this.choice.interrupts.stop)
   }
 
   /** Asks until it is so, the time is over, or a person does not want to wait. @returns the last answer */
@@ -264,7 +263,7 @@ export class StoppedKubelet implements KubeletStop {
     ask: () => Promise<boolean | undefined>,
     signal?: AbortSignal,
   ): Promise<boolean | undefined> {
-    const { abandon } = this.#choice.interrupts
+    const { abandon } = this.choice.interrupts
     const end = performance.now() + ms
     let answer: boolean | undefined
     while (!abandon.aborted) {
