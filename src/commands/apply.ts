@@ -220,10 +220,9 @@ export default class Apply extends VolctlCommand {
     const does = unit === undefined ? 'Perform' : `Stop ${unit} and perform`
     const insecure = refuseInsecureApi(plan.inputs.api, options)
     return await review(this, run, {
-      operations: shown.operations,
+      plan: { ...shown, refused: plan.refused ?? insecure },
       draw: (screen) =>
         renderPlan(withAdvice(shown, givenBy(flags, settleMs)), screen, { confirm: true, unfolded: this.verbose }),
-      ...omitUndefined({ refused: plan.refused ?? insecure }),
       below: unit && announcement({ unit, node: plan.node, maxMs, settleMs, atBoot }, messages.columns),
       question: `${does} ${readyText(shown.summary.ready ?? 0)}? Type 'yes' to continue: `,
       signal: interrupts.stop,

@@ -35,8 +35,12 @@ export interface ApplyAsked {
   readonly options: PlanOptions
 }
 
-interface Review extends Pick<Plan, 'refused'> {
-  readonly operations: readonly { readonly blocked?: object }[]
+interface Refusable {
+  readonly refused?: Plan['refused']
+}
+
+interface Review {
+  readonly plan: Refusable & { readonly operations: readonly { readonly blocked?: object }[] }
   readonly draw: (screen: Screen, asking: boolean) => string
   /** What stands between the plan and the question. */
   readonly below?: string | undefined
@@ -55,12 +59,12 @@ interface Review extends Pick<Plan, 'refused'> {
 export async function review(
   command: VolctlCommand,
   { flags: { output }, asks }: ApplyAsked,
-  { operations, draw, refused, below = '', question, expected, signal }: Review,
+  { plan, draw, below = '', question, expected, signal }: Review,
 ): Promise<boolean> {
-  const asking = asks && operations.some(({ blocked }) => blocked === undefined)
+  const asking = asks && plan.operations.some(({ blocked }) => blocked === undefined)
   // Standard output stays for the answer.
   if (asking || isDrawn(output)) messages.write(draw(await command.screenOf(command.io.stderr, output), asking))
-  const refusal = refused && refusalOf({ refused })
+  const refusal = refusalOf(plan)
   if (refusal !== undefined) throw refusal
   messages.write(below)
   if (asking) await confirm(`\n${question}`, signal, expected)
@@ -125,7 +129,7 @@ export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): Exi
 }
 
 /** The refusal of a plan or an apply as the error that says so: what there was to print was still printed. */
-export function refusalOf({ refused }: Pick<Plan, 'refused'>): SafetyRefusal | undefined {
+export function refusalOf({ refused }: Refusable): SafetyRefusal | undefined {
   if (refused === undefined) return undefined
   const { rule, code, message, hint } = refused
   return new SafetyRefusal(rule, code, message, { hint })

@@ -47,22 +47,16 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
     // What allows finalizers to be taken off, where it was not given.
     const digest = flags.confirm === undefined ? plan.digest : undefined
     const confirmed = await review(command, asked, {
-      ...omitUndefined({ refused: plan.refused }),
-      operations: plan.operations,
+      plan,
       draw: (screen, asking) =>
         // All that a person must have seen before saying yes (S31).
         renderPlan(plan, screen, { unfolded: true, context, confirm: true }) + (asking ? '' : '\n'),
-      question:
-        digest === undefined
-          ? `Perform ${readyText(ready.length)}? Type 'yes' to continue: `
-          : `Finalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${digest}, to continue: `,
-      expected:
-        digest === undefined
-          ? undefined
-          : {
-              text: digest,
-              hint: `Type ${digest}. Where apply cannot ask: ${again('--confirm', digest)}`,
-            },
+      ...(digest === undefined
+        ? { question: `Perform ${readyText(ready.length)}? Type 'yes' to continue: ` }
+        : {
+            question: `Finalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${digest}, to continue: `,
+            expected: { text: digest, hint: `Type ${digest}. Where apply cannot ask: ${again('--confirm', digest)}` },
+          }),
       signal,
     })
     const settings = {
