@@ -25,8 +25,8 @@ export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
     doubts: doubtsOf(plan),
     needs: [...answer.needs, ...neverOf(plan, pressing)],
     parts: [
-      ...readyPart(plan, podText),
-      ...keptPart(plan, podText),
+      readyPart(plan, podText),
+      keptPart(plan, podText),
       { name: 'Left to others', rows: othersRows(plan, plan.waiting.filter(passes), podText) },
     ].filter(({ rows }) => rows.length > 0),
     next: plan.summary.next ?? [],
@@ -68,13 +68,11 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
   return [{ severity: 'warning', text, names: few(rest), wake: [], remedy: [] }]
 }
 
-function keptPart(plan: Plan, podText: PodText): Part[] {
+function keptPart(plan: Plan, podText: PodText): Part {
   const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
   const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
   const labelOf = ({ pod }: Pick<Operation, 'pod'>): string => (pod === undefined ? '-' : podText(pod))
-  // A plan that is refused does nothing, whatever is asked.
-  if (plan.refused !== undefined) return []
   const rows = [
     ...[...Map.groupBy(data, ({ pod }) => pod?.uid).values()].map(
       (mine): Row => ({ label: labelOf(mine[0] ?? {}), text: mine.map(lossText).join('; ') }),
@@ -82,7 +80,9 @@ function keptPart(plan: Plan, podText: PodText): Part[] {
     ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
     ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
   ]
-  return [{ name: 'Kept', title: titleOf(data.length > 0, directories.length > 0), rows }]
+  const title = titleOf(data.length > 0, directories.length > 0)
+  // A plan that is refused does nothing, whatever is asked.
+  return { name: 'Kept', title, rows: plan.refused === undefined ? rows : [] }
 }
 
 function titleOf(hasData: boolean, hasDirectories: boolean): string {

@@ -11,10 +11,9 @@ import { few, type Part, type Row } from './answer.ts'
 /** In the order in which it is said. */
 const WORKS = ['down', 'up', 'refresh', 'grow', 'directories'] as const
 
-export function readyPart({ operations, inputs }: Plan, podText: PodText): Part[] {
+export function readyPart({ operations, inputs }: Plan, podText: PodText): Part {
   const ids = readyAmong(operations)
   const ready = operations.filter(({ id }) => ids.has(id))
-  if (ready.length === 0) return []
   const byWork = Map.groupBy(ready, ({ kind }) => OPERATIONS[kind].work)
   const total = count(ready.length, 'operation')
   const isStopped = inputs.kubelet.state === 'stopped'
@@ -23,7 +22,7 @@ export function readyPart({ operations, inputs }: Plan, podText: PodText): Part[
       ? rowsOf(ready, podText)
       : WORKS.flatMap((work) => shortRow(byWork.get(work) ?? [], work === 'up' && isStopped))
   const title = byWork.size === 1 ? `${titleOf(ready, podText)} (${total})` : total
-  return [{ name: 'Ready', title, rows: [...rows, ...deadRows(ready), ...lossRows(ready)] }]
+  return { name: 'Ready', title, rows: [...rows, ...deadRows(ready), ...lossRows(ready)] }
 }
 
 /** `unmount, unstage and detach for 3 deleted pods`. */
