@@ -5,6 +5,7 @@
 
 import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { present } from '../base/take.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { Scope } from '../facts/scope.ts'
@@ -220,7 +221,7 @@ function podNotes(
     const { deletionTimestamp, finalizers = [] } = { ...found?.pod?.metadata }
     if (found === undefined || deletionTimestamp === undefined) return []
     const kept = `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`
-    return [endingNote(inputs, found, isBusy), finalizers.length === 0 ? [] : kept].flat()
+    return present(endingNote(inputs, found, isBusy), finalizers.length > 0 && kept)
   })
 }
 
@@ -229,11 +230,11 @@ function endingNote(
   { snapshot: { kubelet } }: ActualInputs,
   { uid, class: name }: PodClass,
   isBusy: boolean,
-): string | string[] {
+): string | undefined {
   const isUp = kubelet?.running === true
   if (name === 'Frozen' && !isUp)
     return `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`
-  if (name !== 'Finished' || (isUp && isBusy)) return []
+  if (name !== 'Finished' || (isUp && isBusy)) return undefined
   if (!isUp)
     return `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`
   const log = kubelet?.unit === undefined ? '' : ` (${commandLine('journalctl', '-u', kubelet.unit)})`
@@ -284,13 +285,11 @@ function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions 
     const each = [pod, ...others].map((one) => `${one.uid}: ${podVerdict(one)[1]}`)
     return { why: `${each.length} pods have this name on this node; ${each.join('; ')}` }
   }
-  const stays =
-    subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
+  if (subject.kind !== 'VolumeAttachment') return undefined
+  const stays = decisions.find(({ path }) => path.endsWith(`/${subject.name}`))
   if (stays !== undefined) return { why: `the volume stays attached: ${stays.why}`, rule: stays.rule }
   const { api, nodeName } = inputs.snapshot
   const attachment = api?.volumeAttachments.find(({ metadata }) => metadata.name === subject.name)
-  if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
-    return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
-  }
-  return undefined
+  if (attachment === undefined || attachment.spec.nodeName === nodeName) return undefined
+  return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
 }
