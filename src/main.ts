@@ -89,7 +89,7 @@ async function perform(args: readonly string[], { manifest: { commands }, root }
   if (asksForVersion(args)) return output.write(versionLine())
   // `volctl help plan` as everybody's fingers have it.
   const { args: line, help } = helpAsked(args[0] === 'help' ? [...args.slice(1), '--help'] : args)
-  if (asksForCommands(line)) {
+  if (asksForCommands(line, help !== undefined)) {
     const paint = await paintOf(args, stdout)
     return output.write(rootHelp(commands, paint, stdout.columns || undefined))
   }

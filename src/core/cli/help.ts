@@ -28,12 +28,10 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** Of help in a pipe too, as that of a command. */
 const COLUMNS = 80
 
-/** Nothing is typed, or help is asked for and no command is named. */
-export function asksForCommands(args: readonly string[]): boolean {
-  if (args.length === 0) return true
-  const { args: line, help } = helpAsked(args)
-  const first = line.find((arg) => arg !== '--help' && arg !== '-h')
-  return help !== undefined && (first === undefined || first.startsWith('-'))
+/** Nothing is typed, or help is asked for and no command is named. @param asksHelp by `helpAsked` */
+export function asksForCommands(args: readonly string[], asksHelp: boolean): boolean {
+  const first = args.find((arg) => arg !== '--help' && arg !== '-h')
+  return first === undefined || (asksHelp && first.startsWith('-'))
 }
 
 export function rootHelp(
