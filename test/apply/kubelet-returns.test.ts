@@ -114,17 +114,6 @@ describe('a kubelet that starts', () => {
 
 const attachment = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
 
-function detach(): Operation {
-  fixture.attachment = {
-    metadata: { ...attachment },
-    spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-    status: {},
-  }
-  const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
-  const { pod: _, ...podless } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
-  return podless
-}
-
 it.each([
   { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
   { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
@@ -132,6 +121,13 @@ it.each([
 ])(
   'a detach: S21: is judged again by $name while the devices are looked at, and that takes long',
   async ({ come, want }) => {
+    fixture.attachment = {
+      metadata: { ...attachment },
+      spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+      status: {},
+    }
+    const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
+    const { pod: _, ...detach } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
     // The tables are read again once the API server has answered.
     let asked = false
     const pause = standStill(come)
@@ -145,7 +141,7 @@ it.each([
         return fixture.host.readMounts()
       },
     }
-    expect(statesOf(await fixture.apply(planOf([detach()])))).toEqual({ a: want })
+    expect(statesOf(await fixture.apply(planOf([detach])))).toEqual({ a: want })
     expect(fixture.calls.length).toBe(want === 'done' ? 1 : 0)
   },
 )

@@ -6,7 +6,7 @@ import { NODES, VOLUMES } from '../../src/core/kube/api/resources.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { objectReader } from '../../src/core/kube/object-reader.ts'
-import { type DiskRead, readApi } from '../../src/core/kube/read-api.ts'
+import { readApi } from '../../src/core/kube/read-api.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf, temporaryDirectory, writeKubeconfig } from './connect.ts'
@@ -169,10 +169,8 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
   )
 }
 
-const LEASE = '/leases/'
-
 it("the node's lease (S11): is read with the kubelet's own credential where the other may not", async () => {
-  server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+  server.setFaults({ times: 1, path: '/leases/', action: { type: 'status', status: 403, reason: 'Forbidden' } })
   const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
   const api = await readApi({ client, kubeletClient, nodeName: NODE })
   for (const each of [client, kubeletClient]) each.close()
@@ -238,33 +236,26 @@ describe('what cannot be read', () => {
 })
 
 const listed = () => server.requests().filter(({ path }) => path.startsWith('/api/v1/pods?')).length
-const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
 /** One pod's claim does not exist: is the pod still there? */
 const FOR_MISSING_CLAIM = 1
 
-async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
-  const client = connect(server, 'admin')
-  try {
-    return await readApi({ client, nodeName: NODE, disk })
-  } finally {
-    client.close()
-  }
-}
-
 it('a pod list asked for before the disk has been read (R804): is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
   const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
+  const client = connect(server, 'admin')
+  const disk = {
+    podUids: async () => {
+      // The list is old by now.
+      await vi.waitFor(() => expect(listed()).toBe(1))
+      return [capture.api.pods[0]?.metadata.uid ?? '', 'young']
+    },
+    read: async () => server.put({ kind: 'Pod', ...young }),
+  }
   try {
-    const api = await readBeside({
-      podUids: async () => {
-        // The list is old by now.
-        await vi.waitFor(() => expect(listed()).toBe(1))
-        return [anyUid, 'young']
-      },
-      read: async () => server.put({ kind: 'Pod', ...young }),
-    })
+    const api = await readApi({ client, nodeName: NODE, disk })
     expect(names(api.pods)).toContain('young')
     expect(listed()).toBe(2 + FOR_MISSING_CLAIM)
   } finally {
+    client.close()
     server.remove('Pod', 'young', 'pg')
   }
 })

@@ -16,14 +16,13 @@ it.each([
 })
 
 /** TestSkipPermissionChange: only a root that matches in all three is trusted, and only where the policy trusts it. */
-const cases = [
+it.each([
   { why: 'all is right', gid: 3000, mode: 0o2770, readOnly: false, skipped: true },
   { why: 'another group', gid: 1000, mode: 0o2770, readOnly: false, skipped: false },
   { why: 'no setgid', gid: 3000, mode: 0o0770, readOnly: false, skipped: false },
   { why: 'the group may not write', gid: 3000, mode: 0o2750, readOnly: false, skipped: false },
   { why: 'enough bits to be read', gid: 3000, mode: 0o2550, readOnly: true, skipped: true },
-]
-it.each(cases)('is the walk left out (P32): $why: $skipped', ({ gid, mode, readOnly, skipped }) => {
+])('is the walk left out (P32): $why: $skipped', ({ gid, mode, readOnly, skipped }) => {
   const root = { gid, mode: DIRECTORY | mode }
   const given = { gid: 3000, readOnly, ignoreErrors: false }
   expect(isSkipped(root, { ...given, policy: 'OnRootMismatch' })).toBe(skipped)

@@ -128,14 +128,11 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
   })
 })
 
-const unmanaged = (built: NodeBuilder): NodeBuilder =>
-  built.withNode(({ metadata }) => ({ metadata: { ...metadata, annotations: {} } }))
-
 it('a kubelet that attaches by itself (N8, N9, C41): nothing is promised: what is not mounted waits for the kubelet, attached or not', () => {
   const attached = node().persistentVolume('pv-1').livingPod(uid(2), 'app', WANTS_PV_1)
   expect(kinds(plan(attached))).toEqual(['MountVolume'])
   for (const built of [wanting(), attached]) {
-    const made = plan(unmanaged(built))
+    const made = plan(built.withNode(({ metadata }) => ({ metadata: { ...metadata, annotations: {} } })))
     expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume NotManaged'], ['NotManaged']])
   }
 })

@@ -420,9 +420,9 @@ describe('S14 state files', () => {
   })
 })
 
-const published = (): NodeBuilder => node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
 it('S16 driver first: --driver-gone unmounts by the kernel, and says what will not happen', () => {
-  const made = plan(published().with({ csiSockets: [] }), { driverGone: [DRIVER] })
+  const built = node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').with({ csiSockets: [] })
+  const made = plan(built, { driverGone: [DRIVER] })
   expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
     ['umount', 'rmdir', 'unlink', 'rmdir'],
     ['umount', 'rmdir', 'unlink', 'rmdir'],
@@ -612,9 +612,10 @@ describe('S21 detach', () => {
   })
 })
 
-const wanting = (built = node()): NodeBuilder => built.livingPod(uid(2), 'app', WANTS_PV_1)
 it('S22 mount: ReadWriteOncePod: a second pod waits (O3)', () => {
-  const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
+  const built = node()
+    .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+    .livingPod(uid(2), 'app', WANTS_PV_1)
     .published(GONE, 'pv-1', '7:1')
     .running(GONE)
   expect(plan(built).waiting.map(codeOf)).toContain('AccessMode')

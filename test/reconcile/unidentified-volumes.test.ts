@@ -123,22 +123,18 @@ describe('S9: what runs counts, with or without a directory', () => {
     ])
     expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
-  const unknown = (): NodeBuilder => {
-    const built = idle()
-    built.processes.push(OLD)
-    return built
-  }
-  const both = ['UnmountDevice', 'DetachVolume']
 
   it('a process alone, of a pod that nothing here knows: is reported under a code of its own, with how to find it, and no device is undone', () => {
-    const made = plan(unknown())
+    const built = idle()
+    built.processes.push(OLD)
+    const made = plan(built)
     expect(made.problems).toEqual([
       expect.objectContaining({ severity: 'error', code: 'UnknownPodProcess', about: { pod: OLD } }),
     ])
     const [{ hint = '' } = {}] = made.problems
     expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
     expect(hint).toContain('if another kubelet on this machine started them, delete its pod there')
-    expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+    expect(blocked(made)).toEqual(['UnmountDevice UnknownPodProcess', 'DetachVolume UnknownPodProcess'])
     expect(made.operations[0]?.blocked?.hint).toBe(hint)
   })
 

@@ -183,7 +183,6 @@ it.each<Bad>([
   expect(plan(built).complete).toBe(false)
 })
 
-const iscsi = 'kubernetes.io/iscsi'
 it.each([
   ['an iSCSI volume is never Fibre Channel', { name: 'v', fc: {} }, true],
   ['nor a CSI volume', { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } }, true],
@@ -191,6 +190,6 @@ it.each([
   ['several sources, one of them iSCSI', { name: 'v', iscsi: {}, fc: {} }, false],
 ])('S4: of other plugins: %s', (_name, source, want) => {
   const wanted = atApply(node().livingPod(uid(2), 'bad', [source as PodVolumeSource]))
-  expect(wantedDevices(wanted, iscsi) !== undefined).toBe(want)
+  expect(wantedDevices(wanted, 'kubernetes.io/iscsi') !== undefined).toBe(want)
   expect(mayWant(wanted, 'kubernetes.io/iscsi/1.2.3.4:3260:iqn.x:0')).toBe(!want)
 })

@@ -265,7 +265,6 @@ const container = (...mounts: readonly [string, string][]): Container => ({
   name: 'c',
   volumeMounts: mounts.map(([name, mountPath]) => ({ name, mountPath })),
 })
-const nested = (spec: Partial<Pod['spec']>) => nestedMountPoints('v', pod([], { spec })).sort()
 it.each<[string, Partial<Pod['spec']>, string[]]>([
   ['none', { containers: [container(['v', '/dir'], ['w', '/other'])] }, []],
   ['one', { containers: [container(['v', '/dir'], ['w', '/dir/nested'])] }, ['nested']],
@@ -289,4 +288,6 @@ it.each<[string, Partial<Pod['spec']>, string[]]>([
     ['i', 'j'],
   ],
   ['a longer name is no parent', { containers: [container(['v', '/dir'], ['w', '/dirnested'])] }, []],
-])('P26: TestGetNestedMountpoints: %s', (_name, spec, want) => expect(nested(spec)).toEqual(want))
+])('P26: TestGetNestedMountpoints: %s', (_name, spec, want) =>
+  expect(nestedMountPoints('v', pod([], { spec })).sort()).toEqual(want),
+)

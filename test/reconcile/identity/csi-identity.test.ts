@@ -147,13 +147,10 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
   })
 })
 
-const staged = (): NodeBuilder => {
+it('a staging directory whose state file is lost: is told by a name in the status of the node that has its hash', () => {
   const built = node().staged('vol-1', '7:1', { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })
   built.volumes.length = 0
-  return built
-}
-it('a staging directory whose state file is lost: is told by a name in the status of the node that has its hash', () => {
-  const made = plan(staged())
+  const made = plan(built)
   expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
   expect(only(made, 'UnmountDevice').volume).toMatchObject({
     driver: DRIVER,

@@ -222,29 +222,20 @@ const NAME = 'kubernetes.io/iscsi/10.0.0.1:iqn.2003-01.test:disk:1'
 const GLOBAL = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.2003-01.test:disk-lun-1'
 const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`
 
-function lun(mountOptions: readonly string[] = []) {
-  const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
-  const { built, driver } = scene({ source: { iscsi, mountOptions } })
-  built.attached.push(NAME)
-  built.inUse.push(NAME)
-  return { built, driver }
-}
-
-/** Mounted at each of these, with this option of the file system. */
-function mountedWith(option: string, paths: readonly string[], { built, driver } = lun()) {
-  for (const path of paths) {
-    built.mount(path, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
-    built.mounts.push(`${built.mounts.pop()}${option === '' ? '' : `,${option}`},data=ordered`)
-  }
-  return planned({ built, driver })
-}
-
 it.each([
   { there: 'its own label', option: `context="${LABEL}"`, want: [] },
   { there: 'another label', option: 'context="system_u:object_r:old_t:s0:c1,c2"', want: ['old_t:s0:c1,c2, but'] },
   { there: 'no label', option: '', want: ['without an SELinux label, but'] },
 ])('LUNs: a pod keeps what it has, a mount with $there, and what differs is said (R808, R824)', ({ option, want }) => {
-  const made = mountedWith(option, [GLOBAL, TARGET])
+  const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
+  const { built, driver } = scene({ source: { iscsi } })
+  built.attached.push(NAME)
+  built.inUse.push(NAME)
+  for (const path of [GLOBAL, TARGET]) {
+    built.mount(path, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
+    built.mounts.push(`${built.mounts.pop()}${option === '' ? '' : `,${option}`},data=ordered`)
+  }
+  const made = planned({ built, driver })
   expect(made.operations).toEqual([])
   expect(mismatches(made)).toMatchObject(
     want.map((part) => ({ about: { path: `${ROOT}/${TARGET}` }, message: expect.stringContaining(part) })),
