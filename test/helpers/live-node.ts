@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
-import type { ApiSnapshot, CsiSocket, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import type { ApiSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   ApiObject,
@@ -157,15 +157,16 @@ export class LiveNode extends DescribedNode {
 
   async look(): Promise<NodeState> {
     const mounts = this.mounts()
+    const scan = await scanTree({ rootDir: this.root, mounts, attributes: 'all' })
     const snapshot = this.snapshot({
       capturedAt: new Date().toISOString(),
       rootDir: this.root,
       kernelVersion: '6.12.0',
       ...(isInUserNamespace() && { userNamespace: true }),
       mountinfo: mounts.text,
-      tree: (await scanTree({ rootDir: this.root, mounts, attributes: 'all' })).complete(new Map()),
+      tree: scan.complete(new Map()),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
-      csiSockets: await this.#sockets(),
+      csiSockets: await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() }),
       hostPaths: await hostPaths(this.api(), mounts, (uid) => this.processes.includes(uid)),
     })
     return { snapshot, mounts }
@@ -237,14 +238,11 @@ export class LiveNode extends DescribedNode {
     this.inUse = this.inUse.filter(isOther)
   }
 
-  async #sockets(): Promise<readonly CsiSocket[]> {
-    const scan = await scanTree({ rootDir: this.root, mounts: this.mounts(), attributes: 'plan' })
-    return await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() })
-  }
-
   /** The driver that answers at the moment, found like a real one. */
   async csiNode(driver: string): Promise<CsiNode | undefined> {
-    const socket = (await this.#sockets()).find((each) => each.driver === driver && each.registered)
+    const scan = await scanTree({ rootDir: this.root, mounts: this.mounts(), attributes: 'plan' })
+    const sockets = await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() })
+    const socket = sockets.find((each) => each.driver === driver && each.registered)
     const path = socket === undefined ? undefined : endpointPath(this.root, socket)
     return path === undefined ? undefined : csiNodeClient(driver, path)
   }
