@@ -99,13 +99,13 @@ function afterFirstLook(client: KubeClient, hook: () => unknown): KubeClient {
     get: (target, key) => {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      return async (path: string, ...rest: unknown[]) => {
+      return (path: string, ...rest: unknown[]) => {
         // Only such a look reads one Node.
         if (key === 'get' && path.includes('/nodes/') && !isCalled) {
           isCalled = true
-          await hook()
+          hook()
         }
-        return await value.call(target, path, ...rest)
+        return value.call(target, path, ...rest)
       }
     },
   })
@@ -168,7 +168,7 @@ describe('what came in between', () => {
     const off = node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] })
     await given(...off, ...claimed('data'), attached('data', 'off'))
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const late = beforeChange(admin(), async (method) => {
+    const late = beforeChange(admin(), (method) => {
       if (method === 'delete') api.put(pod('web-0', 'off', 'data'))
     })
     const applied = await apply(late, await planOf(admin()))
@@ -182,7 +182,7 @@ describe('what came in between', () => {
 
   it('another version of the attachment: nothing is deleted', async () => {
     await given(...moved())
-    const late = beforeChange(admin(), async (method) => {
+    const late = beforeChange(admin(), (method) => {
       if (method === 'delete') api.put(attached('data', 'gone'))
     })
     const applied = await apply(late, await gonePlan(), { options: GONE })
@@ -195,7 +195,7 @@ describe('what came in between', () => {
 
   it('the same attachment by somebody else: taken as it is', async () => {
     await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
-    const late = beforeChange(admin(), async (method, path) => {
+    const late = beforeChange(admin(), (method, path) => {
       if (method === 'create' && path.endsWith('volumeattachments')) api.put(attached('data', 'here'))
     })
     expect(ends(await apply(late, await planOf(admin())))).toEqual([['done', undefined]])
@@ -205,7 +205,7 @@ describe('what came in between', () => {
   it('the controller, in mid-apply: nothing more is done', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const late = beforeChange(admin(), async (method) => {
+    const late = beforeChange(admin(), (method) => {
       if (method === 'delete') api.put(controllerLease(0))
     })
     const applied = await apply(late, await gonePlan(), { options: GONE })
@@ -222,7 +222,7 @@ describe('what came in between', () => {
     const lost = (name: string) => [...node(name, { isOutOfService: true, ready: 'Unknown' }), ...claimed(name)]
     await given(...lost('off-1'), ...lost('off-2'), attached('off-1', 'off-1'), attached('off-2', 'off-2'))
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const late = beforeChange(admin(), async (method, path) => {
+    const late = beforeChange(admin(), (method, path) => {
       if (method !== 'delete') return
       const name = path.endsWith(attachmentOf('off-1', 'off-1')) ? 'off-1' : 'off-2'
       const [its = {}] = node(name, { isOutOfService: true, ready: 'Unknown' }) as { status?: object }[]
@@ -241,7 +241,7 @@ describe('what came in between', () => {
       ...[pod('web-0', 'here', 'data'), attached('data', 'off')],
     )
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const late = beforeChange(admin(), async (method) => {
+    const late = beforeChange(admin(), (method) => {
       if (method === 'delete') api.put(...node('off', { ...off, ready: 'True' }))
     })
     expect(ends(await apply(late, await planOf(admin())))).toEqual([
@@ -382,7 +382,7 @@ describe('one apply at a time', () => {
   it('a lease that somebody else has taken while an operation was looked at stops it before its change', async () => {
     await given(...moved())
     const now = performance.now.bind(performance)
-    const slow = afterFirstLook(admin(), async () => {
+    const slow = afterFirstLook(admin(), () => {
       vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
       api.put({
         kind: 'Lease',
@@ -446,7 +446,7 @@ describe('interrupts', () => {
   it('nothing more is started, and what was deleted is named', async () => {
     await given(...moved())
     const stop = new AbortController()
-    const late = beforeChange(admin(), async (method) => {
+    const late = beforeChange(admin(), (method) => {
       if (method === 'delete') stop.abort()
     })
     const applied = await apply(late, await gonePlan(), { options: GONE, signal: stop.signal })

@@ -147,7 +147,7 @@ export function changing(
 }
 
 /** The same client, which calls this before each request that changes something. */
-export function beforeChange(client: KubeClient, hook: (write: Write, path: string) => Promise<void>): KubeClient {
+export function beforeChange(client: KubeClient, hook: (write: Write, path: string) => unknown): KubeClient {
   return changing(client, async (write, path, send) => {
     await hook(write, path)
     return await send()
