@@ -6,9 +6,9 @@ const fails = (): never => {
   throw new Error('it fails')
 }
 
-it.each([closing, closingOnError])(
-  '$name closes a file whatever becomes of it, but for one that is handed on',
-  (how) => {
+it.each([{ how: closing }, { how: closingOnError }])(
+  '$how.name closes a file whatever becomes of it, but for one that is handed on',
+  ({ how }) => {
     const [fd, other] = [openSync('/', 'r'), openSync('/', 'r')]
     expect(how(fd, () => 'it works')).toBe('it works')
     if (how === closingOnError) closeSync(fd)
