@@ -18,7 +18,6 @@ import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
 import { filterOperations, namedFindings, reportUnmatchedNames, standsOf } from './given-names.ts'
-import { reportMultiAttach } from './report-attachments.ts'
 import { reportFindings } from './report-findings.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
@@ -67,7 +66,6 @@ export function planPart(part: ClusterState, options: ClusterOptions, facts: Clu
 function passOver(context: ClusterContext): ClusterFindings {
   detachVolumes(context)
   attachVolumes(context)
-  reportMultiAttach(context)
   reportFindings(context)
   return context.findings
 }

@@ -39,9 +39,10 @@ import {
 } from '../model/cluster-state.ts'
 import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef, refOf } from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
-import { reportAttachments, reportPods } from './report-attachments.ts'
+import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
 
 export function reportFindings(context: ClusterContext): void {
+  reportMultiAttach(context)
   reportReading(context)
   reportDrivers(context)
   reportAttachments(context)
