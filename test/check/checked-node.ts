@@ -2,24 +2,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { temporary } from '../helpers/left-behind.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
-export interface CheckedNode extends AsyncDisposable {
-  /** By which volctl takes it for this machine. */
-  readonly env: NodeJS.ProcessEnv
-  readonly api: TestApiServer
-  /** For files of the test. */
-  readonly directory: string
-  /** The port of a server that accepts and never answers. */
-  readonly silentPort: number
-  /** The path of a kubeconfig for the API server at this port. */
-  kubeconfig(port: number): string
-}
+export type CheckedNode = Awaited<ReturnType<typeof startCheckedNode>>
 
 /** A node with orphaned pods. */
 export const ORPHANS = join(CAPTURES, 'empty-dirs', 'before.json')
@@ -45,7 +34,7 @@ export function idleNode(directory: string): string {
 }
 
 /** @param capture a NodeSnapshot's file */
-export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> {
+export async function startCheckedNode(capture = ORPHANS) {
   const directory = temporary('volctl-check-')
   const warm = await startWarmNode(capture)
   const sockets = new Set<Socket>()
@@ -54,9 +43,12 @@ export async function startCheckedNode(capture = ORPHANS): Promise<CheckedNode> 
   return {
     env: warm.env,
     api: warm.api,
+    /** For files of the test. */
     directory,
+    /** The port of a server that accepts and never answers. */
     silentPort: portOf(silent),
-    kubeconfig: (port) => {
+    /** The path of a kubeconfig for the API server at this port. */
+    kubeconfig: (port: number) => {
       const file = join(directory, `port-${port}`)
       const cluster = { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true }
       writeFileSync(file, kubeconfigText(cluster), { mode: 0o600 })

@@ -10,21 +10,15 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const NODE = join('node_modules', `node-linux-${process.arch}`, 'bin', 'node')
 const BUILT = ['bin', 'dist', 'dist-tests', 'package.json']
 
-interface ForOthers extends Disposable {
-  readonly node: string
-  /** The bundle, as npm installs it. */
-  readonly volctl: string
-  /** What tests with real mounts start (VOLCTL). Whoever may not enter its directory can still be given an executable. */
-  readonly testVolctl: string
-}
-
 /** Disposed of when nothing runs it any more. */
-export function forOthers(): ForOthers {
+export function forOthers() {
   const copied = mayEnter(ROOT) ? undefined : copy()
   const root = copied ?? ROOT
   return {
     node: join(root, NODE),
+    /** The bundle, as npm installs it. */
     volctl: join(root, 'bin', 'volctl'),
+    /** What tests with real mounts start (VOLCTL). Whoever may not enter its directory can still be given an executable. */
     testVolctl: process.env.VOLCTL_PROGRAM ?? join(root, 'dist-tests', 'bin', 'volctl'),
     [Symbol.dispose]: () => copied !== undefined && rmSync(copied, { recursive: true }),
   }

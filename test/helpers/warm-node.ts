@@ -2,19 +2,14 @@
 import { mkdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
-import type { TestApiServer } from './api-server/start.ts'
 import { temporary } from './left-behind.ts'
 import { startNodeParts } from './node-parts.ts'
 import { OnDisk } from './pod-files.ts'
 
-export interface WarmNode extends AsyncDisposable {
-  /** The environment that makes the tests' volctl read this node. */
-  readonly env: Readonly<Record<string, string>>
-  readonly api: TestApiServer
-}
+export type WarmNode = Awaited<ReturnType<typeof startWarmNode>>
 
 /** @param capture a NodeSnapshot's file */
-export async function startWarmNode(capture: string): Promise<WarmNode> {
+export async function startWarmNode(capture: string) {
   const { snapshot } = await readSnapshot(capture)
   const { nodeName, tree = [], runtime, processes = [] } = snapshot
   await using started = new AsyncDisposableStack()

@@ -21,7 +21,7 @@ const UIDS = {
   batch: '0e57ab18-c36f-49d1-8b24-d90f1c4a7e35',
 }
 
-export interface Cast {
+interface Cast {
   /** Keeps running throughout. */
   readonly web: ScenePod
   /** Deleted while the kubelet is down. */

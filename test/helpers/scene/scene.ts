@@ -34,17 +34,11 @@ import {
 } from './api-objects.ts'
 import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
-import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
+import { cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 
 export type Scene = Awaited<ReturnType<typeof makeScene>>
 
-interface Parts extends NodeParts {
-  readonly directory: string
-  readonly rootDir: string
-  readonly pods: Cast
-  readonly sources: HostSources
-  readonly driver: CsiDriver
-}
+type Parts = Awaited<ReturnType<typeof startParts>>
 
 export interface SceneOptions {
   /** Removed with everything in it; default: a new one below the temporary directory. */
@@ -98,7 +92,7 @@ export async function makeScene(options: SceneOptions = {}) {
   }
 }
 
-async function startParts(directory: string, small: boolean, layout: Layout): Promise<Parts> {
+async function startParts(directory: string, small: boolean, layout: Layout) {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
   layOut(layout, directory, rootDir)
@@ -186,12 +180,7 @@ async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }:
 }
 
 /** Directories that the node itself provides: a local volume, and the hostPath of every pod. */
-interface HostSources {
-  readonly local: string
-  readonly hostPath: string
-}
-
-function makeHostSources(directory: string): HostSources {
+function makeHostSources(directory: string) {
   const sources = { local: join(directory, 'host', 'archive'), hostPath: join(directory, 'host', 'logs') }
   mkdirSync(sources.local, { recursive: true })
   mkdirSync(join(sources.hostPath, 'shop'), { recursive: true })
@@ -201,7 +190,7 @@ function makeHostSources(directory: string): HostSources {
 }
 
 /** A pod as a kubelet leaves it when it runs. */
-async function setUpPod(driver: CsiDriver, { uid, volumes, others }: ScenePod, sources: HostSources) {
+async function setUpPod(driver: CsiDriver, { uid, volumes, others }: ScenePod, sources: Parts['sources']) {
   const disk = new OnDisk(driver.rootDir).podDirectory(uid)
   for (const volume of volumes) {
     const csi = { podUid: uid, specName: pvOf(volume), handle: handleOf(volume), nodeName: NODE }

@@ -2,7 +2,7 @@
  * A node whose kubelet is a unit of a real systemd and answers on its health port, beside a staged volume that it has forgotten:
  * what `volctl apply --stop-kubelet` is for. The built volctl runs in systemd's namespaces.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,8 +16,8 @@ import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { named, unitText } from '../systemd/kubelet-unit.ts'
-import { startSystemd, type TestSystemd, UNITS } from '../systemd/start.ts'
-import { environment, NODE, nodeObject, startNode, type TrustNode } from '../trust/node.ts'
+import { startSystemd, UNITS } from '../systemd/start.ts'
+import { environment, NODE, nodeObject, startNode } from '../trust/node.ts'
 import { familyOf } from '../trust/watched-run.ts'
 
 export const UNIT = 'kubelet.service'
@@ -38,38 +38,7 @@ export interface Run {
   readonly ended: Promise<Result>
 }
 
-export interface StopPlace extends AsyncDisposable {
-  readonly directory: string
-  readonly node: TrustNode
-  systemd: TestSystemd
-  /** The kubelet's command line. @param before what its shell runs first */
-  command(before?: string): string
-  /** As at the beginning: the kubelet runs, the volume is mounted, nothing was done yet. */
-  reset(): void
-  /** Writes a unit anew, and starts it anew. @param more lines of its section Service */
-  restart(command: string, more?: string): void
-  /** Removes a unit that was written. */
-  remove(unit: string): void
-  /** Runs a program in systemd's namespaces. */
-  inside(...args: readonly string[]): { readonly status: number | null; readonly stdout: string }
-  /** Mounts the forgotten volume, if it is not mounted. */
-  forget(): void
-  isMounted(): boolean
-  /** `active`, `inactive`, …; of the timer also `not-found`. */
-  state(unit?: string): string
-  /** Words of a command line of apply on this node. */
-  words(...flags: readonly string[]): string[]
-  /** Starts a program there; `run` has volctl as its child. */
-  start(...command: readonly string[]): Run
-  /** The same to its end. */
-  run(...words: readonly string[]): Promise<Result>
-  /** Of volctl itself, as systemd's namespace numbers it. */
-  pidOf(run: Run): string | undefined
-  /** Sends a signal to volctl itself. */
-  signal(run: Run, name: NodeJS.Signals): void
-  /** The lines of the journal that are not about an operation, by their types; a start with whether it runs. */
-  journal(): string[]
-}
+export type StopPlace = Awaited<ReturnType<typeof startStopPlace>>
 
 /** With a time that is short, and still long enough for two looks on a busy machine. */
 export const QUICK = ['--settle', '1s', '--max-downtime', '20s']
@@ -91,7 +60,7 @@ export function stopPlaceForAll(): () => StopPlace {
   return () => place
 }
 
-async function startStopPlace(directory: string): Promise<StopPlace> {
+async function startStopPlace(directory: string) {
   const node = await startNode(directory, { kubelet: 'none' })
   const booted = await startSystemd(directory)
   const port = await freePort()
@@ -105,42 +74,50 @@ require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '1
   )
   const kubelet = named(directory, 'kubelet', process.execPath)
   const device = `${node.root}/${DEVICE}`
-  const inside = (...args: readonly string[]) => {
+  /** Runs a program in systemd's namespaces. */
+  const inside = (...args: readonly string[]): SpawnSyncReturns<string> => {
     const [program = '', ...rest] = place.systemd.inside
     return spawnSync(program, [...rest, ...args], { encoding: 'utf8' })
   }
-  const place: StopPlace = {
+  const place = {
     directory,
     node,
     systemd: booted,
     inside,
+    /** The kubelet's command line. @param before what its shell runs first */
     command: (before = '') =>
       `/bin/bash -c '${before}exec ${kubelet} ${health} ${node.flags().join(' ')} --healthz-port=${port}'`,
-    restart: (command, more) => {
+    /** Writes a unit anew, and starts it anew. @param more lines of its section Service */
+    restart: (command: string, more?: string) => {
       place.systemd.unit(UNIT, unitText(command, more))
       place.systemd.systemctl('restart', UNIT)
     },
-    remove: (unit) => {
+    /** Removes a unit that was written. */
+    remove: (unit: string) => {
       rmSync(`${UNITS}/${unit}`)
       place.systemd.systemctl('daemon-reload')
     },
+    /** Mounts the forgotten volume, if it is not mounted. */
     forget: () => {
       if (place.isMounted()) return
       mkdirSync(device, { recursive: true })
       inside('mount', '-t', 'tmpfs', 'tmpfs', device)
     },
     isMounted: () => inside('mountpoint', '-q', device).status === 0,
+    /** `active`, `inactive`, …; of the timer also `not-found`. */
     state: (unit = UNIT) => {
       const shown = inside('systemctl', 'show', '--value', '--property=LoadState,ActiveState', unit).stdout.trim()
       const [load, active = ''] = shown.split('\n')
       return load === 'not-found' ? load : active
     },
-    words: (...flags) => [
+    /** Words of a command line of apply on this node. */
+    words: (...flags: readonly string[]) => [
       ...['apply', '--stop-kubelet', '--driver-gone', 'v/d', '--root-dir', node.root, '--node', NODE],
       ...(flags.includes('--kubeconfig') ? [] : ['--kubeconfig', node.api.kubeconfig('admin')]),
       ...flags,
     ],
-    start: (...command) => {
+    /** Starts a program there; `run` has volctl as its child. */
+    start: (...command: readonly string[]): Run => {
       const [program = '', ...rest] = [...place.systemd.inside, ...command]
       const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(directory) })
       const said = { stdout: '', stderr: '' }
@@ -161,13 +138,18 @@ require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '1
       }
       return { child, said: () => said.stderr, saying, ended }
     },
-    run: (...words) => place.start(VOLCTL, ...words).ended,
-    pidOf: ({ child }) => /^NSpid:.*\t(\d+)$/m.exec(textOf(`/proc/${volctlOf(child.pid ?? 0)}/status`))?.[1],
-    signal: (run, name) => {
+    /** The same to its end. */
+    run: (...words: readonly string[]): Promise<Result> => place.start(VOLCTL, ...words).ended,
+    /** Of volctl itself, as systemd's namespace numbers it. */
+    pidOf: ({ child }: Run) => /^NSpid:.*\t(\d+)$/m.exec(textOf(`/proc/${volctlOf(child.pid ?? 0)}/status`))?.[1],
+    /** Sends a signal to volctl itself. */
+    signal: (run: Run, name: NodeJS.Signals) => {
       const pid = volctlOf(run.child.pid ?? 0)
       if (pid !== undefined) process.kill(pid, name)
     },
-    journal: () => journalOf(),
+    /** The lines of the journal that are not about an operation, by their types; a start with whether it runs. */
+    journal: journalOf,
+    /** As at the beginning: the kubelet runs, the volume is mounted, nothing was done yet. */
     reset: () => {
       rmSync('/var/lib/volctl', { recursive: true, force: true })
       inside('systemctl', 'unmask', '--runtime', UNIT)

@@ -17,15 +17,7 @@ export const noSystemd = noRoot ?? (existsSync(SYSTEMD) ? undefined : 'there is 
 /** Where packages install their units: an administrator's take precedence, for example to mask one. */
 export const UNITS = '/usr/local/lib/systemd/system'
 
-export interface TestSystemd extends AsyncDisposable {
-  /** The words before a command that run it in systemd's namespaces. */
-  readonly inside: readonly string[]
-  systemctl(...args: readonly string[]): string
-  /** Writes a unit into UNITS, and has systemd read it. */
-  unit(name: string, text: string): void
-  /** Waits until a property of a unit has a value. */
-  until(unit: string, property: string, value: string): Promise<void>
-}
+export type TestSystemd = Awaited<ReturnType<typeof startSystemd>>
 
 /**
  * Everything below /run and /etc/systemd must already be the caller's own: systemd and the caller share it.
@@ -34,7 +26,7 @@ export interface TestSystemd extends AsyncDisposable {
  * @param again after an earlier one has ended, as after a reboot: units and what is enabled are still there
  * @throws Error with systemd's output, if systemd does not start
  */
-export async function startSystemd(directory: string, again = false): Promise<TestSystemd> {
+export async function startSystemd(directory: string, again = false) {
   const cgroup = makeCgroup(`${directory}/cgroup${again ? '-again' : ''}`)
   if (again) rmSync('/run/systemd', { recursive: true, force: true })
   else sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/usr/local/lib')
@@ -75,13 +67,16 @@ export async function startSystemd(directory: string, again = false): Promise<Te
       return stdout.trim()
     }
     return {
+      /** The words before a command that run it in systemd's namespaces. */
       inside,
       systemctl,
-      unit: (name, text) => {
+      /** Writes a unit into UNITS, and has systemd read it. */
+      unit: (name: string, text: string) => {
         writeFileSync(`${UNITS}/${name}`, text)
         systemctl('daemon-reload')
       },
-      until: async (unit, property, value) => {
+      /** Waits until a property of a unit has a value. */
+      until: async (unit: string, property: string, value: string) => {
         while (systemctl('show', '--value', `--property=${property}`, unit) !== value) await sleep(10)
       },
       [Symbol.asyncDispose]: stop,
@@ -119,14 +114,8 @@ exec unshare --pid --fork --kill-child --mount --cgroup --mount-proc sh -c '
 ' sh "$2" "$3"
 `
 
-interface Cgroup {
-  readonly path: string
-  /** Of the mount; "cgroup2" if the machine has only that. */
-  readonly options: string
-}
-
-/** A separate cgroup, in systemd's hierarchy, or in the only one. */
-function makeCgroup(mountPoint: string): Cgroup {
+/** A separate cgroup, in systemd's hierarchy, or in the only one. @returns options of the mount: "cgroup2" if the machine has only that */
+function makeCgroup(mountPoint: string) {
   mkdirSync(mountPoint)
   const named = 'none,name=systemd'
   const isOnly = spawnSync('mount', ['-t', 'cgroup', '-o', named, 'cgroup', mountPoint]).status !== 0
