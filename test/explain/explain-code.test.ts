@@ -1,14 +1,25 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { explainCode } from '../../src/core/explain/rule-book.ts'
-import type { Place } from '../../src/core/messages/code-entry.ts'
+import { ALL_CODES } from '../../src/core/messages/codes.ts'
 
-it.each<[code: string, appears: Place[], rules: string[]]>([
-  ['DriverUnavailable', ['blocked', 'waiting', 'problem'], ['S16', 'P87']],
-  ['Usage', ['error'], []],
-])('%s', (code, appears, rules) => {
-  const answer = explainCode(code)
-  expect(answer).toMatchObject({ kind: 'Code', code, rules })
-  expect(answer?.appears.map((each) => each.in)).toEqual(appears)
+describe('a code', () => {
+  it.each([
+    { code: 'PodGone', appears: ['reason'], rules: ['S3', 'S9'] },
+    { code: 'DriverUnavailable', appears: ['blocked', 'waiting', 'problem'], rules: ['S16', 'P87'] },
+    { code: 'NotBelieved', appears: ['problem', 'outcome', 'refusal', 'error'], rules: ['S32', 'S33'] },
+    { code: 'KubeletRunning', appears: ['waiting', 'outcome', 'refusal'], rules: ['S11'] },
+    { code: 'Usage', appears: ['error'], rules: [] },
+  ])('$code', ({ code, appears, rules }) => {
+    const answer = explainCode(code)
+    expect(answer).toMatchObject({ kind: 'Code', code, rules })
+    expect(answer?.appears.map((each) => each.in)).toEqual(appears)
+  })
+
+  it.each(ALL_CODES)('%s is explained', (code) => {
+    const answer = explainCode(code)
+    expect(answer?.meaning).not.toBe('')
+    expect(answer?.next).not.toBe('')
+  })
 })
 
 it.each(['driverunavailable', 'DriverUnavailabl', 'toString', ''])('"%s" is none', (word) =>

@@ -1,8 +1,10 @@
 /** The seam by which tests show volctl a node of theirs (src/core/node/places.ts) is open in their own bundle alone. */
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { givePlaces, places } from '../../src/core/node/places.ts'
+import { startVolctl } from '../cli/run-volctl.ts'
+import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { takeTestHost } from '../helpers/test-host.ts'
 
@@ -30,6 +32,19 @@ it('S34: nothing in src gives places but what the entry has given', () => {
     'src/core/node/places.ts',
     'src/main.ts',
   ])
+})
+
+it('S34: a shipped volctl reads its own journal, whatever VOLCTL_TEST_HOST names', async () => {
+  const directory = temporaryDirectory()
+  const journalDir = join(directory, 'journal')
+  mkdirSync(journalDir)
+  writeFileSync(join(journalDir, 'journal.jsonl'), 'no journal\n')
+  const host = join(directory, 'host.json')
+  writeFileSync(host, JSON.stringify({ journalDir }))
+  const shipped = await startVolctl(['journal', '-o', 'json'], { env: { VOLCTL_TEST_HOST: host } })
+  expect(shipped).toEqual(await startVolctl(['journal', '-o', 'json']))
+  const ofTests = await volctl(['journal', '-o', 'json'], { env: { VOLCTL_TEST_HOST: host } })
+  expect(ofTests).not.toEqual(shipped)
 })
 
 it("the tests' own node is never the machine's", () => {

@@ -6,6 +6,16 @@ const iscsi = { targetPortal: 'portal', iqn: 'iqn', lun: 1 }
 
 it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
   {
+    name: 'a claim',
+    source: { persistentVolumeClaim: { claimName: 'data' } },
+    volumes: [{ name: 'v', claim: 'data' }],
+  },
+  {
+    name: 'an ephemeral volume, whose claim is named after the pod',
+    source: { ephemeral: {} },
+    volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
+  },
+  {
     name: 'both, of which the controller takes the ephemeral one',
     source: { ephemeral: {}, persistentVolumeClaim: { claimName: 'data' } },
     volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
