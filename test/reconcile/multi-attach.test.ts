@@ -15,8 +15,8 @@ import { blocked, codes, kinds, plan, RUNNING, WANTS_PV_1, waits } from './plann
 const SINCE = '2026-11-21T09:00:00Z'
 
 /** Not attached here, and a pod wants it. */
-function wanting(accessModes: string[] = ['ReadWriteOnce']): NodeBuilder {
-  return node().persistentVolume('pv-1', { accessModes, attached: false }).livingPod(uid(2), 'app', WANTS_PV_1)
+function wanting(): NodeBuilder {
+  return node().persistentVolume('pv-1', { attached: false }).livingPod(uid(2), 'app', WANTS_PV_1)
 }
 
 function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): NodeBuilder {
