@@ -8,6 +8,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { once } from '../src/core/base/memoize.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FILE = 'budget.json'
@@ -42,24 +43,22 @@ export function measure(text: string): Figures {
 
 /** Of the files that git tracks. */
 export function figuresNow(): Budget {
-  const sums = { src: { lines: 0, tokens: 0, files: 0 }, test: { lines: 0, tokens: 0, files: 0 } }
-  const folders: Record<string, { lines: number; tokens: number }> = {}
+  const none = () => ({ lines: 0, tokens: 0 })
+  const sums = { src: { ...none(), files: 0 }, test: { ...none(), files: 0 } }
+  const folders = new Map<string, ReturnType<typeof none>>()
   for (const name of git(['ls-files', '-z', 'src', 'test']).split('\0').toSorted()) {
     if (!SOURCE.test(name) || !existsSync(join(ROOT, name))) continue
     const { lines, tokens } = measure(readFileSync(join(ROOT, name), 'utf8'))
     const [area, core, folder, below] = name.split('/')
-    const counted: { lines: number; tokens: number }[] = [area === 'src' ? sums.src : sums.test]
-    sums[area === 'src' ? 'src' : 'test'].files++
-    if (area === 'src' && core === 'core' && folder !== undefined && below !== undefined) {
-      folders[folder] ??= { lines: 0, tokens: 0 }
-      counted.push(folders[folder])
-    }
-    for (const each of counted) {
+    const sum = sums[area === 'src' ? 'src' : 'test']
+    sum.files++
+    const isOfRoom = area === 'src' && core === 'core' && folder !== undefined && below !== undefined
+    for (const each of isOfRoom ? [sum, once(folders, folder, none)] : [sum]) {
       each.lines += lines
       each.tokens += tokens
     }
   }
-  return { sums, folders }
+  return { sums, folders: Object.fromEntries(folders) }
 }
 
 export function budget(): Budget {

@@ -21,7 +21,7 @@ import {
 import Module from 'node:module'
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
-import { childPlugin, clientNodePlugin, oclifPlugin } from './esbuild-plugins.ts'
+import { childPlugin, PACKAGES } from './esbuild-plugins.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
 import { ruleEntries } from './rule-books.ts'
@@ -125,7 +125,7 @@ async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
     charset: 'ascii',
     absWorkingDir: root,
     logLevel: 'warning',
-    plugins: bundle === 'child.cjs' ? [childPlugin()] : [clientNodePlugin(), oclifPlugin()],
+    plugins: bundle === 'child.cjs' ? [childPlugin()] : [...PACKAGES],
     define: { VOLCTL_COMMIT: JSON.stringify(sourceCommit(root)) },
   }
 }
@@ -165,10 +165,8 @@ async function fillTests(folder: string): Promise<void> {
 function edit(path: string, from: string, to: string): void {
   const text = readFileSync(path, 'utf8')
   if (!text.includes(from)) throw new Error(`${path} has no ${from}`)
-  writeFileSync(
-    path,
-    text.replace(from, () => to),
-  )
+  const edited = text.replace(from, () => to)
+  writeFileSync(path, edited)
 }
 
 /** Built beside the folder and swapped in when complete: a volctl that starts meanwhile finds one or the other. */

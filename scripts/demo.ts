@@ -21,7 +21,6 @@ const root = join(import.meta.dirname, '..')
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 /** How the names of such directories begin. */
 const DIRECTORIES = 'volctl-demo-'
-const NO_PAGER = '--no-pager'
 const TO_REMEMBER = `
 On a node, as root:
   volctl plan                   # what is wrong, and what to type
@@ -98,8 +97,7 @@ async function inside(own: string): Promise<number> {
 }
 
 async function story(scene: Scene, signal: AbortSignal): Promise<number> {
-  const run = (shown: readonly string[], ...more: readonly string[]): Promise<void> =>
-    runVolctl(shown, more, scene.env, signal)
+  const run = (...shown: readonly string[]): Promise<void> => runVolctl(shown, scene.env, signal)
   await scene.breakIt((line) => {
     signal.throwIfAborted()
     say(line)
@@ -107,33 +105,28 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   const before = JSON.stringify(scene.contentHashes())
   const { uid } = scene.pods.db
   const line = `orphaned pod "${uid}" found, but volume paths are still present on disk`
-  await run(['plan'], NO_PAGER)
-  await run(['explain', line], NO_PAGER)
-  await run(['apply', '--orphans', '--yes'])
-  await run(['status'], NO_PAGER)
+  await run('plan')
+  await run('explain', line)
+  await run('apply', '--orphans', '--yes')
+  await run('status')
   const unchanged = JSON.stringify(scene.contentHashes()) === before
   say(unchanged ? '\nThe content of every volume is unchanged.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
   return unchanged ? 0 : 1
 }
 
-/**
- * Echoes a command and runs it. It reads nothing: a person may be there or not.
- *
- * @param more arguments for this script alone, which are not echoed
- * @throws Failed
- */
+/** Echoes a command and runs it. It reads nothing: a person may be there or not. @throws Failed */
 async function runVolctl(
   shown: readonly string[],
-  more: readonly string[],
   env: Readonly<Record<string, string>>,
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted()
-  const args = [...shown, ...more]
   const typed = (words: readonly string[]): string =>
     ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
   // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
   const brief = shown[0] === 'apply'
+  // For this script alone, and not echoed.
+  const args = brief ? shown : [...shown, '--no-pager']
   say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first is left out' : ''}`)
   const options = { cwd: root, env: { ...process.env, ...env } }
   const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
@@ -157,8 +150,7 @@ async function onSnapshot(): Promise<number> {
   say('on which three pods were deleted while the kubelet was down.')
   const snapshot = join('test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
   try {
-    for (const args of [['plan'], ['plan', '--orphans']])
-      await runVolctl([...args, '--snapshot', snapshot], [NO_PAGER], {})
+    for (const args of [['plan'], ['plan', '--orphans']]) await runVolctl([...args, '--snapshot', snapshot], {})
     return 0
   } catch (error) {
     return failed(error)

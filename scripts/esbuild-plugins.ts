@@ -1,70 +1,37 @@
 /** What makes packages cheap to bundle and to load. */
-import type { Plugin, PluginBuild } from 'esbuild'
-
-/** Names that are imported, by package; `default` if the package itself is imported. */
-type LazyPackages = Readonly<Record<string, readonly string[]>>
-
-/** What client-node's files import. */
-const CLIENT_NODE_LAZY: LazyPackages = {
-  hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
-  socks: ['SocksClient'],
-  'socks-proxy-agent': ['SocksProxyAgent'],
-  undici: ['Agent', 'ProxyAgent', 'fetch'],
-}
-
-/** File and class of each way to log in. */
-const LOGINS: Readonly<Record<string, string>> = {
-  azure_auth: 'AzureAuth',
-  exec_auth: 'ExecAuth',
-  file_auth: 'FileAuth',
-  gcp_auth: 'GoogleCloudPlatformAuth',
-  oidc_auth: 'OpenIDConnectAuth',
-}
+import type { Plugin } from 'esbuild'
 
 const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
+
+/** What a way to log in becomes. */
+const noLogin = (name: string): string => `export class ${name} { isAuthProvider() { return false } }`
 
 /**
  * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's support of SOCKS proxies, cheap to bundle and to load.
  *
- * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each start.
+ * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB.
  * So here
  *   - the generated index, as config.js imports it, becomes the two small files whose names it uses;
  *   - its ways to log in are left out, since some start programs and open files: volctl has its own (S33);
- *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
  *   - undici, which only client-node's own requests use and volctl never makes, and hpagent, for proxies of HTTP, which
- *     Node.js knows itself, are left outside the bundle. This depends on client-node's internals:
+ *     Node.js knows itself, are left out. This depends on client-node's internals:
  *     test/kube/esbuild-client-node.test.ts connects with the bundle through a proxy of SOCKS.
  */
-export function clientNodePlugin(): Plugin {
-  return {
-    name: 'client-node',
-    setup(build) {
-      build.onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ importer, resolveDir }) =>
-        CLIENT_NODE.test(importer) ? { path: 'gen', namespace: 'client-node-gen', pluginData: resolveDir } : null,
-      )
-      build.onLoad({ filter: /.*/, namespace: 'client-node-gen' }, ({ pluginData }) => ({
-        contents: `export { createConfiguration } from './gen/configuration.js'\nexport { ServerConfiguration } from './gen/servers.js'\n`,
-        resolveDir: String(pluginData),
-      }))
-
-      build.onResolve({ filter: /^\.\/[a-z]+_auth\.js$/ }, ({ path, importer }) =>
-        CLIENT_NODE.test(importer) ? { path: path.slice(2, -3), namespace: 'client-node-login' } : null,
-      )
-      build.onLoad({ filter: /.*/, namespace: 'client-node-login' }, ({ path }) => ({
-        contents: `export class ${LOGINS[path]} { isAuthProvider() { return false } }`,
-      }))
-
-      loadLazily(build, 'client-node-lazy', CLIENT_NODE, CLIENT_NODE_LAZY)
-      build.onResolve({ filter: /^(hpagent|undici)$/, namespace: 'client-node-lazy' }, ({ path }) => ({
-        path,
-        external: true,
-      }))
-    },
-  }
+const INSTEAD_IN_CLIENT_NODE = {
+  './gen/index.js': `export { createConfiguration } from './gen/configuration.js'\nexport { ServerConfiguration } from './gen/servers.js'`,
+  './azure_auth.js': noLogin('AzureAuth'),
+  './exec_auth.js': noLogin('ExecAuth'),
+  './file_auth.js': noLogin('FileAuth'),
+  './gcp_auth.js': noLogin('GoogleCloudPlatformAuth'),
+  './oidc_auth.js': noLogin('OpenIDConnectAuth'),
+  hpagent: '',
+  undici: '',
 }
 
-/** What oclif's files import. */
-const OCLIF_LAZY: LazyPackages = {
+const OCLIF = /[\\/]@oclif[\\/]core[\\/]/
+
+/** Names that oclif's files import, by package; `default` if the package itself is imported. */
+const OCLIF_LAZY = {
   ansis: ['default'],
   'clean-stack': ['default'],
   ejs: ['default'],
@@ -80,7 +47,7 @@ const OCLIF_LAZY: LazyPackages = {
  * would only rename the platform, its spinner, the search for plugins, commands and their settings on the disk (src/main.ts), and the
  * comparison of Node.js' version, which the launcher switches off.
  */
-const LEFT_OUT: Readonly<Record<string, string>> = {
+const OCLIF_LEFT_OUT = {
   'cli-spinners': `module.exports = { dots2: { frames: [''] } }`,
   debug: 'module.exports = () => () => undefined',
   lilconfig: '',
@@ -90,22 +57,35 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'wsl-utils': 'exports.isWsl = false',
 }
 
-const OCLIF = /[\\/]@oclif[\\/]core[\\/]/
-
 /**
  * Makes oclif cheap to load. Its modules immediately require packages that only some commands need: templates for help, performance
  * hooks. Here each becomes a module of getters: the real one is bundled as well, but evaluated when first used. What it never needs here
  * is left out. test/cli/volctl.test.ts runs all code that uses them.
  */
-export function oclifPlugin(): Plugin {
+const INSTEAD_IN_OCLIF = {
+  ...Object.fromEntries(Object.entries(OCLIF_LAZY).map(([name, keys]) => [name, gettersOf(name, keys)])),
+  ...OCLIF_LEFT_OUT,
+}
+
+/** Packages as volctl needs them. */
+export const PACKAGES: readonly Plugin[] = [
+  replacing('client-node', CLIENT_NODE, INSTEAD_IN_CLIENT_NODE),
+  replacing('oclif', OCLIF, INSTEAD_IN_OCLIF),
+]
+
+/** @param importers files for which a module of this name has that text */
+function replacing(name: string, importers: RegExp, modules: Readonly<Record<string, string>>): Plugin {
+  const names = new RegExp(`^(${Object.keys(modules).map(RegExp.escape).join('|')})$`)
   return {
-    name: 'oclif',
+    name,
     setup(build) {
-      loadLazily(build, 'oclif-lazy', OCLIF, OCLIF_LAZY)
-      build.onResolve({ filter: new RegExp(`^(${Object.keys(LEFT_OUT).join('|')})$`) }, ({ path, importer }) =>
-        OCLIF.test(importer) ? { path, namespace: 'oclif-left-out' } : null,
+      build.onResolve({ filter: names }, ({ path, importer, resolveDir }) =>
+        importers.test(importer) ? { path, namespace: name, pluginData: resolveDir } : null,
       )
-      build.onLoad({ filter: /.*/, namespace: 'oclif-left-out' }, ({ path }) => ({ contents: LEFT_OUT[path] ?? '' }))
+      build.onLoad({ filter: /.*/, namespace: name }, ({ path, pluginData }) => ({
+        contents: modules[path] ?? '',
+        resolveDir: String(pluginData),
+      }))
     },
   }
 }
@@ -119,19 +99,6 @@ export function childPlugin(): Plugin {
         contents: 'export const remedyOf = () => undefined',
       })),
   }
-}
-
-/** For files whose path fits `importers`, each package becomes a module of getters, in a separate namespace. */
-function loadLazily(build: PluginBuild, namespace: string, importers: RegExp, lazy: LazyPackages): void {
-  const packages = new RegExp(`^(${Object.keys(lazy).join('|')})$`)
-  build.onResolve({ filter: packages }, ({ path, importer, resolveDir }) =>
-    importers.test(importer) ? { path, namespace, pluginData: resolveDir } : null,
-  )
-  build.onLoad({ filter: /.*/, namespace }, ({ path, pluginData }) => ({
-    contents: gettersOf(path, lazy[path] ?? []),
-    resolveDir: String(pluginData),
-    loader: 'js',
-  }))
 }
 
 /** A CommonJS module whose exports are getters: an import of one of them compiles to an access at the place of use. */

@@ -13,17 +13,7 @@ export interface Timed {
   readonly after?: () => void
 }
 
-/** Of a subject to its peer, over the rounds. */
-export interface Ratio {
-  readonly rounds: number
-  readonly median: number
-  readonly least: number
-  readonly most: number
-  /** Medians, in `unit`. */
-  readonly subject: number
-  readonly peer: number
-  readonly unit: 'ms' | 'MB'
-}
+export type Ratio = ReturnType<typeof ratio>
 
 /** One demand, and what was measured. */
 export interface Row {
@@ -47,8 +37,8 @@ export async function compared(subject: Timed, peer: Timed, rounds: number): Pro
   return ratio(...found, 'ms')
 }
 
-/** @param peer as many values as the subject has */
-export function ratio(subject: readonly number[], peer: readonly number[], unit: Ratio['unit']): Ratio {
+/** Of a subject to its peer, over the rounds, and medians of both. @param peer as many values as the subject has */
+export function ratio(subject: readonly number[], peer: readonly number[], unit: 'ms' | 'MB') {
   const each = subject.map((value, round) => value / (peer[round] ?? Number.NaN))
   return {
     rounds: subject.length,

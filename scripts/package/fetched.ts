@@ -69,14 +69,8 @@ function npmPackage(
   })
 }
 
-export interface Library {
-  /** The name by which Node.js asks for it. */
-  readonly file: string
-  readonly path: string
-}
-
-/** The three libraries that Node.js needs beyond glibc. */
-export async function nodeLibraries(arch: Arch): Promise<readonly Library[]> {
+/** The three libraries that Node.js needs beyond glibc, by the names by which it asks for them. */
+export async function nodeLibraries(arch: Arch): Promise<readonly { readonly file: string; readonly path: string }[]> {
   return await Promise.all(
     LIBRARIES.map(async (library) => {
       const folder = await debianFolder(library, arch)
