@@ -25,7 +25,7 @@ export function ago(minutes: number): string {
   return new Date(Date.now() - minutes * 60_000).toISOString()
 }
 
-function lease(namespace: string, name: string, minutes: number): object {
+export function lease(namespace: string, name: string, minutes: number): object {
   return {
     kind: 'Lease',
     metadata: { namespace, name },

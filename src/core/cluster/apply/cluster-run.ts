@@ -44,23 +44,29 @@ interface ClusterRunParts {
   readonly signal: AbortSignal | undefined
 }
 
+const NO_OBJECTS = { nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
+
 export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
   /** At the whole cluster, with which the apply began; and what was read again since then in the place of the same. */
   #known: Look
   readonly #wasDead: boolean
+  /** Drivers and their attachers at the first look, judged by its clock: what is read again has no later leases of them. */
+  readonly drivers: ClusterContext
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
-    this.#known = { state, facts: clusterFacts(state, parts.options.settleMs) }
-    this.#wasDead = this.#known.facts.controller.state === 'dead'
+    const facts = clusterFacts(state, parts.options.settleMs)
+    this.#known = { state, facts }
+    this.#wasDead = facts.controller.state === 'dead'
+    this.drivers = new ClusterContext({ ...state, ...NO_OBJECTS }, parts.options, facts)
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
     const { state, facts } = this.#known
-    this.#known = { facts, state: { ...state, nodes: [], pods: [], claims: [], volumes: [], attachments: [] } }
+    this.#known = { facts, state: { ...state, ...NO_OBJECTS } }
   }
 
   /** Of its pods the first. */
@@ -126,8 +132,7 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     run.intend([operation])
     const { creates } = operation
     const ask = creates === undefined ? await remove(run, operation) : await create(run, operation, creates)
-    const nobody = whyNoAttacher(run.contextOf(operation, look), operation.volume.driver)
-    return { ended: finish(run, operation, ask, nobody) }
+    return { ended: finish(run, operation, ask) }
   } catch (error) {
     run.settleFailed(planned, error)
     return { ended: Promise.resolve() }
@@ -227,19 +232,11 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
   )
 }
 
-/**
- * Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes.
- *
- * @param nobody why nobody may be there to attach or detach
- */
-async function finish(
-  run: ClusterRun,
-  operation: ClusterOperation,
-  ask: Ask,
-  nobody: string | undefined,
-): Promise<void> {
+/** Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes. */
+async function finish(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
   const { attachment, volume, message } = operation
+  const nobody = whyNoAttacher(run.drivers, volume.driver)
   const until = performance.now() + timeoutMs
   let told: string | undefined
   try {
