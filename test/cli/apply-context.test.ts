@@ -1,6 +1,7 @@
 /** What an apply asks again right before it acts: of both credentials (S2). */
 import { expect, it } from 'vitest'
 import { applyContext } from '../../src/core/cli/apply-context.ts'
+import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect } from '../kube/connect.ts'
 
@@ -35,10 +36,19 @@ it("S2: a detach is judged by the pods that volctl's credential is shown, and by
       capturedAt: '2026-11-21T12:00:00Z',
       nodeName,
       rootDir: '/r',
+      bootTime: '2026-11-21T11:00:00Z',
+      tree: [{ path: 'pods/uid-old', type: 'dir', mtime: Date.parse('2026-11-20T11:00:00Z') / 1000 }],
     }
     const node = { nodeName, runtime, processes: () => ({ podUids: [], nestedUids: [] }) }
-    const { witness } = applyContext({ client, kubeletClient, node, snapshot } as never, { options: {} } as never)
-    expect((await witness()).listed).toEqual(new Set(['uid-a', 'uid-hidden']))
+    const mounts = parseMountinfo('')
+    const asked = async (of: object) => {
+      const look = { client, kubeletClient, node: { ...node, ...of }, snapshot, mounts }
+      return await applyContext(look as never, { options: {} } as never).witness()
+    }
+    expect((await asked({})).listed).toEqual(new Set(['uid-a', 'uid-hidden']))
+    // S9: a runtime that does not answer shows of no pod that it does not run, but for what is older than this boot.
+    const silent = await asked({ runtime: async () => ({ source: 'cri', error: 'refused', pods: [] }) })
+    expect(['uid-a', 'uid-old'].map((uid) => silent.blindFor?.(uid) !== undefined)).toEqual([true, false])
   } finally {
     client.close()
     kubeletClient.close()

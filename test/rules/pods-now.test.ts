@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import { wantedAgain } from '../../src/core/rules/api-now.ts'
+import { unfinished, wantedAgain } from '../../src/core/rules/api-now.ts'
 import { type MachineFacts, NOT_ASKED, type Witness } from '../../src/core/rules/machine-facts.ts'
 import { verdictOf } from '../../src/core/rules/rules.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
@@ -32,9 +32,11 @@ async function outcome(kind: 'UnmountVolume' | 'RemoveOrphanPodDir' = 'UnmountVo
 describe('pods (S3, S5, S9)', () => {
   const alive = new Set([POD])
   const listed = new Set([POD])
+  const blindFor = () => 'the container runtime did not answer'
   it.each([
     { name: 'gone', witness: gone, want: 'done' },
     { name: 'a container appeared (T142)', witness: { ...gone, alive }, want: 'refused PodStillRunning' },
+    { name: 'nobody sees whether it runs', witness: { ...gone, blindFor }, want: 'refused AlivenessUnknown' },
     { name: 'listed again', witness: { ...gone, listed, apiPods: [pod()] }, want: 'refused WantedAgain' },
     { name: 'listed under another UID', witness: { ...gone, listed }, want: 'refused WantedAgain' },
     { name: 'being deleted', witness: { ...gone, listed, apiPods: [pod({ deleted: true })] }, want: 'done' },
@@ -48,6 +50,11 @@ describe('pods (S3, S5, S9)', () => {
     fixture.witness = witness
     expect(await outcome()).toBe(want)
     expect(fixture.host.log.length > 0).toBe(want === 'done')
+  })
+
+  it('one that is being deleted counts as finished only where it is seen not to run', () => {
+    const witness = { ...gone, apiPods: [pod({ deleted: true })] }
+    expect([unfinished(witness), unfinished({ ...witness, blindFor })]).toMatchObject([[], [{}]])
   })
 
   it('keeps the directory of a pod that the API still knows, finished or not', async () => {

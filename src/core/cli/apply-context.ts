@@ -96,8 +96,8 @@ function guardsLifted(options: PlanOptions): unknown {
 }
 
 /**
- * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
- * cannot prove its sight does not count (S9).
+ * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a pod of which no
+ * witness proves that it does not run may run (S9).
  */
 async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const { node, snapshot } = latest
@@ -106,7 +106,7 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   // S9: below a container, or a user's own service manager.
   const nested = processes?.nestedUids ?? []
   const listed = new Set([...lists.mine, ...lists.its].flatMap(namedUids))
-  const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
+  const isKnown = (uid: string): boolean => listed.has(uid) || knownPods(lastInputs(latest)).has(uid)
   // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
@@ -114,16 +114,13 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
     ...omitUndefined({ api, kubelet }),
     ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
-  const [blind] = witnesses.problems
-  if (blind !== undefined) {
-    throw new VolctlError(blind.code, blind.message, { hint: blind.hint })
-  }
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), lastInputs(latest))
   // What is undone is always of a pod that this node knows: none of its processes is another kubelet's (S9).
   const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
   return {
     listed,
     alive: new Set([...(processes?.podUids ?? []), ...nested, ...byRuntime]),
+    blindFor: witnesses.blindFor,
     apiPods: lists.mine,
   }
 }
@@ -146,7 +143,7 @@ async function renewedLease({ client, kubeletClient, node, snapshot }: Collected
   return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
 }
 
-const knownAtLastLook = memoize((look: CollectedNode) => knownPods(new ActualInputs(look)))
+const lastInputs = memoize((look: CollectedNode) => new ActualInputs(look))
 
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)

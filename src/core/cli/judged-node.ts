@@ -58,6 +58,7 @@ function witnessOf({ snapshot, mounts }: NodeState): Witness {
   return {
     listed: new Set(),
     alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
+    blindFor: witnesses.blindFor,
     apiPods: api?.pods ?? [],
   }
 }

@@ -47,6 +47,8 @@ function podIsBack(uid: string, { operation: { kind }, witness }: MachineFacts):
       hint: 'Stop its containers; then plan again.',
     }
   }
+  const blind = witness.blindFor?.(uid)
+  if (blind !== undefined) return { code: 'AlivenessUnknown', message: `pod ${uid} may still run: ${blind}` }
   const pods = podsOf(witness).get(uid)
   if (pods === undefined && !witness.listed.has(uid)) return undefined
   if (kind === 'RemoveOrphanPodDir') {
@@ -70,8 +72,9 @@ const podsOf = memoize((witness: Witness): ReadonlyMap<string, readonly Pod[]> =
   return pods
 })
 
-function isFinished(pod: Pod, { alive }: Witness): boolean {
-  return (isTerminating(pod) || isTerminalPhase(pod)) && !protectedUids(pod).some((uid) => alive.has(uid))
+function isFinished(pod: Pod, { alive, blindFor }: Witness): boolean {
+  const mayRun = (uid: string): boolean => alive.has(uid) || blindFor?.(uid) !== undefined
+  return (isTerminating(pod) || isTerminalPhase(pod)) && !protectedUids(pod).some(mayRun)
 }
 
 /** S22: the pod must be in a fresh list, must not be terminating or finished, and must want this very volume. */

@@ -118,6 +118,8 @@ export interface Witness {
   readonly listed: ReadonlySet<string>
   /** UIDs of pods with a sandbox, a container or a process that counts as alive. */
   readonly alive: ReadonlySet<string>
+  /** Why a pod without signs of life may still run (S9). Absent: the witnesses see every pod. */
+  readonly blindFor?: (uid: string) => string | undefined
   readonly apiPods: readonly Pod[]
 }
 

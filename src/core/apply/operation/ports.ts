@@ -92,7 +92,7 @@ export interface ApplyContext extends Questions {
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */
   renewedLease?(): Promise<string | undefined>
-  /** Rejects if a witness cannot prove that it sees the pods: then nothing is touched (S9). */
+  /** Rejects where the pods cannot be listed: then nothing is touched (S3). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
   csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>

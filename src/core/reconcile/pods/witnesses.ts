@@ -13,8 +13,10 @@ export type Witnesses = ReturnType<typeof judgeWitnesses>
 /**
  * Judges the witnesses. A runtime counts only if it lists a pod that is known to run, or if no pod is known to run. If a runtime
  * that should be there does not answer, a pod may run unless all of its directory is older than this boot.
+ *
+ * @param disk a look at the disk, where the witnesses were asked later than that
  */
-export function judgeWitnesses(inputs: ActualInputs) {
+export function judgeWitnesses(inputs: ActualInputs, disk = inputs) {
   const { snapshot } = inputs
   const processes = podsWithProcesses(inputs)
   const byRuntime = new Map<string, string[]>()
@@ -39,7 +41,7 @@ export function judgeWitnesses(inputs: ActualInputs) {
     ],
     /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
     blindFor: (uid: string): string | undefined =>
-      blindness === undefined || olderThanBoot(inputs, uid)
+      blindness === undefined || olderThanBoot(disk, uid)
         ? undefined
         : `${blindness.short}, and the pod's directory was changed after this boot`,
     problems: blindness === undefined ? [] : [problemOf(blindness)],
