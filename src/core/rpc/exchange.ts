@@ -16,10 +16,14 @@ export interface Exchange {
   readonly receiveLimit: number
 }
 
-/** The result: a gRPC status with the body before it, or an end of the stream without a status. */
-type Reply =
-  | { readonly kind: 'status'; readonly status: number; readonly message: string; readonly body: Buffer }
-  | { readonly kind: 'broken'; readonly code: GrpcCode; readonly details: string; readonly cause?: unknown }
+/** How a call ended: with the server's status, or with the one that corresponds to an end of the stream without a status. */
+interface Reply {
+  readonly code: GrpcCode
+  readonly details: string
+  /** What came before the server's status. */
+  readonly body?: Buffer
+  readonly cause?: unknown
+}
 
 /** Room for an answer of the maximum size without waiting for window updates. */
 const WINDOW_BYTES = 1024 * 1024
@@ -44,7 +48,7 @@ export function exchange(call: Exchange): Promise<Reply> {
   try {
     socket = connectUnixSocket(call.socketPath)
   } catch (error) {
-    return Promise.resolve(broken(statusOfConnection(error), error))
+    return Promise.resolve(statusOfConnection(error))
   }
   const session = connectHttp2('http://localhost', {
     createConnection: () => socket,
@@ -82,7 +86,7 @@ export function exchange(call: Exchange): Promise<Reply> {
     failure ??= error
   })
   // A session that breaks before its stream was sent ends the stream only later, or never.
-  session.on('close', () => settle(broken(statusOfConnection(failure), failure)))
+  session.on('close', () => settle(statusOfConnection(failure)))
   stream.on('error', (error) => {
     failure ??= error
   })
@@ -105,21 +109,20 @@ export function exchange(call: Exchange): Promise<Reply> {
     const given = source['grpc-status']
     if (given !== undefined) {
       // To JavaScript an empty text is the number 0, which would be OK.
-      const status = /^\d{1,9}$/.test(String(given)) ? Number(given) : UNKNOWN
+      const code = grpcCodeName(/^\d{1,9}$/.test(String(given)) ? Number(given) : UNKNOWN)
       // The server knows the deadline, too, and may be first to notice that it has passed.
-      if (grpcCodeName(status) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
-        return deadlineExceeded(call.deadline)
+      if (code === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0) return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
-      return { kind: 'status', status, message: String(message ?? ''), body: received.all() }
+      return { code, details: decodeGrpcMessage(String(message ?? '')), body: received.all() }
     }
     const httpStatus = headers[':status']
     const contentType = headers['content-type'] ?? ''
     if (httpStatus !== undefined && (httpStatus !== 200 || !contentType.startsWith('application/grpc'))) {
-      return broken(statusOfHttp(httpStatus, contentType))
+      return statusOfHttp(httpStatus, contentType)
     }
     // Node closes the streams of a broken connection as cancelled, without a frame from the server.
-    if (socket.destroyed || session.destroyed || session.closed) return broken(statusOfConnection(failure), failure)
-    return broken(statusOfReset(stream.rstCode))
+    if (socket.destroyed || session.destroyed || session.closed) return statusOfConnection(failure)
+    return statusOfReset(stream.rstCode)
   }
   return promise
 }
@@ -127,16 +130,12 @@ export function exchange(call: Exchange): Promise<Reply> {
 /** The number of the status that says nothing. */
 const UNKNOWN = 2
 
-function broken({ code, details }: { code: GrpcCode; details: string }, cause?: unknown): Reply {
-  return { kind: 'broken', code, details, cause }
-}
-
 function deadlineExceeded(deadline: Deadline): Reply {
-  return { kind: 'broken', code: 'DEADLINE_EXCEEDED', details: `no answer within ${deadline.totalMs / 1000} s` }
+  return { code: 'DEADLINE_EXCEEDED', details: `no answer within ${deadline.totalMs / 1000} s` }
 }
 
 function tooLarge(limit: number): Reply {
-  return { kind: 'broken', code: 'RESOURCE_EXHAUSTED', details: `the answer is larger than ${limit} bytes` }
+  return { code: 'RESOURCE_EXHAUSTED', details: `the answer is larger than ${limit} bytes` }
 }
 
 /**
@@ -183,12 +182,6 @@ export function encodeTimeout(ms: number): string {
   return whole < 1e8 ? `${whole}m` : `${Math.min(Math.ceil(whole / 1000), 99_999_999)}S`
 }
 
-/** The gRPC status for an end of the stream without one. */
-interface TransportStatus {
-  readonly code: GrpcCode
-  readonly details: string
-}
-
 /** HTTP statuses that gRPC maps to a status; every other one is UNKNOWN. */
 const BY_HTTP_STATUS: Readonly<Record<number, GrpcCode>> = {
   400: 'INTERNAL',
@@ -219,7 +212,7 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was closed',
 }
 
-export function statusOfHttp(status: number, contentType: string): TransportStatus {
+function statusOfHttp(status: number, contentType: string): Reply {
   if (status !== 200) return { code: BY_HTTP_STATUS[status] ?? 'UNKNOWN', details: `HTTP status ${status}` }
   return {
     code: 'UNKNOWN',
@@ -227,7 +220,7 @@ export function statusOfHttp(status: number, contentType: string): TransportStat
   }
 }
 
-export function statusOfReset(resetCode: number): TransportStatus {
+function statusOfReset(resetCode: number): Reply {
   return {
     code: BY_RESET_CODE[resetCode] ?? 'INTERNAL',
     details: `the server reset the call (HTTP/2 code ${resetCode})`,
@@ -235,9 +228,9 @@ export function statusOfReset(resetCode: number): TransportStatus {
 }
 
 /** A connection that failed or broke: UNAVAILABLE, as for the kubelet's client (C5). */
-export function statusOfConnection(error: unknown): TransportStatus {
-  const reason = SOCKET_REASONS[errnoOf(error) ?? '']
-  return { code: 'UNAVAILABLE', details: reason ?? (error ? errorMessage(error) : 'the connection was closed') }
+function statusOfConnection(cause: unknown): Reply {
+  const reason = SOCKET_REASONS[errnoOf(cause) ?? '']
+  return { code: 'UNAVAILABLE', details: reason ?? (cause ? errorMessage(cause) : 'the connection was closed'), cause }
 }
 
 /**

@@ -14,8 +14,8 @@ import { firstCharacters } from '../base/first-characters.ts'
 import { memoize } from '../base/memoize.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import { decodeFrame, decodeGrpcMessage, encodeFrame, exchange } from './exchange.ts'
-import { type Deadline, type GrpcCode, GrpcError, grpcCodeName } from './grpc-status.ts'
+import { decodeFrame, encodeFrame, exchange } from './exchange.ts'
+import { type Deadline, type GrpcCode, GrpcError } from './grpc-status.ts'
 
 export interface CallOptions {
   readonly deadline: Deadline
@@ -53,18 +53,16 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
     // A cause that says the same would have the secrets.
     return new GrpcError(status, details, details === said ? { ...about, cause } : about)
   }
-  const reply = await exchange({
+  const { code, details, body, cause } = await exchange({
     socketPath,
     path: `/${method.parent.typeName}/${method.name}`,
     body: encodeFrame(toBinary(method.input, create(method.input, request))),
     deadline: options.deadline,
     receiveLimit,
   })
-  if (reply.kind === 'broken') throw failure(reply.code, reply.details, reply.cause)
-  const code = grpcCodeName(reply.status)
-  if (code !== 'OK') throw failure(code, decodeGrpcMessage(reply.message))
+  if (code !== 'OK' || body === undefined) throw failure(code, details, cause)
   try {
-    const message = decodeFrame(reply.body)
+    const message = decodeFrame(body)
     requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
     // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
