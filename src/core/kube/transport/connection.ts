@@ -1,13 +1,9 @@
 /** How an API server is reached, and with which identity. */
-import { Agent as PlainAgent } from 'node:http'
-import { Agent, type RequestOptions } from 'node:https'
+import type { Agent as PlainAgent } from 'node:http'
+import type { Agent, RequestOptions } from 'node:https'
 import { BlockList, isIP } from 'node:net'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { environment } from '../../trust/environment.ts'
-
-// Agents whose connections end with the request that they were made for. A request of Node.js only owns its socket once it is
-// connected. While it is being connected through a proxy, an abandoned request would leave the connection open to a proxy that
-// never answers.
 
 const ENDING = Symbol('ending')
 
@@ -16,27 +12,21 @@ export function endingWith(signal: AbortSignal): RequestOptions {
   return { [ENDING]: signal } as RequestOptions
 }
 
-type Make = Agent['createConnection']
-type MakeArguments = Parameters<Make>
-
-/** Connects as Node.js does, with or without a proxy; with one, the socket to the proxy is returned. */
-function madeEnding(make: (...args: MakeArguments) => ReturnType<Make>, ...[options, callback]: MakeArguments) {
-  const socket = make(options, callback)
-  const { [ENDING]: signal } = options as { [ENDING]?: AbortSignal }
-  signal?.addEventListener('abort', () => socket?.destroy(), { once: true })
-  return socket
-}
-
-export class EndingAgent extends Agent {
-  override createConnection(...args: MakeArguments): ReturnType<Make> {
-    return madeEnding((...given) => super.createConnection(...given), ...args)
+/**
+ * The agent, whose connections end with the request that they were made for. A request of Node.js only owns its socket once it is
+ * connected. While it is being connected through a proxy, an abandoned request would leave the connection open to a proxy that
+ * never answers.
+ */
+export function ending<Pool extends PlainAgent>(agent: Pool): Pool {
+  const connect = agent.createConnection.bind(agent)
+  agent.createConnection = (options, callback) => {
+    // With a proxy, the socket to the proxy.
+    const socket = connect(options, callback)
+    const { [ENDING]: signal } = options as { [ENDING]?: AbortSignal }
+    signal?.addEventListener('abort', () => socket?.destroy(), { once: true })
+    return socket
   }
-}
-
-export class EndingPlainAgent extends PlainAgent {
-  override createConnection(...args: MakeArguments): ReturnType<Make> {
-    return madeEnding((...given) => super.createConnection(...given), ...args)
-  }
+  return agent
 }
 
 /** Where a credential came from, as in `api.credential`, unless it is a node's identity. */

@@ -8,13 +8,13 @@
  * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
  */
 import { once } from 'node:events'
-import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
-import { type Agent, type RequestOptions, request } from 'node:https'
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type Budget, collect } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
-import { bare, type ConnectionOptions, EndingAgent, EndingPlainAgent, endingWith, isLoopback } from './connection.ts'
+import { bare, type ConnectionOptions, ending, endingWith, isLoopback } from './connection.ts'
 
 export interface Answer {
   readonly status: number
@@ -109,17 +109,12 @@ function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | Pla
   // Whether it is used is decided already: there are no exceptions.
   const proxied = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
   const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxied }
-  if (server.protocol !== 'https:') return new EndingPlainAgent(pool)
+  if (server.protocol !== 'https:') return ending(new PlainAgent(pool))
   // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
     ...omitUndefined({ cert, key }),
   })
-  return new EndingAgent({
-    ...pool,
-    secureContext,
-    ...omitUndefined({ servername }),
-    // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
-    rejectUnauthorized,
-  })
+  // rejectUnauthorized is set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
+  return ending(new Agent({ ...pool, secureContext, ...omitUndefined({ servername }), rejectUnauthorized }))
 }
