@@ -1,12 +1,7 @@
 /** Upstream's TestMountOptionFromSpec, and what it leaves out (P14, P19). */
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import {
-  mountOptions,
-  mountOptionsObstacle,
-  type OwnershipRules,
-  ownershipOf,
-} from '../../src/core/volumes/mount-options.ts'
+import { mountOptions, mountOptionsObstacle, ownershipOf } from '../../src/core/volumes/mount-options.ts'
 
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
 
@@ -46,36 +41,41 @@ describe('a plugin that takes none (P14)', () => {
 
 type Security = NonNullable<Pod['spec']['securityContext']>
 
-const stepsOf = (securityContext: Security | undefined, rules: OwnershipRules = {}) => {
+const stepsOf = (securityContext: Security | undefined, isEmptyDir: boolean) => {
   const pod: Pod = {
     metadata: { name: 'a', uid: 'u' },
     spec: securityContext === undefined ? {} : { securityContext },
   }
-  return ownershipOf({ pod }, '/volume', rules)
+  return ownershipOf({ pod }, '/volume', isEmptyDir)
 }
 
-it.each<[string, Security | undefined, OwnershipRules, object | undefined]>([
-  ['null, as Go writes it', { fsGroup: null as unknown as number }, {}, undefined],
-  ['root is a group as well', { fsGroup: 0 }, {}, { gid: 0, policy: 'Always', readOnly: false, ignoreErrors: false }],
+it.each<[string, Security | undefined, boolean, object | undefined]>([
+  ['null, as Go writes it', { fsGroup: null as unknown as number }, false, undefined],
+  [
+    'root is a group as well',
+    { fsGroup: 0 },
+    false,
+    { gid: 0, policy: 'Always', readOnly: false, ignoreErrors: false },
+  ],
   [
     'OnRootMismatch',
     { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
-    {},
+    false,
     { gid: 2000, policy: 'OnRootMismatch', readOnly: false, ignoreErrors: false },
   ],
   [
     'OnRootMismatch of a plugin that passes no policy (P32)',
     { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' },
-    { ignorePolicy: true, ignoreErrors: true },
+    true,
     { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: true },
   ],
   [
     'a policy that nobody knows',
     { fsGroup: 2000, fsGroupChangePolicy: 'Sometimes' },
-    { readOnly: true },
-    { gid: 2000, policy: 'Always', readOnly: true, ignoreErrors: false },
+    false,
+    { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: false },
   ],
-])('the fsGroup of a pod: %s', (_, securityContext, rules, ownership) => {
+])('the fsGroup of a pod: %s', (_, securityContext, isEmptyDir, ownership) => {
   const expected = ownership === undefined ? [] : [{ op: 'setOwnership', target: '/volume', ownership }]
-  expect(stepsOf(securityContext, rules)).toEqual(expected)
+  expect(stepsOf(securityContext, isEmptyDir)).toEqual(expected)
 })

@@ -57,7 +57,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
     return refused(pages.error, 'a request for huge pages of one size that fits the medium')
   const options = pages === undefined ? tmpfsOptions(context, volume) : [`pagesize=${pages.size}`]
   const inner = { mount: fsType === 'none' ? undefined : { fsType, options }, marker: volume.specName }
-  const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
+  const group = ownershipOf(volume, target, true)
   const blocked =
     foreignMount(context, volume, inner) ??
     // Containers may use its pages.
