@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal } from '../base/errors.ts'
-import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import type { Lease, Node, Pod } from './api/objects.ts'
 import { LEASES, NODES, PODS } from './api/resources.ts'
@@ -43,56 +41,6 @@ export async function getNode(client: KubeClient, nodeName: string, signal?: Abo
     }
     throw error
   }
-}
-
-const TRIES = 3
-const PAUSE_MS = 300
-
-export interface CheckedPods {
-  readonly list: ObjectList<Pod>
-  readonly check?: ApiSnapshot['podListCheck']
-}
-
-/**
- * Compares the pod list with the one that the kubelet's own credential gets: a proxy or a narrowed role can hide pods with
- * HTTP 200 (S2). Pods come and go between two reads, so both lists are read again before a difference counts.
- */
-export async function checkedPods(
-  client: KubeClient,
-  kubelet: KubeClient,
-  nodeName: string,
-  first: readonly [ObjectList<Pod>, ObjectList<Pod>],
-  signal?: AbortSignal,
-): Promise<CheckedPods> {
-  let [mine, its] = first
-  for (let tries = 1; ; tries++) {
-    const difference = differingUids(mine.items, its.items)
-    if (difference.length === 0) return { list: mine, check: checkBy(kubelet) }
-    if (tries === TRIES) {
-      // One of them does not see all, or asks another cluster.
-      throw new SafetyRefusal(
-        'S2',
-        'PodListIncomplete',
-        `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its.items.length}; in one list only: ${difference.slice(0, 5).join(', ')}.`,
-        {
-          hint: "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
-        },
-      )
-    }
-    await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
-    ;[mine, its] = await Promise.all([listNodePods(client, nodeName, signal), listNodePods(kubelet, nodeName, signal)])
-  }
-}
-
-/** Describes a second look: its credential, and whether anyone on the network path could have answered it. */
-export function checkBy({ source, insecure }: KubeClient): NonNullable<ApiSnapshot['podListCheck']> {
-  return { source, ...(insecure && { insecure }) }
-}
-
-function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {
-  const uids = (pods: readonly Pod[]): Set<string> => new Set(pods.map((pod) => pod.metadata.uid))
-  const [left, right] = [uids(a), uids(b)]
-  return [...left, ...right].filter((uid) => !left.has(uid) || !right.has(uid)).sort()
 }
 
 const NAMESPACE = 'kube-node-lease'

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
@@ -9,7 +10,7 @@ import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
 import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
-import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods, nodeLease } from './node-objects.ts'
+import { getNode, listNodePods, nodeLease } from './node-objects.ts'
 import { type ObjectReader, objectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
@@ -149,20 +150,54 @@ async function newEnough(options: ReadApiOptions, lists: PodLists): Promise<PodL
   return again
 }
 
-async function secondLook(
-  { client, kubeletClient, kubeletUnused, nodeName, signal }: ReadApiOptions,
-  user: string | undefined,
-  [mine, its]: PodLists,
-): Promise<CheckedPods> {
-  const list = await mine
+const TRIES = 3
+const PAUSE_MS = 300
+
+interface CheckedPods {
+  readonly list: ObjectList<Pod>
+  /** The credential of a second look, and whether anyone on the network path could have answered it. */
+  readonly check?: ApiSnapshot['podListCheck']
+}
+
+/**
+ * Compares the pod list with the one that the kubelet's own credential gets: a proxy or a narrowed role can hide pods with
+ * HTTP 200 (S2). Pods come and go between two reads, so both lists are read again before a difference counts.
+ */
+async function secondLook(options: ReadApiOptions, user: string | undefined, lists: PodLists): Promise<CheckedPods> {
+  const { client, kubeletClient, kubeletUnused, nodeName, signal } = options
+  const list = await lists[0]
   if (user === `${NODE_USER}${nodeName}`) return { list }
   if (kubeletUnused) return { list, check: kubeletUnused }
-  if (!kubeletClient || !its) return { list }
+  if (!kubeletClient) return { list }
+  const { source, insecure } = kubeletClient
+  const check = { source, ...(insecure && { insecure }) }
   try {
-    return await checkedPods(client, kubeletClient, nodeName, [list, await its], signal)
+    for (let [tries, read] = [1, lists]; ; tries++, read = podLists(options)) {
+      const [mine, its] = await Promise.all(read)
+      const difference = differingUids(mine.items, its?.items ?? [])
+      if (difference.length === 0) return { list: mine, check }
+      if (tries === TRIES) {
+        // One of them does not see all, or asks another cluster.
+        throw new SafetyRefusal(
+          'S2',
+          'PodListIncomplete',
+          `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its?.items.length}; in one list only: ${difference.slice(0, 5).join(', ')}.`,
+          {
+            hint: "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
+          },
+        )
+      }
+      await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
+    }
   } catch (error) {
     // Also if the kubelet's files have changed meanwhile.
     if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
-    return { list, check: { ...checkBy(kubeletClient), problem: error.message } }
+    return { list, check: { ...check, problem: error.message } }
   }
+}
+
+function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {
+  const uids = (pods: readonly Pod[]): Set<string> => new Set(pods.map((pod) => pod.metadata.uid))
+  const [left, right] = [uids(a), uids(b)]
+  return [...left, ...right].filter((uid) => !left.has(uid) || !right.has(uid)).sort()
 }
