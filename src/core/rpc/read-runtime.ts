@@ -106,10 +106,10 @@ type Answer = { readonly endpoint: string; readonly pods: readonly SandboxState[
  *
  * @param budget memory for the answers of all runtimes together
  */
-async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget): Promise<Answer> {
+async function askRuntime(endpoint: string, deadlineMs: number, budget: Budget): Promise<Answer> {
   const path = unixSocketPath(endpoint)
   if (path === undefined) return { endpoint, error: 'not a unix socket', isAbsent: false }
-  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, ...(budget && { budget }) }
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, budget }
   let sandboxes: readonly PodSandbox[] | undefined
   try {
     sandboxes = (await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)).items
@@ -145,51 +145,35 @@ export function sandboxStates(
   const containersOf = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId)
   const homeless = containers.filter(({ podSandboxId }) => !sandboxIds.has(podSandboxId))
   const orphansOf = Map.groupBy(homeless, ({ podSandboxId, labels }) => `${podSandboxId}/${labels[Label.podUid] ?? ''}`)
-  const entries = [
-    ...sandboxes.map((sandbox) => ({
-      id: sandbox.id,
-      state: ofSandbox(sandbox, containersOf.get(sandbox.id) ?? []),
-    })),
-    ...[...orphansOf].map(([id, orphans]) => ({ id, state: ofOrphans(orphans) })),
-  ]
+  const unlisted = [...orphansOf].map(([id, of]) => ({ id, labels: of[0]?.labels ?? {}, of }))
+  const listed = sandboxes.map((sandbox) => ({ ...sandbox, of: containersOf.get(sandbox.id) ?? [] }))
+  const entries = [...listed, ...unlisted].map(({ id, of, ...sandbox }) => ({ id, state: stateOf(sandbox, of) }))
   return entries
     .filter(({ state }) => state.uid !== '')
     .sort((a, b) => compareText(sortKey(a.state, a.id), sortKey(b.state, b.id)))
     .map(({ state }) => state)
 }
 
-function ofSandbox(sandbox: PodSandbox, containers: readonly Container[]): SandboxState {
-  const { metadata, labels } = sandbox
+/** Of a sandbox that is not listed the labels alone are known, which each of its containers has. */
+function stateOf(
+  { metadata, labels, state }: Pick<PodSandbox, 'labels'> & Partial<PodSandbox>,
+  containers: readonly Container[],
+): SandboxState {
+  const namespace = metadata?.namespace || labels[Label.podNamespace]
+  const name = metadata?.name || labels[Label.podName]
   return {
     uid: metadata?.uid || (labels[Label.podUid] ?? ''),
-    ...pod(metadata?.namespace || labels[Label.podNamespace], metadata?.name || labels[Label.podName]),
-    state: PodSandboxState[sandbox.state] ?? UNKNOWN,
-    containers: containerStates(containers),
+    ...(namespace && { namespace }),
+    ...(name && { name }),
+    state: (state === undefined ? undefined : PodSandboxState[state]) ?? UNKNOWN,
+    containers: containers
+      .map((container) => ({
+        name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
+        state: ContainerState[container.state] ?? UNKNOWN,
+        ...(container.id && { id: container.id }),
+      }))
+      .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state)),
   }
-}
-
-function ofOrphans(containers: readonly Container[]): SandboxState {
-  const labels = containers[0]?.labels ?? {}
-  return {
-    uid: labels[Label.podUid] ?? '',
-    ...pod(labels[Label.podNamespace], labels[Label.podName]),
-    state: UNKNOWN,
-    containers: containerStates(containers),
-  }
-}
-
-function pod(namespace: string | undefined, name: string | undefined): Pick<SandboxState, 'namespace' | 'name'> {
-  return { ...(namespace && { namespace }), ...(name && { name }) }
-}
-
-function containerStates(containers: readonly Container[]): SandboxState['containers'] {
-  return containers
-    .map((container) => ({
-      name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
-      state: ContainerState[container.state] ?? UNKNOWN,
-      ...(container.id && { id: container.id }),
-    }))
-    .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state))
 }
 
 function sortKey(state: SandboxState, id: string): string {
