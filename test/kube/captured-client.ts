@@ -1,8 +1,7 @@
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { ApiObject } from '../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
-import type { KubeClient, ObjectList, Write } from '../../src/core/kube/kube-client.ts'
-import type { ListEnd, ListVisitor } from '../../src/core/kube/list-pages.ts'
+import type { KubeClient, ListEnd, ListVisitor, ObjectList, Write } from '../../src/core/kube/kube-client.ts'
 
 /** An API server's answers, by path; for a list, its items. */
 export type Answers = Readonly<Record<string, unknown>>

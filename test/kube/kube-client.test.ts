@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/core/kube/api-error.ts'
-import { createKubeClient, type KubeClient, retryDelayMs } from '../../src/core/kube/kube-client.ts'
+import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { retryDelayMs } from '../../src/core/kube/retry.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf, temporaryDirectory } from './connect.ts'
 

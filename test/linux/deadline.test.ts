@@ -1,7 +1,7 @@
 /** Times are measured in fractions of a millisecond; timers take whole ones, and some throw where they get anything else. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/kube/api-error.ts'
-import { retryDelayMs } from '../../src/core/kube/kube-client.ts'
+import { retryDelayMs } from '../../src/core/kube/retry.ts'
 import { inTime, pause } from '../../src/core/linux/deadline.ts'
 import { deadlineIn } from '../../src/core/rpc/grpc-status.ts'
 import { runCommand } from '../../src/core/trust/programs.ts'

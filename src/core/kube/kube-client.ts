@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { ApiObject } from './api/objects.ts'
-import { reduced } from './api/resources.ts'
+import { hasMetadata, reduced } from './api/resources.ts'
 import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
-import { type ListEnd, type ListHead, type ListVisitor, PAGE_BYTES, type WalkLimits, walkPages } from './list-pages.ts'
+import { withRetry } from './retry.ts'
 import type { KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 
@@ -19,8 +18,51 @@ export interface RequestSettings {
   readonly kept?: Budget | undefined
 }
 
+// A list, page by page (N45): one after the other, so that no more than one is held at a time.
+
+/** What the last page of a list shows. */
+export interface ListEnd {
+  /** The one state that all pages show. */
+  readonly resourceVersion?: string
+}
+
 export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
+}
+
+/** Kind and version of the list, which its items come without. */
+interface ListHead {
+  readonly kind: string
+  readonly apiVersion?: string
+}
+
+/** Takes a list page by page; none has to be kept. */
+export interface ListVisitor<T> {
+  /** Called before the first page, and again whenever an expired list is started again: what was taken before is void. */
+  begin(): void
+  /** @param objects as the server sent them, with metadata: what is kept of one as a whole has to be reduced (resources.ts) */
+  page(objects: readonly T[], head: ListHead): void
+}
+
+/** Limits of all pages of one list that is walked. */
+export interface WalkLimits {
+  readonly listBytes: number
+  readonly listPages: number
+  readonly listMs: number
+}
+
+/** Of one page, whatever limit the server was asked for: 500 objects are 10 MB, the largest object of etcd a few. */
+const PAGE_BYTES = 64 * 1024 * 1024
+
+interface ListBody {
+  readonly kind?: string
+  readonly apiVersion?: string
+  readonly metadata?: {
+    readonly resourceVersion?: string
+    readonly continue?: string | null
+    readonly remainingItemCount?: number
+  }
+  readonly items?: readonly unknown[] | null
 }
 
 interface WriteRequest {
@@ -223,22 +265,49 @@ export function createKubeClient(
     settings: RequestSettings = {},
     bounds: WalkLimits = limits,
   ): Promise<ListEnd> {
-    const { listMs, listBytes } = bounds
+    const { listMs, listBytes, listPages } = bounds
+    const request = `GET ${path}`
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
     const maxBytes = Math.min(listBytes, PAGE_BYTES)
-    const ask = async (token: string): Promise<{ value: unknown; bytes: number }> => {
-      const query = { ...settings.query, limit: String(pageSize), ...(token !== '' && { continue: token }) }
-      const answer = await answered({ ...settings, query, signal, method: 'GET', path, idempotent: true, maxBytes })
-      return { value: parsed(answer, `GET ${path}`, { maxBytes }), bytes: answer.body.length }
+    /** The pages of one state of the list. @throws ApiError: 410 if the state expired meanwhile */
+    const oneState = async (): Promise<ListEnd> => {
+      let [token, version, bytes] = ['', '', 0]
+      for (let pages = 1; ; pages++) {
+        const query = { ...settings.query, limit: String(pageSize), ...(token !== '' && { continue: token }) }
+        const answer = await answered({ ...settings, query, signal, method: 'GET', path, idempotent: true, maxBytes })
+        const { kind, apiVersion, metadata, items }: ListBody = parsed(answer, request, { maxBytes })
+        bytes += answer.body.length
+        if (bytes > listBytes)
+          throw answerTooLarge(server, request, `has more than ${listBytes} bytes in ${pages} pages`)
+        // An empty list of another kind, or one without items, would make all objects look deleted (S3).
+        if (!isListOf(path, kind) || !(items === null || Array.isArray(items)))
+          throw badAnswer(server, request, 'not a list')
+        const objects: readonly unknown[] = items ?? []
+        if (!objects.every(hasMetadata)) throw badAnswer(server, request, 'a list of something other than objects')
+        visitor.page(objects as T[], { kind, ...omitUndefined({ apiVersion }) })
+        const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
+        const next = metadata?.continue ?? ''
+        const shown = resourceVersion ?? ''
+        // A cache or a proxy that puts together pages of two states may lack what was made in between, and show it to nobody.
+        if (version !== '' && shown !== '' && shown !== version) throw badAnswer(server, request, 'pages of two states')
+        version ||= shown
+        if (next === '') {
+          if (remainingItemCount > 0) throw badAnswer(server, request, 'a list that is cut off')
+          return omitUndefined({ resourceVersion })
+        }
+        if (next === token) throw badAnswer(server, request, 'the same page again')
+        if (pages === listPages) throw answerTooLarge(server, request, `has more than ${listPages} pages`)
+        token = next
+      }
     }
     for (let restarts = 0; ; restarts++) {
       visitor.begin()
       try {
-        return await walkPages({ server, path, visitor, limits: bounds, ask })
+        return await oneState()
       } catch (error) {
         settings.signal?.throwIfAborted()
-        if (late.aborted) throw lateError(server, listMs, `all pages of GET ${path}`)
+        if (late.aborted) throw lateError(server, listMs, `all pages of ${request}`)
         // The token that comes with a 410 would continue with another state, so the list is started again (N45).
         if (!(error instanceof ApiError) || error.status !== 410 || restarts >= LIST_RESTARTS) throw error
       }
@@ -287,6 +356,12 @@ export function createKubeClient(
   }
 }
 
+/** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
+function isListOf(path: string, kind: unknown): kind is string {
+  const plural = path.slice(path.lastIndexOf('/') + 1)
+  return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`
+}
+
 /** Items of a list come without kind and apiVersion. */
 function withType<T>(item: T, { kind, apiVersion = '' }: ListHead): T {
   const typed = item as { kind?: string; apiVersion?: string }
@@ -316,46 +391,4 @@ export function weightOf(value: unknown): number {
 /** V8 stores a text with one byte for each character, or with two. */
 function isWide(text: string): boolean {
   return /[\u0100-\uffff]/.test(text)
-}
-
-/** client-go tries up to ten times; volctl fewer, since a person waits. */
-const TRIES = 5
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 2_000
-
-/** Limit of Retry-After: API servers are not known to ask for more (N53). */
-const MAX_RETRY_AFTER_S = 32
-
-/**
- * May the request be repeated after this failure? After a 429 always, since the request was rejected unprocessed; otherwise
- * only if repeating does no harm. After a deadline never, since the time is spent.
- */
-function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
-  if (!(error instanceof ApiError)) return false
-  if (error.status === 429) return true
-  if (!idempotent) return false
-  return error.trouble === 'connection' || [500, 502, 503, 504].includes(error.status)
-}
-
-/** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */
-export function retryDelayMs({ retryAfter }: ApiError, attempt: number, random = Math.random): number {
-  if (retryAfter !== undefined) return Math.round(Math.min(retryAfter, MAX_RETRY_AFTER_S) * 1000)
-  return Math.round(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + random() / 2))
-}
-
-/** The one retry policy of volctl's API requests. */
-async function withRetry<T>(
-  idempotent: boolean,
-  signal: AbortSignal | undefined,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  for (let tried = 0; ; tried++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (tried + 1 >= TRIES || !isRetryable(error, idempotent)) throw error
-      await sleep(retryDelayMs(error, tried), undefined, { ...(signal && { signal }) }).catch(() => {})
-      signal?.throwIfAborted()
-    }
-  }
 }

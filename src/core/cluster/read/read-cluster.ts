@@ -24,8 +24,7 @@ import {
   VOLUMES,
 } from '../../kube/api/resources.ts'
 import { ApiError, answerTooLarge, unlessRefused } from '../../kube/api-error.ts'
-import type { KubeClient } from '../../kube/kube-client.ts'
-import type { WalkLimits } from '../../kube/list-pages.ts'
+import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
 import { findObject, getObject, received } from '../../kube/objects.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { claimFacts } from '../../volumes/resolve-claim.ts'
