@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareVersions, highestSupportedVersion } from '../../src/core/rpc/ask-socket.ts'
+import { compareVersions, highestSupportedVersion } from '../../src/core/rpc/discover-csi-sockets.ts'
 
 /** @see Kubernetes TestValidatePlugin, pkg/volume/csi/csi_plugin_test.go */
 test.each([

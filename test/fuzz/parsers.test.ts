@@ -17,7 +17,7 @@ import { parseKubeletFlags, withoutSecrets } from '../../src/core/node/kubelet/k
 import { readServiceUnit } from '../../src/core/node/kubelet/systemd-unit.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { highestSupportedVersion } from '../../src/core/rpc/ask-socket.ts'
+import { highestSupportedVersion } from '../../src/core/rpc/discover-csi-sockets.ts'
 import { decodeFrame } from '../../src/core/rpc/exchange.ts'
 import {
   ListContainersResponseSchema,
