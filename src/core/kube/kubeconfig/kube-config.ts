@@ -155,8 +155,6 @@ function isThere(path: string): boolean {
 interface Kind extends Omit<CredentialOptions, 'read' | 'source'> {
   /** The user's own kubeconfig: if it is damaged, that is an error, and no other credential is taken instead. */
   readonly own?: true
-  /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
-  readonly secondLook?: true
 }
 
 function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
@@ -196,7 +194,6 @@ function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeC
   for (const path of paths) {
     try {
       const found = fromFiles([path], kind)
-      if (kind.secondLook) found.checkFiles()
       tried.note(path)
       return found
     } catch (error) {

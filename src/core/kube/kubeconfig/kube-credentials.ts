@@ -27,12 +27,17 @@ export interface CredentialOptions {
   readonly pluginDeadlineMs?: number | undefined
   /** Nobody waits for the answer: no program is started. */
   readonly unattended?: boolean | undefined
+  /** For a second look: the kubeconfig with all files that it names, or none. */
+  readonly secondLook?: true
 }
 
 /** A credential plugin that does not answer must not hang volctl. */
 const PLUGIN_DEADLINE_MS = 60_000
 
-/** @throws VolctlError for a kubeconfig that cannot be used, KubeconfigUnsafe for one with a program that was only found (S33) */
+/**
+ * @throws VolctlError for a kubeconfig that cannot be used, KubeconfigUnsafe for one with a program that was only found (S33); for a
+ *   second look also where a file that it names cannot be read
+ */
 export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
@@ -40,7 +45,9 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
     if (!options.given || options.unattended) refuseProgram(selected, source)
     return selected
   }
-  const { contextName, server, insecure } = select()
+  const first = select()
+  const { contextName, server, insecure } = first
+  if (options.secondLook) fromFiles(first, source)
   return {
     source,
     kind,
@@ -53,7 +60,6 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
       if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
       return await connectionOptions(selected, options, signal)
     },
-    checkFiles: () => void fromFiles(select(), source),
   }
 }
 

@@ -60,8 +60,6 @@ export interface KubeCredentials {
   readonly insecure?: Insecure
   /** Reads files and runs plugins again, since certificates rotate and tokens expire (N42, N43, N44). */
   load(signal?: AbortSignal): Promise<ConnectionOptions>
-  /** Checks that the files named by the credential can be read. @throws VolctlError KubeconfigUnsafe, CredentialFailed */
-  checkFiles(): void
 }
 
 // The proxy that the environment names for a server, by the rules of kubectl, which are Go's (golang.org/x/net/http/httpproxy).
