@@ -25,7 +25,6 @@ describe('what is desired', () => {
         handle: 'vol-claim',
         mode: 'Filesystem',
         readOnly: false,
-        inlineMigrated: false,
         claim: claim(),
         persistentVolume: volume(),
       }),
@@ -56,7 +55,7 @@ describe('what is desired', () => {
     expect(populate([pod([source])]).volumes[0]).toMatchObject({
       specName: '/sub/disks/d',
       uniqueName: 'kubernetes.io/csi/disk.csi.azure.com^/sub/disks/d',
-      inlineMigrated: true,
+      persistentVolume: { metadata: { name: '/sub/disks/d' } },
       readOnly: false,
       source,
     })

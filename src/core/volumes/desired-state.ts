@@ -58,7 +58,7 @@ export interface VolumeSpec {
   readonly readOnly: boolean
   readonly attachability: Attachability
   readonly deviceMountable: boolean
-  /** Inline source; the original one of a translated volume. */
+  /** Inline source; the original one of a translated volume, which has a synthetic PersistentVolume as well (R151). */
   readonly source?: PodVolumeSource
   /** The PersistentVolume, translated to CSI if it was in-tree (R150). */
   readonly persistentVolume?: PersistentVolume
@@ -66,8 +66,6 @@ export interface VolumeSpec {
   /** CSI only. */
   readonly driver?: string
   readonly handle?: string
-  /** An in-tree inline volume that was translated: it has a synthetic PV, and never expands (R151, R125). */
-  readonly inlineMigrated: boolean
 }
 
 /** Attachability of a volume; `unknown` if the CSIDriver could not be read (R011, R816). */

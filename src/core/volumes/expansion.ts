@@ -21,8 +21,9 @@ const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-require
 
 /** Undefined if there is nothing to expand, or not on this node, or not yet. */
 export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | undefined {
-  const { persistentVolume, claim, readOnly, inlineMigrated } = volume
-  if (persistentVolume === undefined || claim === undefined || readOnly || inlineMigrated) return undefined
+  const { persistentVolume, claim, readOnly } = volume
+  // An inline volume has no claim: one that was translated never expands (R125).
+  if (persistentVolume === undefined || claim === undefined || readOnly) return undefined
   if (!growsOnNode(volume)) return undefined
   const from = claim.status?.capacity?.storage
   const to = persistentVolume.spec.capacity?.storage

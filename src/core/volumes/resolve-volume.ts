@@ -47,7 +47,7 @@ export function resolveVolume(
   const message = bound.fault ?? (why && `PersistentVolume ${about.persistentVolumeName} ${why}`)
   if ('error' in found) return { unresolved: { ...ofSource(persistentVolume.spec), message: message ?? '', ...about } }
   const readOnly = !reference.ephemeral && (volume.persistentVolumeClaim?.readOnly ?? false)
-  const spec: VolumeSpec = { ...found, readOnly, claim, inlineMigrated: false }
+  const spec: VolumeSpec = { ...found, readOnly, claim }
   if (message === undefined) return { spec }
   return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
 }
@@ -73,7 +73,7 @@ export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: Spe
   const translation = translateInlineVolume(volume, pod.namespace ?? 'default')
   const found = specOf({ source: volume }, translation, context)
   if ('error' in found) return { unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${found.error}` } }
-  return { spec: { ...found, readOnly: false, source: volume, inlineMigrated: translation !== undefined } }
+  return { spec: { ...found, readOnly: false, source: volume } }
 }
 
 type SpecOfSource = SpecFacts & SpecSource & Pick<VolumeSpec, 'specName' | 'mode'>

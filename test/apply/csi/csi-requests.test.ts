@@ -37,7 +37,6 @@ function persistent({ pv = {}, csi = {}, pod = {}, volume = {} }: Given = {}): V
     deviceMountable: true,
     driver: DRIVER,
     handle: HANDLE,
-    inlineMigrated: false,
     persistentVolume: {
       metadata: { name: 'pv-1', uid: 'pv-uid' },
       spec: { ...pv, csi: { driver: DRIVER, volumeHandle: HANDLE, ...csi } },

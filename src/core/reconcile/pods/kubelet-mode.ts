@@ -76,7 +76,6 @@ function migrates({ api }: NodeSnapshot, plugin: string): boolean {
   return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
 }
 
-function pluginOf({ source, specName, inlineMigrated, claim }: VolumeToMount, objects: ApiObjects): string | undefined {
-  if (inlineMigrated) return inTreePluginOf(source)
-  return claim === undefined ? undefined : inTreePluginOf(objects.persistentVolume(specName)?.spec)
+function pluginOf({ source, specName, claim }: VolumeToMount, objects: ApiObjects): string | undefined {
+  return inTreePluginOf(claim === undefined ? source : objects.persistentVolume(specName)?.spec)
 }
