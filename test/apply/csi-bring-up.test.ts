@@ -62,7 +62,7 @@ function driver(): CsiNode {
     const fields = request as Record<string, unknown>
     calls.push({ method, request: fields })
     const { code, after } = fails[method] ?? { after: true }
-    const failed = code && new GrpcError(code, 'said the driver', { method, socketPath: '/s' })
+    const failed = code && new GrpcError(code, 'said the driver', method)
     if (failed && !after) throw failed
     fixture.host.mount(String(fields[path]), { dev: '8:1', fsType: 'ext4' })
     if (failed) throw failed
@@ -176,7 +176,7 @@ describe.each(['Filesystem', 'Block'] as const)(
     it('the driver is not registered', () => expectNothing('failed DriverUnavailable', { registered: false }))
     it('the driver goes away while it is asked what it can do: nothing of the volume is in progress', async () => {
       capabilities = () => {
-        throw new GrpcError('UNAVAILABLE', 'gone', { method: 'NodeGetCapabilities', socketPath: '/s' })
+        throw new GrpcError('UNAVAILABLE', 'gone', 'NodeGetCapabilities')
       }
       await expectNothing('failed DriverUnavailable')
     })

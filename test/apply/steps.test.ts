@@ -86,7 +86,7 @@ describe('the driver first (S16, R441)', () => {
     '$code: $state, in the driver’s words, and nothing is removed (C76)',
     async ({ code, state: want }) => {
       fixture.driver = () => {
-        throw new GrpcError(code, 'said the driver', { method: 'NodeUnpublishVolume', socketPath: '/s' })
+        throw new GrpcError(code, 'said the driver', 'NodeUnpublishVolume')
       }
       const { state, outcome } = await run(teardown)
       expect(state).toBe(want)
@@ -100,7 +100,7 @@ describe('the driver first (S16, R441)', () => {
     '%s of an unstage: it fails, and keeps its record (C125)',
     async (code) => {
       fixture.driver = () => {
-        throw new GrpcError(code, 'said the driver', { method: 'NodeUnstageVolume', socketPath: '/s' })
+        throw new GrpcError(code, 'said the driver', 'NodeUnstageVolume')
       }
       const record = `${TARGET}/vol_data.json`
       fixture.host.file(record, '{}')
@@ -114,7 +114,7 @@ describe('the driver first (S16, R441)', () => {
     async (method) => {
       let calls = 0
       fixture.driver = () => {
-        if (calls++ === 0) throw new GrpcError('ABORTED', 'pending', { method, socketPath: '/s' })
+        if (calls++ === 0) throw new GrpcError('ABORTED', 'pending', method)
       }
       expect((await run([step(method, TARGET)])).state).toBe('done')
       expect(calls).toBe(2)

@@ -56,7 +56,7 @@ test('codes have the names that another implementation gives them, any other is 
 })
 
 test('after some the operation may still be running (C3)', () => {
-  const of = (name: keyof typeof status) => new GrpcError(name, 'text', { method: 'NodeStageVolume', socketPath: '/s' })
+  const of = (name: keyof typeof status) => new GrpcError(name, 'text', 'NodeStageVolume')
   const open = NAMES.map(([name]) => of(name)).filter(({ isFinal }) => !isFinal)
   expect(open.map(({ message }) => message)).toEqual(
     ['CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'ABORTED', 'UNAVAILABLE'].map(

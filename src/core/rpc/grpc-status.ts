@@ -35,13 +35,6 @@ export function grpcCodeName(code: number): GrpcCode {
   return GRPC_CODES[code] ?? 'UNKNOWN'
 }
 
-interface GrpcErrorDetails {
-  /** Short name of the method, e.g. NodeUnpublishVolume. */
-  readonly method: string
-  readonly socketPath: string
-  readonly cause?: unknown
-}
-
 /**
  * A call that did not end with OK: the server's status, or the one that corresponds to the transport's failure. `details` is the
  * text of the status; requests are never part of it, since they may contain secrets (C118).
@@ -50,15 +43,12 @@ export class GrpcError extends Error {
   override readonly name = 'GrpcError'
   readonly code: GrpcCode
   readonly details: string
-  readonly method: string
-  readonly socketPath: string
 
-  constructor(code: GrpcCode, details: string, { method, socketPath, cause }: GrpcErrorDetails) {
+  /** @param method its short name, e.g. NodeUnpublishVolume */
+  constructor(code: GrpcCode, details: string, method: string, cause?: unknown) {
     super(`${method}: ${code}${details === '' ? '' : `: ${details}`}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
-    this.method = method
-    this.socketPath = socketPath
   }
 
   /**

@@ -46,12 +46,11 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
   options: CallOptions,
 ): Promise<MessageShape<O>> {
-  const about = { method: method.name, socketPath }
   const { receiveLimit = DEFAULT_RECEIVE_LIMIT, secrets = [] } = options
   const failure = (status: GrpcCode, said: string, cause?: unknown): GrpcError => {
     const details = shownText(said, secrets)
     // A cause that says the same would have the secrets.
-    return new GrpcError(status, details, details === said ? { ...about, cause } : about)
+    return new GrpcError(status, details, method.name, details === said ? cause : undefined)
   }
   const { code, details, body, cause } = await exchange({
     socketPath,

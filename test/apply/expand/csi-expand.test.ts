@@ -71,8 +71,7 @@ async function apply(given: Given, wanted: VolumeToMount, status: Node['status']
     nodeGetCapabilities: async () => capabilities,
     nodeExpandVolume: async (request) => {
       calls.push(request as Record<string, unknown>)
-      if (fails !== undefined)
-        throw new GrpcError(fails, 'said the driver', { method: 'NodeExpandVolume', socketPath: '/s' })
+      if (fails !== undefined) throw new GrpcError(fails, 'said the driver', 'NodeExpandVolume')
     },
   }
   fixture.volumes = [{ ...wanted, attachability: 'notAttachable' }]
