@@ -3,6 +3,7 @@
 import type { Selinux } from '../facts/actual/snapshot.ts'
 import type { Pod, SelinuxOptions } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
+import { isForOnePod } from './node-affinity.ts'
 import { allContainers } from './pods.ts'
 
 /** `label` is empty if the volume is mounted without one. */
@@ -49,9 +50,7 @@ export function labelOption(label: string): readonly string[] {
 
 /** R310: only a volume that a single pod may use: no other pod can want another label. */
 function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean): boolean {
-  if (persistentVolume === undefined) return false
-  const modes = persistentVolume.spec.accessModes ?? []
-  return everyAccessMode || (modes.length === 1 && modes[0] === 'ReadWriteOncePod')
+  return persistentVolume !== undefined && (everyAccessMode || isForOnePod(persistentVolume))
 }
 
 /** The options of each container that mounts the volume, otherwise the pod's; containers without any are ignored. */
