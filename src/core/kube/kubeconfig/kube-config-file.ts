@@ -70,8 +70,8 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
   }
   const directory = dirname(path)
   const config: RawKubeConfig = {
-    clusters: entries(path, fields, 'clusters').map((entry) => resolveCluster(entry, directory)),
-    users: entries(path, fields, 'users').map((entry) => resolveUser(entry, directory)),
+    clusters: entries(path, fields, 'clusters').map((entry) => resolved(entry, 'cluster', directory)),
+    users: entries(path, fields, 'users').map((entry) => resolved(entry, 'user', directory)),
     contexts: entries(path, fields, 'contexts'),
   }
   if (typeof fields['current-context'] === 'string' && fields['current-context'] !== '') {
@@ -128,21 +128,21 @@ function absolutePaths(fields: Fields, keys: readonly string[], directory: strin
   return copy
 }
 
-function resolveCluster(entry: Named, directory: string): Named {
-  const cluster = entry.cluster as Fields | null | undefined
-  return cluster ? { ...entry, cluster: absolutePaths(cluster, ['certificate-authority'], directory) } : entry
-}
+const FILES = {
+  cluster: ['certificate-authority'],
+  user: ['client-certificate', 'client-key', 'tokenFile'],
+} as const
 
-function resolveUser(entry: Named, directory: string): Named {
-  const user = entry.user as Fields | null | undefined
-  if (!user) return entry
-  const resolved = absolutePaths(user, ['client-certificate', 'client-key', 'tokenFile'], directory)
-  const exec = resolved.exec as Fields | null | undefined
+function resolved(entry: Named, of: keyof typeof FILES, directory: string): Named {
+  const given = entry[of] as Fields | null | undefined
+  if (!given) return entry
+  const fields = absolutePaths(given, FILES[of], directory)
+  const exec = fields.exec as Fields | null | undefined
   // A command without a slash is a name, and looked for where programs are (N43).
   if (typeof exec?.command === 'string' && exec.command.includes('/')) {
-    resolved.exec = absolutePaths(exec, ['command'], directory)
+    fields.exec = absolutePaths(exec, ['command'], directory)
   }
-  return { ...entry, user: resolved }
+  return { ...entry, [of]: fields }
 }
 
 /** Merges files of a KUBECONFIG list: the first definition of a name, and the first current-context, win (N39). */

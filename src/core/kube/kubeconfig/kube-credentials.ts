@@ -85,10 +85,7 @@ function changed(source: string): VolctlError {
   )
 }
 
-interface Login {
-  readonly ca?: Buffer
-  readonly cert?: Buffer | string
-  readonly key?: Buffer | string
+interface Login extends Pick<ConnectionOptions, 'ca' | 'cert' | 'key'> {
   readonly token?: string
 }
 
