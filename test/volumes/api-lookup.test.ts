@@ -30,16 +30,16 @@ describe('S3, S4: only absence is evidence', () => {
     ['a resource no claim depends on', [{ resource: 'leases', ...FORBIDDEN }], 'Absent'],
   ])('%s', (_name, errors, want, { credential = 'admin', user } = {}) => {
     const lookup = apiLookup(api({ credential, user, errors }))
-    expect(lookup.persistentVolumeClaim('ns', 'claim').state).toBe(want)
+    expect(lookup.persistentVolumeClaim('claim', 'ns').state).toBe(want)
   })
 
   it('what is in the list is found, whatever the errors say', () => {
     const found = apiLookup(api({ persistentVolumeClaims: [claim()], errors: ['x'] })).persistentVolumeClaim(
-      'ns',
       'claim',
+      'ns',
     )
     expect(found).toEqual({ state: 'Found', object: claim() })
-    expect(apiLookup(api({ persistentVolumeClaims: [claim()] })).persistentVolumeClaim('other', 'claim').state).toBe(
+    expect(apiLookup(api({ persistentVolumeClaims: [claim()] })).persistentVolumeClaim('claim', 'other').state).toBe(
       'Absent',
     )
   })

@@ -62,7 +62,7 @@ export function apiLinks(context: PlanContext, volume: VolumeRow, isNeeded: bool
 type ClaimName = { readonly namespace: string; readonly name: string }
 
 function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): Link {
-  const found = asked(context, (objects) => objects.persistentVolumeClaim(claim.namespace, claim.name))
+  const found = asked(context, (objects) => objects.persistentVolumeClaim(claim.name, claim.namespace))
   const seen = judge(found, isNeeded, (object) => judgeClaim(claimFacts(object)))
   return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...seen }
 }

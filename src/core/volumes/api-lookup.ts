@@ -29,27 +29,23 @@ export type ListedResource = keyof typeof LISTS
 /** A snapshot never changes, so its indexes are built once. */
 export const apiLookup = memoize((api: ApiSnapshot) => {
   const failures = readFailures(api.errors)
-  const namespaced = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
     const objects: readonly T[] = Array.isArray(list) ? list : []
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
     const listed = isShown(api, resource)
-    return (namespace: string | undefined, name: string): Lookup<T> => {
+    return (name: string, namespace?: string): Lookup<T> => {
       const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
       return absence(failures, { resource, name, namespace }, listed)
     }
   }
-  const clusterWide = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
-    const find = namespaced(resource, list)
-    return (name: string): Lookup<T> => find(undefined, name)
-  }
   return {
-    persistentVolumeClaim: namespaced('persistentvolumeclaims', api.persistentVolumeClaims),
-    persistentVolume: clusterWide('persistentvolumes', api.persistentVolumes),
-    csiDriver: clusterWide('csidrivers', api.csiDrivers),
-    volumeAttachment: clusterWide('volumeattachments', api.volumeAttachments),
-    configMap: namespaced('configmaps', api.configMaps),
-    secret: namespaced('secrets', api.secrets),
+    persistentVolumeClaim: finder('persistentvolumeclaims', api.persistentVolumeClaims),
+    persistentVolume: finder('persistentvolumes', api.persistentVolumes),
+    csiDriver: finder('csidrivers', api.csiDrivers),
+    volumeAttachment: finder('volumeattachments', api.volumeAttachments),
+    configMap: finder('configmaps', api.configMaps),
+    secret: finder('secrets', api.secrets),
   }
 })
 
@@ -67,8 +63,8 @@ export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedReso
 
 /** May the credential list the resource? If not, no later look either shows that one of its objects is gone. */
 export function mayList(api: ApiSnapshot, resource: ListedResource): boolean {
-  const refused = readFailures(api.errors).filter((each) => each.forbidden && isRefusedList(each))
-  return isShown(api, resource) && !refused.some((each) => each.resource === resource)
+  const isRefused = (each: ReadFailure): boolean => each.forbidden && isRefusedList(each) && each.resource === resource
+  return isShown(api, resource) && !readFailures(api.errors).some(isRefused)
 }
 
 /** The snapshot's field for each resource, and whether the API server shows a node identity all objects of it. */

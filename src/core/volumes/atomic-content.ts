@@ -44,8 +44,8 @@ function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedC
   const namespace = podNamespace(pod)
   const files = payloadFiles<ExpectedFile>(source, {
     namespace,
-    configMap: (name) => mapFound(lookup.configMap(namespace, name), configMapKeys),
-    secret: (name) => mapFound(lookup.secret(namespace, name), secretKeys),
+    configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
+    secret: (name) => mapFound(lookup.secret(name, namespace), secretKeys),
     downwardApi: (item) => downwardApiFile(item, pod),
     token: () => ANY,
     trustBundle: () => ANY,

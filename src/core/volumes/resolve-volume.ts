@@ -56,7 +56,7 @@ export function resolveVolume(
 function claimLookup(lookup: ApiLookup) {
   return {
     claim: (namespace: string, called: string) =>
-      mapFound(lookup.persistentVolumeClaim(namespace, called), (object) => ({ ...claimFacts(object), object })),
+      mapFound(lookup.persistentVolumeClaim(called, namespace), (object) => ({ ...claimFacts(object), object })),
     volume: (called: string) =>
       mapFound(lookup.persistentVolume(called), (object) => {
         const {
