@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { NODES, VOLUMES } from '../../src/core/kube/api/resources.ts'
-import { createKubeClient } from '../../src/core/kube/kube-client.ts'
+import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { objectReader } from '../../src/core/kube/object-reader.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
@@ -57,12 +57,13 @@ beforeEach(() => {
   server.clearRequests()
 })
 
-async function read(user: string, nodeName = NODE): Promise<ApiSnapshot> {
-  const client = connect(server, user)
+/** By a user of the server, or by another credential. */
+async function read(by: string | KubeClient, given: Partial<Parameters<typeof readApi>[0]> = {}): Promise<ApiSnapshot> {
+  const client = typeof by === 'string' ? connect(server, by) : by
   try {
-    return await readApi({ client, nodeName })
+    return await readApi({ client, nodeName: NODE, ...given })
   } finally {
-    client.close()
+    for (const each of [client, given.kubeletClient]) each?.close()
   }
 }
 
@@ -171,9 +172,7 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
 
 it("the node's lease (S11): is read with the kubelet's own credential where the other may not", async () => {
   server.setFaults({ times: 1, path: '/leases/', action: { type: 'status', status: 403, reason: 'Forbidden' } })
-  const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
-  const api = await readApi({ client, kubeletClient, nodeName: NODE })
-  for (const each of [client, kubeletClient]) each.close()
+  const api = await read('admin', { kubeletClient: connect(server, 'kubelet') })
   expect(api.lease).toBeDefined()
   expect(api.leaseRenewTime).toBeDefined()
 })
@@ -216,7 +215,7 @@ describe('what cannot be read', () => {
   })
 
   it('refuses a node that does not exist (S1)', async () => {
-    expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({
+    expect(await failureOf(read('admin', { nodeName: 'no-such-node' }))).toMatchObject({
       code: 'WrongMachine',
       message: expect.stringMatching(/has no node/),
       rule: 'S1',
@@ -241,7 +240,6 @@ const FOR_MISSING_CLAIM = 1
 
 it('a pod list asked for before the disk has been read (R804): is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
   const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
-  const client = connect(server, 'admin')
   const disk = {
     podUids: async () => {
       // The list is old by now.
@@ -251,11 +249,10 @@ it('a pod list asked for before the disk has been read (R804): is asked for agai
     read: async () => server.put({ kind: 'Pod', ...young }),
   }
   try {
-    const api = await readApi({ client, nodeName: NODE, disk })
+    const api = await read('admin', { disk })
     expect(names(api.pods)).toContain('young')
     expect(listed()).toBe(2 + FOR_MISSING_CLAIM)
   } finally {
-    client.close()
     server.remove('Pod', 'young', 'pg')
   }
 })
@@ -301,20 +298,10 @@ describe('a pod that is deleted between the list of pods and the GET of its clai
 })
 
 describe('the second look at the pod list (S2)', () => {
-  async function readTwice(user: string, kubelet: TestApiServer): Promise<ApiSnapshot> {
-    const [client, kubeletClient] = [connect(server, user), connect(kubelet, 'kubelet')]
-    try {
-      return await readApi({ client, kubeletClient, nodeName: NODE })
-    } finally {
-      client.close()
-      kubeletClient.close()
-    }
-  }
-
   it('refuses where pods are hidden, or the cluster is another', async () => {
     const fewer = { ...capture, api: { ...capture.api, pods: capture.api.pods.slice(1) } }
     await using other = await startApiServer({ objects: [fewer], nodeName: NODE })
-    const error = await failureOf(readTwice('admin', other))
+    const error = await failureOf(read('admin', { kubeletClient: connect(other, 'kubelet') }))
     expect(error).toMatchObject({
       code: 'PodListIncomplete',
       message: expect.stringMatching(/pods/),
@@ -326,26 +313,20 @@ describe('the second look at the pod list (S2)', () => {
 
   it("says why the kubelet's credential is there and is not used, but not to the kubelet itself", async () => {
     const kubeletUnused = { source: '/etc/kubernetes/kubelet.conf', problem: 'it starts a program' }
-    for (const [user, check] of [['admin', kubeletUnused] as const, ['kubelet', undefined] as const]) {
-      const client = connect(server, user)
-      expect((await readApi({ client, kubeletUnused, nodeName: NODE })).podListCheck).toEqual(check)
-      client.close()
-    }
+    expect((await read('admin', { kubeletUnused })).podListCheck).toEqual(kubeletUnused)
+    expect((await read('kubelet', { kubeletUnused })).podListCheck).toBeUndefined()
   })
 
   it('S34: says which of the two connections is not verified', async () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
     const cluster = { 'certificate-authority': undefined, 'insecure-skip-tls-verify': true }
     const kubeconfig = writeKubeconfig(directory, server, user, cluster)
     const careless = createKubeClient(discoverKubeConfig({ kubeconfig }))
-    const careful = connect(server, 'admin')
-    const first = await readApi({ client: careless, nodeName: NODE })
-    expect(first).toMatchObject({ insecure: 'TlsNotVerified' })
-    const second = await readApi({ client: careful, kubeletClient: careless, nodeName: NODE })
+    expect(await read(careless)).toMatchObject({ insecure: 'TlsNotVerified' })
+    const second = await read('admin', { kubeletClient: careless })
     expect(second.insecure).toBeUndefined()
     expect(second.podListCheck).toEqual({ source: kubeconfig, insecure: 'TlsNotVerified' })
-    for (const each of [careless, careful]) each.close()
   })
 })
 
