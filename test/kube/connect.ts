@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect as connectTo, createServer as createNetServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { createKubeClient, type KubeClient, type KubeClientOptions } from '../..
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { defaultUsers, kubeconfigText } from '../helpers/api-server/users.ts'
-import { temporary } from '../helpers/left-behind.ts'
+import { temporaryDirectory as newDirectory } from '../helpers/temporary-directory.ts'
 
 /** A client with the kubeconfig of one of the test server's users. */
 export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
@@ -23,10 +23,7 @@ export function robotPlace(token: string): { readonly server: TestApiServer; rea
     place.server = await startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
     place.directory = temporaryDirectory()
   })
-  afterAll(async () => {
-    await place.server.stop()
-    place.directory[Symbol.dispose]()
-  })
+  afterAll(() => place.server.stop())
   return place
 }
 
@@ -62,14 +59,14 @@ export function thrownBy(work: () => unknown): VolctlError {
   throw new Error('it succeeded')
 }
 
-export interface Directory extends Disposable {
+export interface Directory {
   readonly path: string
   write(name: string, content: string | object, mode?: number): string
 }
 
-/** A temporary directory that goes with the block it is made in. */
+/** A temporary directory, and how files are written into it. */
 export function temporaryDirectory(): Directory {
-  const path = temporary('volctl-test-')
+  const path = newDirectory()
   return {
     path,
     write: (name, content, mode = 0o600) => {
@@ -79,7 +76,6 @@ export function temporaryDirectory(): Directory {
       chmodSync(file, mode)
       return file
     },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   }
 }
 

@@ -54,7 +54,7 @@ const ANSWERS: Readonly<Record<string, (socket: Socket) => void>> = {
 
 describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
   it.each(Object.keys(ANSWERS))('%s', async (name) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const proxyUrl = `${scheme}://127.0.0.1:${await startProxy(ANSWERS[name] ?? (() => undefined))}`
     if (way === 'HTTPS_PROXY') vi.stubEnv('HTTPS_PROXY', proxyUrl)
     const kubeconfig = directory.write('config', {

@@ -143,7 +143,7 @@ describe('an API server that cannot be used is one clear line', () => {
     const stopped = await startApiServer({ nodeName: 'node-1' })
     const config = discoverKubeConfig({ kubeconfig: stopped.kubeconfig('plan') })
     await config.load()
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     await stopped.stop()
     const dead = directory.write('config', {
       clusters: [{ name: 'c', cluster: { server: stopped.url } }],

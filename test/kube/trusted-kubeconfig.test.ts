@@ -50,7 +50,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
     { how: '--kubeconfig', given: (path: string) => ({ kubeconfig: path }) },
     { how: 'KUBECONFIG', given: (path: string) => ({ env: { KUBECONFIG: `/nonexistent:${path}` } }) },
   ])('by $how: an error', ({ given }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const path = directory.write('etc/config', config('theirs'))
     spoil(path)
     const error = thrownBy(() => discoverKubeConfig(given(path)))
@@ -60,7 +60,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
   })
 
   it("~/.kube/config: passed over for the node's, and said", () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const path = directory.write('home/.kube/config', config('theirs'))
     directory.write('etc/kubernetes/admin.conf', config('admin'))
     spoil(path)
@@ -78,7 +78,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
     { what: 'client-key', user: (path: string) => ({ 'client-key': path }) },
     { what: 'tokenFile', user: (path: string) => ({ tokenFile: path }) },
   ])('its $what: an error', async ({ cluster, user }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const path = directory.write('pki/secret', 'x')
     const kubeconfig = directory.write('config', config('x', user?.('pki/secret'), cluster?.('pki/secret')))
     spoil(path)
@@ -92,7 +92,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
     { kind: 'a FIFO', make: (path: string) => execFileSync('mkfifo', [path]) },
     { kind: 'a directory', make: (path: string) => mkdirSync(path) },
   ])('$kind is read from nowhere, and nobody waits for it', async ({ kind, make }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const path = join(directory.path, 'thing')
     make(path)
     expect(thrownBy(() => discoverKubeConfig({ kubeconfig: path }))).toMatchObject({
@@ -106,7 +106,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
   })
 
   it("a service account's files are the kubelet's, as it mounts them: sticky, setgid, behind ..data", async () => {
-    using root = temporaryDirectory()
+    const root = temporaryDirectory()
     const account = join(root.path, 'var/run/secrets/kubernetes.io/serviceaccount')
     for (const mode of [0o1777, 0o3777]) {
       rmSync(account, { recursive: true, force: true })
@@ -137,7 +137,7 @@ describe('S33: a credential that was only found starts no program for root', () 
   it("a plain user's own does: the program gets no more rights than the user has", async () => {
     const plain = vi.spyOn(process, 'geteuid').mockReturnValue(process.geteuid?.() || 1000)
     try {
-      using directory = temporaryDirectory()
+      const directory = temporaryDirectory()
       const { ran } = programAt(directory, 'home/.kube/config')
       const found = discoverKubeConfig(hostAt(directory))
       expect(await failureOf(found.load())).toMatchObject({
@@ -159,7 +159,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     { place: 'etc/kubernetes/kubelet.conf', kind: "the kubelet's" },
   ])('$kind: passed over, and the error says how to give it', ({ place }, { skip }) => {
     skip(!isRoot && place.startsWith('home/'), 'needs root')
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const { path, ran } = programAt(directory, place)
     const { attempts, options } = attemptsOf(hostAt(directory))
     const error = thrownBy(() => discoverKubeConfig(options))
@@ -172,7 +172,7 @@ describe('S33: a credential that was only found starts no program for root', () 
   })
 
   it("the kubelet's, for the second look: not made, and no other one's in its place", () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const { path, ran } = programAt(directory, 'own/kubelet.conf')
     directory.write('etc/kubernetes/kubelet.conf', config('stale'))
     expect(discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })).toEqual({
@@ -185,7 +185,7 @@ describe('S33: a credential that was only found starts no program for root', () 
   })
 
   it.each(['gcp', 'azure'])('the auth-provider %s, which runs a command, never does', (name) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const user = { 'auth-provider': { name, config: { 'cmd-path': '/bin/touch', 'cmd-args': '/x' } } }
     const kubeconfig = directory.write('home/.kube/config', config('x', user))
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
@@ -200,7 +200,7 @@ describe('what a kubeconfig said when volctl began', () => {
     { name: 'another server', later: config('y') },
     { name: 'no verification', later: config('x', {}, { 'insecure-skip-tls-verify': true }) },
   ])('holds to the end: $name is an error', async ({ later }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const kubeconfig = directory.write('config', config('x'))
     const found = discoverKubeConfig({ kubeconfig })
     directory.write('config', later)
@@ -216,7 +216,7 @@ describe('what a kubeconfig said when volctl began', () => {
     { name: 'insecure-skip-tls-verify', cluster: { 'insecure-skip-tls-verify': true }, insecure: 'TlsNotVerified' },
     { name: 'http', cluster: { server: 'http://x.example' }, insecure: 'PlainHttp' },
   ])('S34: $name is $insecure', ({ cluster, insecure }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const kubeconfig = directory.write('config', config('x', {}, cluster))
     expect(discoverKubeConfig({ kubeconfig }).insecure).toBe(insecure)
   })

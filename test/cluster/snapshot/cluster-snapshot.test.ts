@@ -36,7 +36,7 @@ const text = [...clusterSnapshotLines(state)].join('')
 
 describe('a cluster snapshot', () => {
   it.each(['cluster.json', 'cluster.json.gz'])('comes back from %s as it was written', async (file) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const path = `${directory.path}/${file}`
     writeClusterSnapshot(state, path)
     expect(await readClusterSnapshot(path)).toEqual(state)

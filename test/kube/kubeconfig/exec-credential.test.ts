@@ -17,10 +17,7 @@ let directory: Directory
 beforeEach(() => {
   directory = temporaryDirectory()
 })
-afterEach(() => {
-  directory[Symbol.dispose]()
-  vi.unstubAllEnvs()
-})
+afterEach(() => vi.unstubAllEnvs())
 
 /** A container may run as a user that no file names. */
 function homeDirectory(): string {

@@ -22,7 +22,7 @@ const NOWHERE = { HOME: '/nonexistent' }
 
 describe('where the kubeconfig is looked for', () => {
   it('takes --kubeconfig alone, whatever the environment says', () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const found = discoverKubeConfig({
       kubeconfig: directory.write('flag', config('flag')),
       env: { KUBECONFIG: directory.write('env', config('env')) },
@@ -31,7 +31,7 @@ describe('where the kubeconfig is looked for', () => {
   })
 
   it('merges the files of KUBECONFIG, the first definition winning, missing ones skipped', () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const first = directory.write('first', config('a', 'b'))
     const other = { ...config('c'), clusters: [{ name: 'a', cluster: { server: 'https://late.example' } }] }
     const second = directory.write('second', {
@@ -64,7 +64,7 @@ describe('where the kubeconfig is looked for', () => {
       kind: 'kubelet',
     },
   ])('takes $name', ({ files, own, server, kind }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     for (const [path, name] of Object.entries(files))
       directory.write(path, name === '' ? 'kind: KubeletConfiguration' : config(name))
     const found = discoverKubeConfig({
@@ -76,7 +76,7 @@ describe('where the kubeconfig is looked for', () => {
   })
 
   it('none: the message names the places, those with a file first, why each has none, and what to type', () => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const at = (path: string): string => join(directory.path, path)
     const look = (env: Environment): VolctlError =>
       thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path }))
@@ -128,7 +128,7 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
       says: /^The server address of context "a" of \S+ is not an https:\/\/ or http:\/\/ URL\.$/,
     })),
   ])('$name', ({ content, code, says }) => {
-    using directory = temporaryDirectory()
+    const directory = temporaryDirectory()
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.write('config', content) }))
     expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
     expect(error.message).toMatch(says)
