@@ -1,9 +1,10 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, sendObject } from './objects.ts'
 
@@ -90,12 +91,8 @@ export async function createVolumeAttachment(
  */
 export async function removeFinalizers(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
-  try {
-    const body = { metadata: { uid, resourceVersion, finalizers: null } }
-    await client.send('mergePatch', objectPath(ATTACHMENTS, { name }), body)
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.isAbsent) throw error
-  }
+  const body = { metadata: { uid, resourceVersion, finalizers: null } }
+  await unlessAbsent(client.send('mergePatch', objectPath(ATTACHMENTS, { name }), body))
 }
 
 /** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */
@@ -133,13 +130,11 @@ export async function writeLease(
     acquireTime: microTime(term.acquiredAt),
     renewTime: microTime(term.renewedAt),
   }
-  const lease = (metadata: object) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
-  const path = objectPath(LEASES, key)
-  if (version !== undefined) {
-    const body = lease({ ...key, resourceVersion: version })
-    return await sendObject(client, 'replace', { ...LEASES, path, body })
-  }
-  return await sendObject(client, 'create', { ...LEASES, path: path.slice(0, path.lastIndexOf('/')), body: lease(key) })
+  const metadata = { ...key, ...omitUndefined({ resourceVersion: version }) }
+  const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
+  return version === undefined
+    ? await sendObject(client, 'create', { ...LEASES, path: listPath(LEASES, key.namespace), body })
+    : await sendObject(client, 'replace', { ...LEASES, path: objectPath(LEASES, key), body })
 }
 
 /** A MicroTime of Kubernetes: always six digits. */
