@@ -1,9 +1,8 @@
 import { SafetyRefusal } from '../base/errors.ts'
-import type { Budget } from '../trust/bytes.ts'
 import type { Lease, Node, Pod } from './api/objects.ts'
 import { LEASES, NODES, PODS } from './api/resources.ts'
 import { ApiError, unlessRefused, unusable } from './api-error.ts'
-import type { KubeClient, ObjectList } from './kube-client.ts'
+import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
 
 /**
@@ -13,11 +12,10 @@ import { getObject, listObjects } from './objects.ts'
 export async function listNodePods(
   client: KubeClient,
   nodeName: string,
-  signal?: AbortSignal,
-  kept?: Budget,
+  settings?: RequestSettings,
 ): Promise<ObjectList<Pod>> {
   const query = { fieldSelector: `spec.nodeName=${nodeName}` }
-  const list = await listObjects(client, PODS, { query, signal, kept })
+  const list = await listObjects(client, PODS, { ...settings, query })
   for (const pod of list.items) {
     const { uid } = pod.metadata
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {

@@ -1,7 +1,6 @@
 import { compareText } from '../base/compare-text.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiReadError } from '../facts/actual/snapshot.ts'
-import type { Budget } from '../trust/bytes.ts'
 import type { ApiObject } from './api/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from './api/resources.ts'
 import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
@@ -13,10 +12,8 @@ const CONCURRENCY = 10
 /** Objects of one kind: a node has some hundred pods, each with some volumes. */
 const MOST_NAMED = 50_000
 
-interface ReaderOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Limits the memory of everything that is read. */
-  readonly kept?: Budget | undefined
+/** `kept` limits the memory of everything that is read. */
+interface ReaderOptions extends Pick<RequestSettings, 'signal' | 'kept'> {
   /** For everything together: what is not read by then is unknown. */
   readonly deadlineMs?: number | undefined
 }

@@ -60,7 +60,7 @@ async function wasForPodsNowGone({ client, nodeName, signal }: ReadApiOptions, a
   const { unresolved } = controllerWantedVolumes(api.pods, api, nodeName)
   const doubtful = unresolved.filter(({ cause }) => cause !== 'Unbound')
   if (doubtful.length === 0) return false
-  const { items } = await listNodePods(client, nodeName, signal)
+  const { items } = await listNodePods(client, nodeName, { signal })
   const now = new Set(items.map(({ metadata }) => metadata.uid))
   return doubtful.some(({ pod }) => !now.has(pod.metadata.uid))
 }
@@ -131,7 +131,7 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
 type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
 
 function podLists({ client, kubeletClient, nodeName, signal }: ReadApiOptions, kept?: Budget): PodLists {
-  const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, signal, kept)
+  const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })
   return [list(client), kubeletClient && list(kubeletClient)]
 }
 

@@ -9,7 +9,6 @@ import { compareText } from '../base/compare-text.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../facts/actual/snapshot.ts'
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import type { Budget } from '../trust/bytes.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
 import { translateInlineVolume } from '../volumes/in-tree-volumes.ts'
 import { allowsSeveralNodes, volumesInStatus } from '../volumes/node-affinity.ts'
@@ -19,7 +18,7 @@ import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type { PersistentVolume, Pod } from './api/objects.ts'
 import { NODES } from './api/resources.ts'
 import { ApiError } from './api-error.ts'
-import type { KubeClient } from './kube-client.ts'
+import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
 import { listObjects } from './objects.ts'
 
@@ -44,11 +43,11 @@ export async function readElsewhere(
   client: KubeClient,
   api: ApiSnapshot,
   nodeName: string,
-  { signal, kept }: { readonly signal?: AbortSignal | undefined; readonly kept?: Budget } = {},
+  settings: RequestSettings = {},
 ): Promise<Elsewhere | undefined> {
   const { nodes, names, claims } = questions(api, nodeName)
   if (nodes.length === 0 && names.length === 0) return undefined
-  const status = names.length === 0 ? [] : await attachedByStatus(client, names, nodeName, { signal, kept })
+  const status = names.length === 0 ? [] : await attachedByStatus(client, names, nodeName, settings)
   const attached = new Map('problem' in status ? [] : status.map(({ name, attached: found }) => [name, found]))
   const all = [...new Set([...nodes, ...attached.keys()])].toSorted(compareText)
   const found = await Promise.all(
@@ -56,7 +55,7 @@ export async function readElsewhere(
       const own = attached.get(name)
       const users =
         index < MOST_NODES
-          ? await podsWith(client, name, claims, { signal, kept })
+          ? await podsWith(client, name, claims, settings)
           : { problem: `only the pods of ${MOST_NODES} nodes were read` }
       return { name, ...omitUndefined({ attached: own }), ...users }
     }),
@@ -108,17 +107,12 @@ function mayHavePersistentVolume(pod: Pod): boolean {
   )
 }
 
-interface Settings {
-  readonly signal: AbortSignal | undefined
-  readonly kept: Budget | undefined
-}
-
 /** Other nodes whose status names one of these as attached. */
 async function attachedByStatus(
   client: KubeClient,
   names: readonly string[],
   nodeName: string,
-  settings: Settings,
+  settings: RequestSettings,
 ): Promise<{ readonly name: string; readonly attached: readonly string[] }[] | { readonly problem: string }> {
   const list = await unlessFailed(listObjects(client, NODES, settings), 'other nodes could not be listed')
   if ('problem' in list) return list
@@ -132,9 +126,9 @@ async function podsWith(
   client: KubeClient,
   nodeName: string,
   claims: ReadonlySet<string>,
-  { signal, kept }: Settings,
+  settings: RequestSettings,
 ): Promise<Pick<NodeElsewhere, 'pods' | 'problem'>> {
-  const list = await unlessFailed(listNodePods(client, nodeName, signal, kept), 'its pods could not be listed')
+  const list = await unlessFailed(listNodePods(client, nodeName, settings), 'its pods could not be listed')
   return 'problem' in list ? list : { pods: list.items.flatMap((pod) => userOf(pod, claims) ?? []) }
 }
 
