@@ -1,6 +1,7 @@
 import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
 import type { ErrorCode } from '../messages/codes.ts'
 import { parseJson } from '../trust/parse-json.ts'
+import type { Answer } from './transport/transport.ts'
 
 interface ApiErrorOptions extends VolctlErrorOptions {
   /** HTTP status; 0 when no answer came. */
@@ -49,15 +50,6 @@ export class ApiError extends VolctlError {
   }
 }
 
-interface FailedAnswer {
-  readonly status: number
-  readonly body: string
-  readonly retryAfter?: string | undefined
-  readonly server: string
-  /** What was asked, e.g. `GET /api/v1/pods`. */
-  readonly request: string
-}
-
 interface StatusObject {
   readonly kind?: unknown
   readonly reason?: unknown
@@ -72,26 +64,23 @@ const HINTS: Readonly<Record<number, string>> = {
   429: 'The API server is overloaded; try again later.',
 }
 
-/** An answer other than 2xx as an error (N54). */
-export function errorFromAnswer(answer: FailedAnswer): ApiError {
-  const status = parseStatus(answer.body)
-  const code = CODES_OF_STATUS[answer.status] ?? 'ApiFailed'
-  const text = shortText(status?.message, 1000)
-  const reason = reasonOf(answer.status, status, code)
-  return new ApiError(
-    code,
-    `${answer.server}: ${text ?? `${answer.request} was answered with HTTP ${answer.status}`}`,
-    {
-      status: answer.status,
-      reason,
-      hint: HINTS[answer.status] ?? hintOf(answer, status !== undefined && reason !== 'NoSuchResource'),
-      retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
-    },
-  )
+/** An answer other than 2xx as an error (N54). @param request what was asked, e.g. `GET /api/v1/pods` */
+export function errorFromAnswer({ status, headers, body }: Answer, server: string, request: string): ApiError {
+  const said = parseStatus(body.toString('utf8'))
+  const code = CODES_OF_STATUS[status] ?? 'ApiFailed'
+  const text = shortText(said?.message, 1000)
+  const reason = reasonOf(status, said, code)
+  const [retryAfter] = [headers['retry-after']].flat()
+  return new ApiError(code, `${server}: ${text ?? `${request} was answered with HTTP ${status}`}`, {
+    status,
+    reason,
+    hint: HINTS[status] ?? hintOf(status, request, said !== undefined && reason !== 'NoSuchResource'),
+    retryAfter: seconds(retryAfter) ?? seconds(said?.details?.retryAfterSeconds),
+  })
 }
 
 /** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
-function hintOf({ status, request }: FailedAnswer, ofKubernetes: boolean): string {
+function hintOf(status: number, request: string, ofKubernetes: boolean): string {
   const what = `HTTP status ${status} for ${request}`
   if (status >= 500) return `${what}: read the API server's log, then try again.`
   return ofKubernetes

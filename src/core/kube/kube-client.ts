@@ -200,8 +200,7 @@ export function createKubeClient(
     }
     noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
-    const [retryAfter] = [answer.headers['retry-after']].flat()
-    throw errorFromAnswer({ status: answer.status, body: answer.body.toString('utf8'), server, request, retryAfter })
+    throw errorFromAnswer(answer, server, request)
   }
 
   /** One attempt; after a 401 the credential is read again, once (N42, N43). */
