@@ -5,7 +5,7 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects
 import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { ANY, type DeviceKind, type MayBe, NONE, type VolumeSpec } from './desired-state.ts'
+import { ANY, type DeviceKind, NONE, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
 import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.ts'
@@ -97,12 +97,6 @@ function specOf(
   return { ...facts, ...spec, specName: specNameOf(spec), mode }
 }
 
-/** A source of a plugin that Kubernetes has removed is known, though it cannot be used. */
-function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
-  const { mayBe, removed } = judgeSource(source)
-  return { cause: removed || mayBe.of === 'none' ? 'Unusable' : 'Unknown', mayBe }
-}
-
 /** The mode must be set, and fit every use; no mode fits a volume that is both mounted and mapped (R116). */
 function modeFault(pv: PersistentVolume, use: VolumeUse): string | undefined {
   const mode = pv.spec.volumeMode
@@ -145,19 +139,16 @@ const NO_SOURCE: ReadonlySet<string> = new Set([
 
 /**
  * Which volumes a source that could not be resolved may mean. Several sources: any of them; an unknown source, or none: any volume.
- *
- * @returns `removed`: Kubernetes has removed the plugins of all its sources
+ * A source of a plugin that Kubernetes has removed is known, though it cannot be used.
  */
-export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']): {
-  readonly mayBe: MayBe
-  readonly removed: boolean
-} {
+export function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
   const keys = Object.entries(source).filter(([key, value]) => value != null && !NO_SOURCE.has(key))
-  const kinds = keys.map(([key, value]) => kindsOf(key, value))
-  const removed = keys.length > 0 && keys.every(([key]) => Object.hasOwn(REMOVED, key))
-  if (keys.length === 0 || kinds.includes(undefined)) return { mayBe: ANY, removed: false }
-  const all = kinds.flatMap((each) => each ?? [])
-  return { mayBe: all.length === 0 ? NONE : { of: 'kinds', kinds: all }, removed }
+  const all = keys.map(([key, value]) => kindsOf(key, value))
+  if (all.length === 0 || all.includes(undefined)) return { cause: 'Unknown', mayBe: ANY }
+  const kinds = all.flatMap((each) => each ?? [])
+  if (kinds.length === 0) return { cause: 'Unusable', mayBe: NONE }
+  const areRemoved = keys.every(([key]) => Object.hasOwn(REMOVED, key))
+  return { cause: areRemoved ? 'Unusable' : 'Unknown', mayBe: { of: 'kinds', kinds } }
 }
 
 /** Undefined: the source is not known. */

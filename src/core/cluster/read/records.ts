@@ -16,7 +16,7 @@ import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
-import { judgeSource, persistentSpec } from '../../volumes/resolve-volume.ts'
+import { ofSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import {
   type AttachmentError,
   type ClusterAttachment,
@@ -167,7 +167,7 @@ function namesOf(volume: PersistentVolume, lookup: SpecContext['lookup']): Names
   const found = persistentSpec(volume, { podUid: '', lookup, node: null })
   if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
-    const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'
+    const isNeverAttached = ofSource(volume.spec).mayBe.of === 'none'
     return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: found.error }
   }
   const { plugin, uniqueName, attachability, driver, handle } = found
