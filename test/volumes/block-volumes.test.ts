@@ -22,11 +22,8 @@ const mapped = (built: NodeBuilder, name: string, podUid: string): NodeBuilder =
 }
 
 const wanting = (built: NodeBuilder, podUid: string, name: string): NodeBuilder => {
-  built.livingPod(podUid, `app-${name}`, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])
-  const pod = built.pods.pop()
-  if (pod !== undefined)
-    built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v' }] }] } })
-  return built.persistentVolume(name, { mode: 'Block' })
+  const volume = { name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }
+  return built.livingPod(podUid, `app-${name}`, [volume], { devices: true }).persistentVolume(name, { mode: 'Block' })
 }
 
 describe('a PersistentVolume called like a directory of the kubelet', () => {

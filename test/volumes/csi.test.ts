@@ -51,19 +51,18 @@ describe('steps', () => {
     expect(opsOf(planned(built))).toEqual(PUBLISH)
   })
   it('fsGroup: by a step after it, or by the driver (C62, C64)', () => {
-    const grouped = (built: NodeBuilder): NodeBuilder => {
-      const pod = built.pods.pop()
-      if (pod !== undefined) built.pods.push({ ...pod, spec: { ...pod.spec, securityContext: { fsGroup: 5 } } })
-      built.withApi(driver({ attachRequired: true, fsGroupPolicy: 'File' }))
-      return built
+    const grouped = (...capabilities: string[]): NodeBuilder => {
+      const built = node().persistentVolume('pv-1')
+      built.livingPod(uid(2), 'app', [CLAIM], { spec: { securityContext: { fsGroup: 5 } } })
+      return offering(built, ...capabilities).withApi(driver({ attachRequired: true, fsGroupPolicy: 'File' }))
     }
-    const operations = planned(grouped(offering(wanting(), 'STAGE_UNSTAGE_VOLUME')))
+    const operations = planned(grouped('STAGE_UNSTAGE_VOLUME'))
     expect(opsOf(operations)).toEqual([...STAGE, ...PUBLISH, 'setOwnership'])
     expect(operations[0]?.steps.at(-1)).toMatchObject({
       target: `/var/lib/kubelet/${TARGET}/mount`,
       ownership: { gid: 5 },
     })
-    const delegated = grouped(offering(wanting(), 'STAGE_UNSTAGE_VOLUME', 'VOLUME_MOUNT_GROUP'))
+    const delegated = grouped('STAGE_UNSTAGE_VOLUME', 'VOLUME_MOUNT_GROUP')
     expect(opsOf(planned(delegated))).toEqual([...STAGE, ...PUBLISH])
   })
 })

@@ -14,19 +14,12 @@ const GLOBAL = 'plugins/kubernetes.io/local-volume/mounts/pv-1'
 const MOUNT = `pods/${POD}/volumes/kubernetes.io~local-volume/pv-1`
 
 /** A pod with a claim to a local volume, and nothing of it on disk. */
-function wanting(spec: Partial<PersistentVolume['spec']>, podSpec: Partial<Pod['spec']> = {}): NodeBuilder {
-  const { volumeMode: mode = 'Filesystem' } = spec
-  const built = node()
-    .persistentVolume('pv-1', { mode, attached: false })
-    .livingPod(POD, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const [volume] = built.volumes.splice(0)
-  const { csi: _, ...rest } = volume?.spec ?? {}
-  if (volume !== undefined) built.volumes.push({ ...volume, spec: { ...rest, local: { path: '/dev/sdb' }, ...spec } })
-  const pod = built.pods.pop()
-  if (pod === undefined) throw new Error('no pod')
-  const uses = mode === 'Block' ? { volumeDevices: [{ name: 'v' }] } : { volumeMounts: [{ name: 'v' }] }
-  built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', ...uses }], ...podSpec } })
-  return built
+function wanting(source: Partial<PersistentVolume['spec']>, spec: Partial<Pod['spec']> = {}): NodeBuilder {
+  const { volumeMode: mode = 'Filesystem' } = source
+  const volume = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+  return node()
+    .persistentVolume('pv-1', { mode, source: { local: { path: '/dev/sdb' }, ...source } })
+    .livingPod(POD, 'app', [volume], { devices: mode === 'Block', spec })
 }
 
 describe('a raw device is there with its link, its map and its loop device', () => {
