@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { podVolumes } from '../../src/core/facts/actual/pod-volumes.ts'
+import { podParts } from '../../src/core/facts/actual/pod-volumes.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { globalMounts } from '../../src/core/facts/global-mounts.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
@@ -31,8 +31,8 @@ function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string
   return [
     ...classes.all.map(({ uid: pod }) => [inputs.absolute(`pods/${pod}`)]),
     ...classes.all.flatMap(({ uid: pod }) =>
-      podVolumes(inputs, pod)
-        .filter(({ name }) => !waits(pod, name))
+      podParts(inputs, pod)
+        .volumes.filter(({ name }) => !waits(pod, name))
         .map(({ dir, target }) => [dir, target].map((path) => inputs.absolute(path))),
     ),
     ...desired.volumes

@@ -1,10 +1,10 @@
 /**
  * Every volume of a node, made once between desired and actual state and the pass: a row each. Findings are made with its keys, and
- * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
+ * whoever shows a finding asks here whose it is. A thing is the same object whoever asks. Nothing is made before it is asked for.
  */
 
 import { append } from '../base/append.ts'
-import { lazy } from '../base/memoize.ts'
+import { lazy, once } from '../base/memoize.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
@@ -12,14 +12,12 @@ import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
-import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
+import { type PodParts, type PodVolume, podParts, type SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { csiGlobalDir } from './actual/volume-names.ts'
-import type { GlobalMount } from './global-mounts.ts'
+import { type GlobalMount, globalMounts } from './global-mounts.ts'
 import { makeRows } from './make-rows.ts'
-import type { VolumeRow } from './row.ts'
-import { type Part, partsByPath } from './row.ts'
-import { nodeThings } from './row-keys.ts'
+import { type Part, partsByPath, type VolumeRow } from './row.ts'
 import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
 
 /** A block device, by all that shows it. */
@@ -35,9 +33,10 @@ export type Ledger = ReturnType<typeof ledgerOf>
 
 export function ledgerOf(sources: LedgerSources) {
   const { inputs, desired } = sources
-  const things = nodeThings(sources)
-  const { podVolumes, leakedSubPaths, globals, keyOf } = things
-  const rows = lazy(() => makeRows(things))
+  const globals = lazy(() => globalMounts(inputs))
+  const ofEachPod = new Map<PodUid, PodParts>()
+  const onDisk = (uid: PodUid): PodParts => once(ofEachPod, uid, () => podParts(inputs, uid))
+  const rows = lazy(() => makeRows(sources, globals(), onDisk))
   const parts = lazy(() => partsByPath(inputs, rows().all))
   /** Of a path outside the root directory one at which nothing is. */
   const absolute = (path: string): string => inputs.absolute(inputs.relative(path))
@@ -54,26 +53,30 @@ export function ledgerOf(sources: LedgerSources) {
     return parts().within(absolute(path)).flat()
   }
 
-  /** Whose a finding is that is made about a thing. */
+  const keyOf = (thing: object): RowKey => rows().keys.get(thing) ?? ''
+  const ofPodsThing = (thing: UnresolvedVolume | PodVolume | SubPaths): Subject => ({
+    row: keyOf(thing),
+    pod: thing.podUid,
+  })
+  const ofNodesThing = (thing: StagedVolume | GlobalMount): Subject => ({ row: keyOf(thing) })
+
+  /** Whose a finding is that is made about a thing: the very one that is here. */
   const subjects = {
     wanted: ({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject => ({
       row: uniqueName,
       pod: podUid,
     }),
-    unresolved: (volume: UnresolvedVolume): Subject => ({ row: keyOf.unresolved(volume).key, pod: volume.podUid }),
-    podVolume: (volume: PodVolume): Subject => ({ row: keyOf.podVolume(volume).key, pod: volume.podUid }),
-    leaked: (subPaths: SubPaths): Subject => ({ row: keyOf.leaked(subPaths).key, pod: subPaths.podUid }),
-    staged: (each: StagedVolume): Subject => ({ row: keyOf.staged(each).key }),
-    global: (global: GlobalMount): Subject => ({ row: keyOf.global(global).key }),
+    ...{ unresolved: ofPodsThing, podVolume: ofPodsThing, leaked: ofPodsThing },
+    ...{ staged: ofNodesThing, global: ofNodesThing },
     /** @param mapping one pod's part of it */
-    block: (block: BlockVolume, mapping?: BlockMapping): Subject => {
-      const { key: row } = keyOf.block(block)
-      return mapping === undefined ? { row } : { row, pod: mapping.podUid }
-    },
-    attachment: (attachment: VolumeAttachment): Subject => {
-      const { key = '' } = keyOf.attachment(attachment) ?? rows().byAttachment.get(attachment.metadata.name) ?? {}
-      return { row: key }
-    },
+    block: (block: BlockVolume, mapping?: BlockMapping): Subject => ({
+      row: keyOf(block),
+      ...(mapping && { pod: mapping.podUid }),
+    }),
+    /** Of this node's. */
+    attachment: ({ metadata: { name } }: VolumeAttachment): Subject => ({
+      row: rows().byAttachment.get(name)?.key ?? '',
+    }),
     /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
     path: (path: string): Subject => {
       const [part] = partsAt(path)
@@ -90,8 +93,9 @@ export function ledgerOf(sources: LedgerSources) {
     sources,
     /** What pods want of a volume, a plugin or a staging directory. */
     wants: wantedIn(desired),
-    podVolumes,
-    leakedSubPaths,
+    podVolumes: (uid: PodUid): readonly PodVolume[] => onDisk(uid).volumes,
+    leakedSubPaths: (uid: PodUid): readonly SubPaths[] => onDisk(uid).leaked,
+    /** Sorted by path. */
     get globals() {
       return globals()
     },

@@ -1,16 +1,35 @@
-/** Every volume of a node, once: what pods want, what the disk and the mount table show, and what is attached, put together by key. */
+/**
+ * Every volume of a node, once: what pods want, what the disk and the mount table show, and what is attached, put together by key, as the
+ * planner names volumes (R815): by what pods want, by identity, by device; what nothing identifies stands alone.
+ */
 
 import { once } from '../base/memoize.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
-import type { RowKey } from '../plan/subject.ts'
+import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { podNamespace } from '../volumes/pods.ts'
-import { statusVolumesAt } from '../volumes/populate.ts'
-import { attachmentName } from './actual/volume-names.ts'
-import { completeRow, GrowingRow, type VolumeRow } from './row.ts'
-import { identified, type Keyed, type NodeThings, named } from './row-keys.ts'
-import { identitiesInStatus, identityOfObject } from './sources.ts'
+import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
+import type { BlockVolume } from './actual/block-volume.ts'
+import type { PodParts, PodVolume } from './actual/pod-volumes.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  escapeQualifiedName,
+  uniquePodVolumeName,
+  uniqueVolumeName,
+} from './actual/volume-names.ts'
+import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
+import { completeRow, GrowingRow, podDirOf, type VolumeRow } from './row.ts'
+import {
+  type CsiIdentity,
+  type Identified,
+  identitiesInStatus,
+  identityOfObject,
+  identityOnRecord,
+  type LedgerSources,
+  uniqueNameOf,
+} from './sources.ts'
 
 interface Rows {
   readonly all: readonly VolumeRow[]
@@ -19,21 +38,63 @@ interface Rows {
   readonly byAttachment: ReadonlyMap<string, VolumeRow>
   /** By NAMESPACE/NAME. */
   readonly byClaim: ReadonlyMap<string, VolumeRow>
+  /** Keys, by what cannot be used as a pod asks, and by what is there. */
+  readonly keys: ReadonlyMap<object, RowKey>
 }
 
-/** In the order in which they are found: what pods want first, then what is there, then what only the API has. */
-export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, keyOf }: NodeThings): Rows {
-  const { desired, staged, blocks, podUids, inputs } = sources
+/**
+ * In the order in which they are found: what pods want first, then what is there, then what only the API has.
+ *
+ * @param globals sorted by path
+ */
+export function makeRows(
+  { desired, staged, blocks, podUids, endedPods, inputs, objects, identify }: LedgerSources,
+  globals: readonly GlobalMount[],
+  partsOf: (uid: PodUid) => PodParts,
+): Rows {
   const { api, nodeName } = inputs.snapshot
   const byKey = new Map<RowKey, GrowingRow>()
   const byPersistentVolume = new Map<string, GrowingRow>()
   const byAttachment = new Map<string, GrowingRow>()
+  /** Volumes of pods that have ended. */
+  const ended = api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
+  const asked = [...desired.volumes, ...ended]
+  const byDirectory = new Map(asked.map((each) => [podDirOf(each), each]))
+  // The first of each counts, here and of devices.
+  const bySpecName = new Map(asked.toReversed().map((each) => [specKey(each), each]))
+  const onDevice = new Map(
+    globals
+      .flatMap(({ plugin, path, layers }) => layers.map(({ dev }) => [`${plugin} ${dev}`, { plugin, path }] as const))
+      .toReversed(),
+  )
 
-  function rowOf({ key, uniqueName, identity, unidentified }: Keyed): GrowingRow {
-    const row = once(byKey, key, () => new GrowingRow(key, uniqueName))
+  function rowOf(key: RowKey, uniqueName?: string): GrowingRow {
+    return once(byKey, key, () => new GrowingRow(key, uniqueName))
+  }
+
+  /** The name is this volume's alone. */
+  function named(uniqueName: string, identity?: CsiIdentity): GrowingRow {
+    const row = rowOf(uniqueName, uniqueName)
     row.identity ??= identity
-    row.unidentified ??= unidentified
     return row
+  }
+
+  /** A CSI volume. */
+  function identified(identity: CsiIdentity): GrowingRow {
+    return named(uniqueNameOf(identity), identity)
+  }
+
+  /** A CSI volume by its identity; alone where that is not known. */
+  function identifiedOr(found: Identified, otherwise: RowKey): GrowingRow {
+    if ('identity' in found) return identified(found.identity)
+    const row = rowOf(otherwise)
+    row.unidentified ??= found.unconfirmed
+    return row
+  }
+
+  function ofPersistentVolumeName(name: string, dir: string): GrowingRow {
+    const identity = identityOfObject(objects.persistentVolume(name))
+    return identity === undefined ? rowOf(inputs.absolute(dir)) : named(uniqueNameOf(identity))
   }
 
   function noteObject(object: PersistentVolume, row: GrowingRow): void {
@@ -44,49 +105,89 @@ export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, 
   function wantedRow({ uniqueName, driver, handle, persistentVolume }: VolumeToMount): GrowingRow {
     const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
     const isCsi = driver !== undefined && handle !== undefined
-    const row = rowOf({ ...named(uniqueName), ...(isCsi && { identity: { driver, handle, from } }) })
+    const row = named(uniqueName, isCsi ? { driver, handle, from } : undefined)
     if (persistentVolume !== undefined) noteObject(persistentVolume, row)
     return row
   }
 
+  function rowOnDisk(volume: PodVolume): GrowingRow {
+    const { plugin, podUid, name, dir, layers, stateFile, subPaths } = volume
+    const wanted = byDirectory.get(dir)
+    if (wanted !== undefined) return named(wanted.uniqueName)
+    const own = uniquePodVolumeName(plugin, podUid, name)
+    if (plugin === CSI_PLUGIN) {
+      const data = stateFile?.data
+      // Only sub-paths are left (O17): as of one whose directory is missing.
+      if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
+        return ofPersistentVolumeName(name, dir)
+      const identity = identityOnRecord(stateFile)
+      if (identity === undefined || data?.volumeLifecycleMode !== 'Ephemeral')
+        return identifiedOr(identify.podVolume(volume), own)
+      return named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name), identity)
+    }
+    if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
+    const global = onDevice.get(`${plugin} ${layers.at(-1)?.dev}`)
+    return named(global === undefined ? own : globalUniqueName(plugin, global.path))
+  }
+
+  function rowOfBlock(block: BlockVolume): GrowingRow {
+    const { plugin, dir, mappings } = block
+    for (const { symlink = '' } of mappings) {
+      const linked = byDirectory.get(symlink)
+      if (linked !== undefined) return named(linked.uniqueName)
+    }
+    return plugin === CSI_PLUGIN
+      ? identifiedOr(identify.block(block), inputs.absolute(dir))
+      : named(globalUniqueName(plugin, dir))
+  }
+
   function ofThisNode(attachment: VolumeAttachment): GrowingRow {
-    const key = keyOf.attachment(attachment)
-    if (key !== undefined) return rowOf(key)
-    const named = byPersistentVolume.get(attachment.spec.source.persistentVolumeName ?? '')
-    return named ?? rowOf({ key: `volumeattachments/${attachment.metadata.name}` })
+    const identity = identify.attachment(attachment)
+    if (identity !== undefined) return identified(identity)
+    const known = byPersistentVolume.get(attachment.spec.source.persistentVolumeName ?? '')
+    return known ?? rowOf(`volumeattachments/${attachment.metadata.name}`)
   }
 
   for (const volume of desired.volumes) wantedRow(volume).wanted.push(volume)
-  for (const volume of ended()) wantedRow(volume).ended.push(volume)
+  for (const volume of ended) wantedRow(volume).ended.push(volume)
   for (const unresolved of desired.unresolved) {
-    const row = rowOf(keyOf.unresolved(unresolved))
+    const { mayBe, podUid, podVolumeName, persistentVolumeName: name } = unresolved
+    const row =
+      mayBe.of === 'itself'
+        ? named(mayBe.volume.uniqueName)
+        : rowOf(uniquePodVolumeName('unresolved', podUid, podVolumeName))
     row.unresolved.push(unresolved)
-    const { persistentVolumeName: name } = unresolved
     if (name) once(byPersistentVolume, name, () => row)
   }
   /** By the one PersistentVolume of another plugin than CSI that its directory's name fits. */
   const mounted = new Map<string, GrowingRow>()
   // Global mounts before the pods' directories, which may be on their devices.
-  for (const global of globals()) {
-    const row = rowOf(keyOf.global(global))
+  for (const global of globals) {
+    const row = named(globalUniqueName(global.plugin, global.path))
     row.globals.push(global)
     const [one, other] = api === undefined ? [] : statusVolumesAt(api, global.plugin, global.name)
     if (one !== undefined && other === undefined) mounted.set(one.persistentVolume.metadata.name, row)
   }
-  for (const each of staged) rowOf(keyOf.staged(each)).staged.push(each)
-  for (const podUid of podUids) {
-    for (const volume of podVolumes(podUid)) rowOf(keyOf.podVolume(volume)).onDisk.push(volume)
-    for (const subPaths of leakedSubPaths(podUid)) rowOf(keyOf.leaked(subPaths)).leaked.push(subPaths)
+  for (const each of staged) identifiedOr(identify.staged(each), inputs.absolute(each.dir)).staged.push(each)
+  for (const uid of podUids) {
+    const { volumes, leaked } = partsOf(uid)
+    for (const volume of volumes) rowOnDisk(volume).onDisk.push(volume)
+    for (const subPaths of leaked) {
+      const { volumeName, dir } = subPaths
+      const wanted = bySpecName.get(`${uid} ${volumeName}`)
+      const row = wanted === undefined ? ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
+      row.leaked.push(subPaths)
+    }
   }
-  for (const block of blocks) rowOf(keyOf.block(block)).maps.push(block)
+  for (const block of blocks) rowOfBlock(block).maps.push(block)
   // Objects last: most are of volumes that are known by then.
   for (const object of api?.persistentVolumes ?? []) {
     const { name } = object.metadata
     const known = byPersistentVolume.get(name)
     if (known?.persistentVolume !== undefined) continue
     const identity = identityOfObject(object)
-    const own = identity && rowOf(identified(identity))
-    noteObject(object, own ?? known ?? mounted.get(name) ?? rowOf({ key: `persistentvolumes/${name}` }))
+    const own = identity && identified(identity)
+    noteObject(object, own ?? known ?? mounted.get(name) ?? rowOf(`persistentvolumes/${name}`))
   }
   for (const attachment of api?.volumeAttachments ?? []) {
     const { name } = attachment.metadata
@@ -97,8 +198,8 @@ export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, 
     byAttachment.set(name, row)
   }
   // Also those that nothing else has.
-  for (const identity of identitiesInStatus(api?.node)) rowOf(identified(identity))
-  for (const name of volumesInStatus(api?.node)) rowOf(named(name))
+  for (const identity of identitiesInStatus(api?.node)) identified(identity)
+  for (const name of volumesInStatus(api?.node)) named(name)
   const all = [...byKey.values()]
   for (const row of all) {
     completeRow(row)
@@ -106,7 +207,12 @@ export function makeRows({ sources, ended, globals, podVolumes, leakedSubPaths, 
     const name = row.attachment?.spec.source.persistentVolumeName
     if (name) once(byPersistentVolume, name, () => row)
   }
-  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all) }
+  const keys = new Map<object, RowKey>(
+    all.flatMap(({ key, unresolved, onDisk, leaked, staged, globals, maps }) =>
+      [...unresolved, ...onDisk, ...leaked, ...staged, ...globals, ...maps].map((thing) => [thing, key] as const),
+    ),
+  )
+  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all), keys }
 }
 
 /** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
@@ -135,4 +241,8 @@ function claimsOf(rows: readonly VolumeRow[]): ReadonlyMap<string, VolumeRow> {
   )
   // The first of each counts.
   return new Map([...bound, ...asked].toReversed().map(({ claim, row }) => [claim, row]))
+}
+
+function specKey({ podUid, specName }: VolumeToMount): string {
+  return `${podUid} ${escapeQualifiedName(specName)}`
 }

@@ -17,7 +17,7 @@ export const otherVolume: Judge = ({ operation: { subject }, context }) => {
   return other && { code: 'OtherVolume', ...wordsFor(context, other) }
 }
 
-/** Of volumes that no pod wants which would say it. Rows are made only where something is wrong, or a pod has ended. */
+/** Of volumes that no pod wants which would say it. */
 export function reportOtherVolumes(context: PlanContext): void {
   const { inputs, ledger, staged, classes } = context
   const ended = classes.all.filter((pod) => !isLiving(pod)).flatMap(({ uid }) => ledger.podVolumes(uid))

@@ -9,7 +9,7 @@ import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { once } from '../../base/memoize.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
-import { type Location, locate } from '../../linux/location.ts'
+import { locate } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
@@ -62,68 +62,65 @@ export interface PodVolume {
   readonly subPaths: SubPaths | undefined
 }
 
-/** Where a volume of a pod is. */
-type PodVolumePlace = Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir' | 'target'>
+/** What a pod has on disk and mounted. */
+export interface PodParts {
+  /** Every file system volume that has a directory or a mount, sorted by plugin and name. */
+  readonly volumes: readonly PodVolume[]
+  /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
+  readonly leaked: readonly SubPaths[]
+}
 
-/** Every file system volume of a pod that has a directory or a mount, sorted by plugin and name. */
-function podVolumePlaces(inputs: ActualInputs, podUid: string): PodVolumePlace[] {
+type Found = Omit<PodVolume, 'subPaths'>
+
+export function podParts(inputs: ActualInputs, podUid: string): PodParts {
+  const subPaths = podSubPaths(inputs, podUid)
+  const found = volumesFound(inputs, podUid)
+  const alike = Map.groupBy(found, ({ name }) => name)
+  const parts = new Map(subPaths.flatMap((all) => shareSubPaths(inputs, all, alike.get(all.volumeName) ?? [])))
+  return {
+    volumes: found.map((volume) => ({ ...volume, subPaths: parts.get(volume) })),
+    leaked: subPaths.filter(
+      ({ volumeName, leaves, foreign }) =>
+        !alike.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
+    ),
+  }
+}
+
+function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
   const { tree } = inputs
   const volumesDir = `pods/${podUid}/volumes`
-  const found = new Map<string, { plugin: string; name: string }>()
+  const dirs = new Map<string, { plugin: string; name: string }>()
   for (const pluginEntry of tree.children(volumesDir)) {
     if (pluginEntry.type !== 'dir') continue
     for (const entry of tree.children(pluginEntry.path)) {
-      found.set(entry.path, { plugin: unescapeQualifiedName(baseName(pluginEntry.path)), name: baseName(entry.path) })
+      dirs.set(entry.path, { plugin: unescapeQualifiedName(baseName(pluginEntry.path)), name: baseName(entry.path) })
     }
   }
-  for (const mount of inputs.podMounts(podUid)) {
-    const [, , kind, plugin, name] = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
-    if (kind !== 'volumes' || plugin === undefined || name === undefined) continue
-    found.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
+  for (const mount of inputs.mountsWithin(volumesDir)) {
+    const [, , , plugin, name] = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    if (plugin === undefined || name === undefined) continue
+    dirs.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
   }
-  return [...found]
+  return [...dirs]
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([dir, { plugin, name }]) => ({
-      ...{ podUid, plugin, name, dir },
-      target: plugin === CSI_PLUGIN ? `${dir}/mount` : dir,
-    }))
+    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
 }
 
-/** The same, with what is on disk and mounted of each. */
-export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
-  const subPaths = podSubPaths(inputs, podUid)
-  const volumes = podVolumePlaces(inputs, podUid).map((place) => podVolume(inputs, place))
-  // Nearly no pod has sub-paths.
-  if (subPaths.size === 0) return volumes.map((volume) => ({ ...volume, subPaths: undefined }))
-  const parts = new Map(
-    [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
-      const all = subPaths.get(name)
-      const locateDir = (dir: string): Location | undefined => locate(inputs.mounts, inputs.absolute(dir))
-      return all === undefined
-        ? []
-        : shareSubPaths(all, alike, locateDir).map((part, index) => [alike[index], part] as const)
-    }),
-  )
-  return volumes.map((volume) => ({ ...volume, subPaths: parts.get(volume) }))
-}
-
-function podVolume(inputs: ActualInputs, found: PodVolumePlace): Omit<PodVolume, 'subPaths'> {
+function podVolume(inputs: ActualInputs, found: Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir'>): Found {
   const { tree } = inputs
-  const { target } = found
-  const csi = found.plugin === CSI_PLUGIN
-  const { layers, foreign } = inputs.stackedOn(target, found.dir)
-  const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
+  const { podUid, plugin, name, dir } = found
+  const csi = plugin === CSI_PLUGIN
+  const target = csi ? `${dir}/mount` : dir
+  const { layers, foreign } = inputs.stackedOn(target, dir)
+  const stateFile = csi ? readStateFile(tree.get(`${dir}/vol_data.json`)) : undefined
   return {
-    ...found,
-    layers,
-    foreign,
-    stateFile,
-    markers: markersOf(inputs, found.podUid, found.plugin, found.name),
+    ...{ ...found, target, layers, foreign, stateFile },
+    markers: markersOf(inputs, podUid, plugin, name),
     content: outsideMounts(
       inputs,
       [...layers, ...foreign],
       tree
-        .descendants(found.dir)
+        .descendants(dir)
         .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir')),
     ),
   }
@@ -150,8 +147,8 @@ function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: s
   return candidates.filter((path) => inputs.tree.has(path))
 }
 
-/** Sub-paths of a pod by volume name (P136, P142): from the tree and from the mount table. */
-export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, SubPaths> {
+/** Sub-paths of a pod, for each volume name (P136, P142): from the tree and from the mount table. */
+function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
   const base = `pods/${podUid}/volume-subpaths`
   const { tree } = inputs
   const mountsByPath = new Map<string, MountInfo[]>()
@@ -174,46 +171,40 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
     if (parts.length === 6) volume.leaves.add(path)
     else volume.foreign.push(...layers)
   }
-  const sorted = [...found].toSorted(([a], [b]) => compareText(a, b))
-  return new Map(
-    sorted.map(([volumeName, { leaves, foreign }]) => [
-      volumeName,
-      {
-        podUid,
-        volumeName,
-        dir: `${base}/${volumeName}`,
-        leaves: [...leaves]
-          .toSorted(compareText)
-          .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
-        foreign,
-      },
-    ]),
-  )
+  return [...found]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([volumeName, { leaves, foreign }]) => ({
+      ...{ podUid, volumeName, foreign },
+      dir: `${base}/${volumeName}`,
+      leaves: [...leaves]
+        .toSorted(compareText)
+        .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
+    }))
 }
-
-type Candidate = Pick<PodVolume, 'plugin' | 'dir' | 'layers'>
-
-/** The location of a directory, given relative to the root directory, in its file system. */
-type Locate = (dir: string) => Location | undefined
 
 /**
  * Which sub-paths belong to which volume. The kubelet names them only by the volume's spec name (P136), and a PersistentVolume
  * may have the same name as a volume of the pod: each leaf belongs to the volume that it shows (S18).
  *
- * @returns each volume's part, in the order of the volumes; a mount that is on no leaf is part of all of them
+ * @param volumes all of its name
+ * @returns each volume with its part; a mount that is on no leaf is part of all of them
  */
-function shareSubPaths(subPaths: SubPaths, volumes: readonly Candidate[], locate: Locate): (SubPaths | undefined)[] {
-  if (volumes.length < 2) return volumes.map(() => subPaths)
-  const owners = new Map(subPaths.leaves.map((leaf) => [leaf, ownerOf(leaf, volumes, locate)]))
-  return volumes.map((volume) => {
-    const leaves = subPaths.leaves.filter((leaf) => owners.get(leaf) === volume)
-    return leaves.length === 0 && subPaths.foreign.length === 0 ? undefined : { ...subPaths, leaves }
+function shareSubPaths(
+  inputs: ActualInputs,
+  subPaths: SubPaths,
+  volumes: readonly Found[],
+): (readonly [Found, SubPaths])[] {
+  if (volumes.length < 2) return volumes.map((volume) => [volume, subPaths])
+  const owners = Map.groupBy(subPaths.leaves, (leaf) => ownerOf(inputs, leaf, volumes))
+  return volumes.flatMap((volume): (readonly [Found, SubPaths])[] => {
+    const leaves = owners.get(volume) ?? []
+    return leaves.length === 0 && subPaths.foreign.length === 0 ? [] : [[volume, { ...subPaths, leaves }]]
   })
 }
 
-function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[], locate: Locate): Candidate | undefined {
+function ownerOf(inputs: ActualInputs, leaf: SubPathLeaf, volumes: readonly Found[]): Found | undefined {
   const top = leaf.layers.at(-1)
-  const shown = top === undefined ? undefined : volumes.find((volume) => shows(top, volume, locate))
+  const shown = top === undefined ? undefined : volumes.find((volume) => shows(inputs, top, volume))
   if (shown !== undefined) return shown
   // No volume shows this leaf: a mount in memory may be an emptyDir's data, and is protected as such (S13).
   const inMemory = top?.fsType === 'tmpfs' || top?.fsType === 'hugetlbfs'
@@ -222,11 +213,11 @@ function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[], locate: Locat
 }
 
 /** Is the leaf a bind mount of the volume's mount or a part of it, or, if the volume is not mounted, of its directory? */
-function shows(leaf: MountInfo, { dir, layers }: Candidate, locate: Locate): boolean {
+function shows(inputs: ActualInputs, leaf: MountInfo, { dir, layers }: Found): boolean {
   const root = undeletedRoot(leaf.root)
   if (layers.length > 0) return layers.some((layer) => layer.dev === leaf.dev && isWithin(root, layer.root))
   if (`${root}/`.includes(`/${dir}/`)) return true
   // Behind a link the directory has another path.
-  const place = locate(dir)
+  const place = locate(inputs.mounts, inputs.absolute(dir))
   return place !== undefined && place.dev === leaf.dev && isWithin(root, place.path)
 }
