@@ -4,13 +4,14 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
+import { present } from '../base/take.ts'
 import { isUid } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { CSI_BLOCK_DIR } from '../volumes/paths.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
-import { type BlockVolume, exists, mapFileOf } from './actual/block-volume.ts'
+import { type BlockVolume, existing, mapFileOf } from './actual/block-volume.ts'
 import { readStateFile } from './actual/state-file.ts'
 import { baseName } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
@@ -21,17 +22,23 @@ export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
 /** Every block volume, found by global directories and by the pods' symlinks, sorted. */
 export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
-  const links = linksOfPods(inputs)
-  const devices = PLUGINS.flatMap(({ name, device }) => (device?.maps === undefined ? [] : [{ name, device }]))
+  const links = Map.groupBy(linksOfPods(inputs), ({ plugin }) => plugin)
+  const mapped = PLUGINS.flatMap(({ name: plugin, device: { maps, record } = {} }): Mapped | [] =>
+    maps === undefined ? [] : { plugin, ...maps, record, links: links.get(plugin) ?? [] },
+  )
+  const { volume = [], device = [] } = Object.groupBy(mapped, ({ namedAfter }) => namedAfter)
   return [
-    ...csiVolumes(inputs, links),
-    ...devices.flatMap(({ name, device: { maps } }) =>
-      maps?.namedAfter === 'volume' ? namedAfterVolume(inputs, links, name, maps.base) : [],
-    ),
-    ...devices.flatMap(({ name, device: { maps, record } }) =>
-      maps?.namedAfter === 'device' ? namedAfterDevice(inputs, links, name, maps, record) : [],
-    ),
+    ...csiVolumes(inputs, links.get(CSI_PLUGIN) ?? []),
+    ...volume.flatMap((each) => namedAfterVolume(inputs, each)),
+    ...device.flatMap((each) => namedAfterDevice(inputs, each)),
   ]
+}
+
+/** A plugin whose maps are of one form. */
+interface Mapped extends NonNullable<PluginDevice['maps']> {
+  readonly plugin: string
+  readonly record: PluginDevice['record']
+  readonly links: readonly Link[]
 }
 
 /** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
@@ -52,26 +59,15 @@ function linksOfPods({ tree }: ActualInputs): Link[] {
   })
 }
 
-/** Links to volumes of a plugin, by volume name and UID. */
-function byName(links: readonly Link[], of: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const names = Map.groupBy(
-    links.filter(({ plugin }) => plugin === of),
-    ({ name }) => name,
-  )
-  return new Map([...names].map(([name, all]) => [name, new Map(all.map(({ podUid, path }) => [podUid, path]))]))
+function byName(links: Iterable<Link>): ReadonlyMap<string, readonly Link[]> {
+  return Map.groupBy(links, ({ name }) => name)
 }
 
-const NO_LINK: ReadonlyMap<string, string> = new Map()
-
-function namedAfterVolume(inputs: ActualInputs, links: readonly Link[], plugin: string, base: string): BlockVolume[] {
-  const linked = byName(links, plugin)
-  return sorted([...inputs.tree.childDirs(base), ...linked.keys()]).map((name) => {
-    const byPod = linked.get(name) ?? NO_LINK
-    const dir = `${base}/${name}`
-    return blockVolume(inputs, { plugin, name, dir }, [...byPod.keys(), ...uidsBelow(inputs, dir)], (uid) =>
-      byPod.get(uid),
-    )
-  })
+function namedAfterVolume(inputs: ActualInputs, { plugin, base, links }: Mapped): BlockVolume[] {
+  const linked = byName(links)
+  return sorted([...inputs.tree.childDirs(base), ...linked.keys()]).map((name) =>
+    blockVolume(inputs, { plugin, name, dir: `${base}/${name}` }, linked.get(name)),
+  )
 }
 
 /**
@@ -79,34 +75,25 @@ function namedAfterVolume(inputs: ActualInputs, links: readonly Link[], plugin: 
  * P84, P104): evidence shows which belong together, not the names. Every map directory with the links that lead to its device, then
  * the links without a map directory: such a link is all that is left of a map, or its map is not known, so the link is removed alone.
  */
-function namedAfterDevice(
-  inputs: ActualInputs,
-  links: readonly Link[],
-  plugin: string,
-  { base, depth }: { readonly base: string; readonly depth: number },
-  record: PluginDevice['record'],
-): BlockVolume[] {
-  const unclaimed = new Set(links.filter((link) => link.plugin === plugin))
+function namedAfterDevice(inputs: ActualInputs, { plugin, base, depth, record, links }: Mapped): BlockVolume[] {
+  const unclaimed = new Set(links)
   const volumes = sorted(directoriesBelow(inputs.tree, base, depth)).map((dir) => {
     const file = record && inputs.tree.get(`${dir}/${record.name}`)
     const volumeName = record?.volumeNameIn(file?.content ?? '{}')
-    const linkOf = (podUid: string): string | undefined => {
+    const own = sorted(uidsBelow(inputs, dir)).flatMap((podUid) => {
       const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, dir, volumeName))
-      if (link !== undefined) unclaimed.delete(link)
-      return link?.path
-    }
+      return link !== undefined && unclaimed.delete(link) ? link : []
+    })
     const isOwn = file?.type === 'file' && file.error === undefined
-    const known = isOwn ? [file.path] : []
-    return blockVolume(inputs, { plugin, name: baseName(dir), dir, known }, uidsBelow(inputs, dir), linkOf)
+    return blockVolume(inputs, { plugin, name: baseName(dir), dir, known: isOwn ? [file.path] : [] }, own)
   })
-  const left = byName([...unclaimed], plugin)
-  const orphans = sorted(left.keys()).map((name) => {
-    const byPod = left.get(name) ?? NO_LINK
-    return blockVolume(inputs, { plugin, name, dir: `${base}/${name}`, dirs: [] }, byPod.keys(), (uid) =>
-      byPod.get(uid),
-    )
-  })
-  return [...volumes, ...orphans]
+  const orphans = byName(unclaimed)
+  return [
+    ...volumes,
+    ...sorted(orphans.keys()).map((name) =>
+      blockVolume(inputs, { plugin, name, dir: `${base}/${name}`, dirs: [] }, orphans.get(name)),
+    ),
+  ]
 }
 
 /** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */
@@ -122,8 +109,8 @@ function leadsTo(
 }
 
 function csiVolumes(inputs: ActualInputs, links: readonly Link[]): BlockVolume[] {
-  const linked = byName(links, CSI_PLUGIN)
-  return csiNames(inputs, linked).map((name) => csiVolume(inputs, name, linked.get(name) ?? NO_LINK))
+  const linked = byName(links)
+  return csiNames(inputs, linked).map((name) => csiVolume(inputs, name, linked.get(name)))
 }
 
 function csiNames(inputs: ActualInputs, linked: ReadonlyMap<string, unknown>): string[] {
@@ -149,7 +136,7 @@ function csiNames(inputs: ActualInputs, linked: ReadonlyMap<string, unknown>): s
   return sorted(names)
 }
 
-function csiVolume(inputs: ActualInputs, name: string, byPod: ReadonlyMap<string, string>): BlockVolume {
+function csiVolume(inputs: ActualInputs, name: string, links: readonly Link[] | undefined): BlockVolume {
   const dir = `${CSI_BLOCK_DIR}/${name}`
   const mapDir = `${dir}/dev`
   const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
@@ -159,9 +146,8 @@ function csiVolume(inputs: ActualInputs, name: string, byPod: ReadonlyMap<string
   // A shared directory contains the directories of other volumes.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
   const places = { plugin: CSI_PLUGIN, name, dir, mapDir, publishDir, known, dirs: [...own, publishDir] }
-  const uids = [...byPod.keys(), ...uidsBelow(inputs, mapDir), ...uidsBelow(inputs, publishDir)]
   return {
-    ...blockVolume(inputs, places, uids, (uid) => byPod.get(uid)),
+    ...blockVolume(inputs, places, links),
     stateFile,
     stagingPath: existing(inputs, stagingPath),
     publishDir: existing(inputs, publishDir),
@@ -173,34 +159,31 @@ function csiVolume(inputs: ActualInputs, name: string, byPod: ReadonlyMap<string
   }
 }
 
-function existing(inputs: ActualInputs, path: string): string | undefined {
-  return exists(inputs, path) ? path : undefined
-}
-
 interface Places extends Pick<BlockVolume, 'plugin' | 'name' | 'dir'> {
   /** Absent: the directory. */
   readonly mapDir?: string
   readonly publishDir?: string
   /** What else the kubelet makes there. */
   readonly known?: readonly string[]
-  /** In which whatever else lies there is none of the kubelet's; absent: the directory. */
+  /** In which whatever else lies there is none of the kubelet's; absent: the directory; none: only links are left. */
   readonly dirs?: readonly string[]
 }
 
-/** @param linkOf a pod's link */
 function blockVolume(
   inputs: ActualInputs,
   { plugin, name, dir, mapDir = dir, publishDir, known: more = [], dirs = [dir] }: Places,
-  podUids: Iterable<string>,
-  linkOf: (podUid: string) => string | undefined,
+  links: readonly Link[] = [],
 ): BlockVolume {
   const known = new Set([dir, mapDir, ...more])
-  const mappings = sorted(podUids).map((podUid) => {
+  const linkOf = new Map(links.map(({ podUid, path }) => [podUid, path]))
+  const mapped = dirs.length === 0 ? [] : present(mapDir, publishDir)
+  const uids = [...linkOf.keys(), ...mapped.flatMap((each) => uidsBelow(inputs, each))]
+  const mappings = sorted(uids).map((podUid) => {
     const published = publishDir === undefined ? undefined : `${publishDir}/${podUid}`
     known.add(`${mapDir}/${podUid}`).add(published ?? dir)
     return {
       podUid,
-      symlink: linkOf(podUid),
+      symlink: linkOf.get(podUid),
       ...mapFileOf(inputs, mapDir, podUid),
       publishPath: published && existing(inputs, published),
       publishLayers: published === undefined ? [] : inputs.at(published),

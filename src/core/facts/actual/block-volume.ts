@@ -56,14 +56,15 @@ export function mapFileOf(
 ): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
   const path = `${mapDir}/${podUid}`
   return {
-    mapFile: exists(inputs, path) ? path : undefined,
+    mapFile: existing(inputs, path),
     mapLayers: inputs.at(path),
     loops: loopsBackedBy(inputs.snapshot, inputs.absolute(path)).toSorted(compareText),
   }
 }
 
-export function exists(inputs: ActualInputs, path: string): boolean {
-  return inputs.tree.has(path) || inputs.at(path).length > 0
+/** The path, where anything is there. */
+export function existing(inputs: ActualInputs, path: string): string | undefined {
+  return inputs.tree.has(path) || inputs.at(path).length > 0 ? path : undefined
 }
 
 /**
