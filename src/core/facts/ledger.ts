@@ -91,7 +91,7 @@ export function ledgerOf(sources: LedgerSources) {
   return {
     ...subjects,
     sources,
-    /** What pods want of a volume, a plugin or a staging directory. */
+    /** What pods want of a plugin or a staging directory. */
     wants: wantedIn(desired),
     podVolumes: (uid: PodUid): readonly PodVolume[] => onDisk(uid).volumes,
     leakedSubPaths: (uid: PodUid): readonly SubPaths[] => onDisk(uid).leaked,
@@ -178,7 +178,6 @@ function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<stri
 
 /** What pods want, by what it is looked up by: each index is made with the first question. */
 function wantedIn({ volumes, unresolved }: DesiredState) {
-  const byUniqueName = lazy(() => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
   const byPlugin = lazy(() => {
     const unusable = unresolved.flatMap(({ podUid, mayBe }) =>
       mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
@@ -192,8 +191,6 @@ function wantedIn({ volumes, unresolved }: DesiredState) {
     () => new Set(volumes.map(({ driver, handle }) => driver && handle && csiGlobalDir(driver, handle))),
   )
   return {
-    /** Of all pods that want it. */
-    of: (uniqueName: string): readonly VolumeToMount[] => byUniqueName().get(uniqueName) ?? [],
     /** Of one plugin, including volumes that cannot be used as their pods ask (S4). */
     ofPlugin: (plugin: string) => byPlugin().get(plugin) ?? [],
     /** Is this the staging directory of a wanted CSI volume; relative to the root directory. */

@@ -1,5 +1,4 @@
 /** Which operations there are, and which steps they are made of. */
-import type { Ownership } from '../linux/ownership-bits.ts'
 
 /** By kind: its group for --only and --skip (contract), what it comes to, and the verb for that. */
 export const OPERATIONS = {
@@ -30,25 +29,6 @@ export const OPERATION_GROUPS: ReadonlyMap<string, readonly OperationKind[]> = M
   OPERATION_KINDS,
   (kind) => OPERATIONS[kind].group,
 )
-
-/** Fields of a step beside `op` and `target`; STEP_FIELDS says which op has which. */
-export interface StepFields {
-  /** How, or by what. */
-  readonly detail: string
-  /** What is mounted, or linked to; absent: the device that an earlier step has found. */
-  readonly source: string
-  /** Absent: a bind mount, or ext4 on a device. */
-  readonly fsType: string
-  /** Mount options, in the order in which they are given. */
-  readonly options: readonly string[]
-  /** Octal, e.g. "0750". */
-  readonly mode: string
-  readonly ownership: Ownership
-  /** SELinux label of the files (C68); absent: none. */
-  readonly label: string
-}
-
-type StepField = keyof StepFields
 
 /**
  * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have. An
@@ -125,19 +105,9 @@ export const STEP_FIELDS = {
   NodeExpandVolume: [],
   /** Grows the file system on a local volume's device (P131), and writes the claim's status before and after it. */
   growFileSystem: [],
-} as const satisfies Readonly<Record<string, readonly StepField[]>>
+} as const
 
 export type StepOp = keyof typeof STEP_FIELDS
-
-/** A step of one op: a field that the op does not have cannot be given. */
-export type StepOf<Op extends StepOp> = {
-  readonly op: Op
-  readonly target: string
-} & {
-  readonly [Field in StepField]?: Field extends (typeof STEP_FIELDS)[Op][number] ? StepFields[Field] : never
-}
-
-export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
 
 /** States of the verdicts on the rows of a status, the worst first: they are sorted in this order. */
 export const VERDICT_STATES = [

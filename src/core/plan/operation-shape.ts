@@ -13,6 +13,7 @@ import {
   integer,
   list,
   matching,
+  type ObjectOf,
   object,
   oneOf,
   optional,
@@ -20,7 +21,7 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
+import { OPERATION_KINDS, STEP_FIELDS, type StepOp } from './kinds.ts'
 import { subject } from './subject.ts'
 
 export const path = named('path', anyPath)
@@ -85,17 +86,37 @@ export interface VolumeRef extends ShapeOf<typeof volumeFields> {}
 
 export const volume = named<VolumeRef>('volume', volumeFields)
 
-const fieldsOfStep = object({
-  op: oneOf(...(Object.keys(STEP_FIELDS) as StepOp[])),
-  target: about('The one absolute path or object acted on.', text),
+/** Beside `op` and `target`; STEP_FIELDS says which op has which. */
+const stepFields = {
+  /** How, or by what. */
   detail: optional(text),
   source: optional(about('What is mounted, or linked to; absent: the device that an earlier step has found.', text)),
   fsType: optional(about('Of a mount; absent: a bind mount, or ext4 on a device.', text)),
   options: optional(about('Mount options, in their order.', list(text))),
+  /** "0750" */
   mode: optional(about('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode'))),
   ownership: optional(about('fsGroup of a volume.', ownership)),
+  /** C68; absent: none. */
   label: optional(about('SELinux label of the files of a CSI volume.', text)),
-} satisfies Record<'op' | 'target' | keyof StepFields, unknown>)
+} satisfies Record<(typeof STEP_FIELDS)[StepOp][number], unknown>
+
+type StepFields = Required<ObjectOf<typeof stepFields>>
+
+/** A step of one op: a field that the op does not have cannot be given. */
+export type StepOf<Op extends StepOp> = {
+  readonly op: Op
+  readonly target: string
+} & {
+  readonly [Field in keyof StepFields]?: Field extends (typeof STEP_FIELDS)[Op][number] ? StepFields[Field] : never
+}
+
+export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
+
+const fieldsOfStep = object({
+  op: oneOf(...(Object.keys(STEP_FIELDS) as StepOp[])),
+  target: about('The one absolute path or object acted on.', text),
+  ...stepFields,
+})
 
 /** A field that a step of this op has not is one that the fresh plan's step has not. */
 const step = named<Step>('step', fieldsOfStep as Shape<Step>)

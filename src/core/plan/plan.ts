@@ -36,8 +36,6 @@ export {
   OPERATION_GROUPS,
   OPERATION_KINDS,
   type OperationKind,
-  type Step,
-  type StepOf,
   type StepOp,
 } from './kinds.ts'
 export type {
@@ -48,6 +46,8 @@ export type {
   Operation,
   PodRef,
   Severity,
+  Step,
+  StepOf,
   VolumeRef,
 } from './operation-shape.ts'
 

@@ -111,7 +111,7 @@ function reasonToKeep(
     const message = `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})`
     return { message, because: followsFrom(draft, blocked) }
   }
-  const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))
+  const mount = inputs.mountsWithin(`pods/${pod.uid}`).find((each) => !removed.has(each.id))
   if (mount === undefined) return unreadObstacle(inputs, [`pods/${pod.uid}`])
   const path = inputs.relative(inputs.plain(mount.mountPoint))
   const at = inputs.absolute(path)

@@ -91,5 +91,5 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
 }
 
 function isMountedForAnyPod(inputs: ActualInputs, volume: VolumeToMount): boolean {
-  return [...inputs.podsWithMounts()].some((podUid) => inputs.top(podVolumeDir({ ...volume, podUid })) !== undefined)
+  return inputs.podsWithMounts().some((podUid) => inputs.top(podVolumeDir({ ...volume, podUid })) !== undefined)
 }

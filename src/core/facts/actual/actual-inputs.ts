@@ -26,7 +26,6 @@ export class ActualInputs {
   readonly tree: Tree
   readonly rootDir: string
   readonly #below: string
-  readonly #pods: ReturnType<MountTable['below']>
   readonly #dead: ReadonlyMap<string, string>
 
   constructor(state: NodeState) {
@@ -38,7 +37,6 @@ export class ActualInputs {
     this.devices = new DeviceMounts(this.mounts)
     this.#below = `${this.rootDir}/`
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
-    this.#pods = this.mounts.below(`${this.rootDir}/pods`)
   }
 
   /** Links in the kubelet's structure that are followed: the snapshot records where they lead (S8). */
@@ -53,15 +51,8 @@ export class ActualInputs {
     })
   }
 
-  /** Mounts at or below a pod's directory, in table order. */
-  podMounts(uid: string): readonly MountInfo[] {
-    return this.#pods.get(uid) ?? []
-  }
-
   /** UIDs of pods at or below whose directory anything is mounted. */
-  podsWithMounts(): Iterable<string> {
-    return this.#pods.keys()
-  }
+  readonly podsWithMounts = lazy((): readonly string[] => [...this.mounts.below(this.absolute('pods')).keys()])
 
   /** Mounts below plugins/, in table order. */
   readonly pluginMounts = lazy((): readonly MountInfo[] => {

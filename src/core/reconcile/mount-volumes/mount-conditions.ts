@@ -259,9 +259,9 @@ export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): 
 /** UID of another pod, Desired or Frozen, that has the volume: on disk, or because its wanted volume is mounted. */
 function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
   const onDisk = context.uses.of(uniqueName).find(({ pod, how }) => pod.uid !== podUid && how === 'has it on disk')
-  const mounted = context.ledger.wants
-    .of(uniqueName)
-    .find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
+  const mounted = context.ledger
+    .row(uniqueName)
+    ?.wanted.find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
   return onDisk?.pod.uid ?? mounted?.podUid
 }
 

@@ -57,7 +57,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
  */
 function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string; label: string } | undefined {
   const { inputs, ledger } = context
-  const all = ledger.wants.of(volume.uniqueName)
+  const all = ledger.row(volume.uniqueName)?.wanted ?? []
   if (all.length < 2 || inputs.snapshot.selinux?.enabled !== true) return undefined
   const having = all.filter((each) => evidenceOf(inputs, each).state !== 'notMounted')
   for (const each of [...having, ...all]) {

@@ -119,7 +119,7 @@ function apiRunning(api: ActualInputs['snapshot']['api']): string[] {
 function olderThanBoot(inputs: ActualInputs, uid: string): boolean {
   const boot = Date.parse(inputs.snapshot.bootTime ?? '') / 1000
   if (Number.isNaN(boot)) return false
-  if (inputs.podMounts(uid).length > 0) return false
+  if (inputs.mountsWithin(`pods/${uid}`).length > 0) return false
   const entries = [inputs.tree.get(`pods/${uid}`), ...inputs.tree.descendants(`pods/${uid}`)]
   return entries.every(
     (entry) => entry !== undefined && entry.mtime !== undefined && entry.mtime > 0 && entry.mtime < boot,
