@@ -231,25 +231,17 @@ export function expectedMount(path: string, layers: readonly MountInfo[]): Expec
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
-export function finishOperations(drafts: readonly Draft[]): Operation[] {
-  return operationsOf<Draft, Operation>(drafts, ({ blocked }) => blocked, idOf)
-}
-
-interface AnyDraft<D> {
+/** A draft of either scope. */
+interface AnyDraft<D> extends Pick<Draft, 'kind' | 'pod' | 'paths' | 'blocked'> {
   readonly after: readonly D[]
-  readonly blocked?: Blocked
+  /** Of a cluster. */
+  readonly node?: string
+  readonly volume?: Partial<VolumeRef>
+  readonly attachment?: { readonly name: string; readonly uid?: string }
 }
 
-/**
- * Turns drafts into operations; the ids are made from what an operation is about, so they are the same for the same state.
- *
- * @param blockOf the final obstacle of an operation
- */
-export function operationsOf<D extends AnyDraft<D>, Op>(
-  drafts: readonly D[],
-  blockOf: (draft: D) => Obstacle | undefined,
-  idOf: (draft: D) => string,
-): Op[] {
+/** Turns drafts into operations; the ids are made from what an operation is about, so they are the same for the same state. */
+export function finishOperations<D extends AnyDraft<D>, Op>(drafts: readonly D[]): Op[] {
   const known = new Map<D, { readonly id: string; readonly number: number }>()
   const taken = new Map<string, number>()
   for (const draft of drafts) {
@@ -263,7 +255,7 @@ export function operationsOf<D extends AnyDraft<D>, Op>(
     const operation: Record<string, unknown> = { id: known.get(draft)?.id }
     for (const key of FIRST) if (fields[key] !== undefined) operation[key] = fields[key]
     operation.after = [...new Set(draft.after.flatMap((before) => known.get(before)?.id ?? []))]
-    const blocked = blockOf(draft)
+    const { blocked } = draft
     // One that waits for a blocked one says which, by its number in the plan.
     const isBehind = causeOf(blocked?.code) === 'follows'
     const before = isBehind ? draft.after.find((each) => each.blocked !== undefined) : undefined
@@ -285,11 +277,17 @@ const FIRST = [
 /** Properties of a draft that an operation has in its own place, or not at all. */
 const PLACED: ReadonlySet<string> = new Set([...FIRST, 'removes', 'after', 'blocked'])
 
-function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
-  return operationId([kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]])
-}
-
-/** @param about what the operation is about */
-export function operationId(about: readonly (string | undefined)[]): string {
+function idOf<D>({
+  kind,
+  node,
+  pod,
+  volume: { plugin, name, uniqueName } = {},
+  paths,
+  attachment,
+}: AnyDraft<D>): string {
+  const about =
+    node === undefined
+      ? [kind, pod?.uid, plugin, name, uniqueName, attachment?.uid, paths[0]]
+      : [kind, node, uniqueName ?? name, attachment?.name, attachment?.uid]
   return sha256Hex(about.map((part) => part ?? '').join('\0')).slice(0, 12)
 }

@@ -9,7 +9,7 @@ import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { finishOperations, ON_NODE } from '../plan/draft.ts'
+import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -86,7 +86,7 @@ function planOf(context: PlanContext): Plan {
   const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(findings, isNamed, isNamed)
-  const finished = finishOperations(kept)
+  const finished = finishOperations<Draft, Operation>(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const parts = {

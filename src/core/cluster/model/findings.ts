@@ -15,15 +15,7 @@ import type {
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
-import {
-  AnyFindings,
-  advised,
-  type Hint,
-  type Obstacle,
-  operationId,
-  operationsOf,
-  type Wait,
-} from '../../plan/draft.ts'
+import { AnyFindings, advised, type Hint, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
@@ -123,18 +115,6 @@ export function podRef({ namespace, name, uid }: ClusterPod): PodRef {
   return { namespace, name, uid }
 }
 
-export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperation[] {
-  return operationsOf<ClusterDraft, ClusterOperation>(drafts, blockOf, ({ kind, node, volume, attachment }) =>
-    operationId([kind, node, volume.uniqueName ?? volume.name, attachment.name, attachment.uid]),
-  )
-}
-
-/** An operation after one that is blocked is blocked, too (S26). */
-function blockOf({ blocked, after }: ClusterDraft): Blocked | undefined {
-  const isBehind = after.some((before) => before.blocked !== undefined)
-  return blocked ?? (isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined)
-}
-
 // What is said of a volume on a node, or of a pod as a whole: of several things the one that says most.
 
 export interface Said {
@@ -166,7 +146,7 @@ export function saidOf(
   for (const wait of waiting) note(wait, { ...wait, is: 'waiting' })
   for (const draft of operations) {
     const { kind, reason: code, message } = draft
-    const blocked = refused ?? blockOf(draft)
+    const blocked = refused ?? draft.blocked
     note(draft, blocked === undefined ? { is: 'ready', kind, code, message } : { is: 'blocked', kind, ...blocked })
   }
   return new Map([...pods, ...rows])

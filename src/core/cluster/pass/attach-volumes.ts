@@ -64,7 +64,7 @@ function attachVolume(context: ClusterContext, want: Want, room: RoomOnNodes): v
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after: turn.after },
-    ...omitUndefined({ blocked: room(node, driver) ?? forbidden(context, steps) }),
+    ...omitUndefined({ blocked: room(node, driver) ?? forbidden(context, steps) ?? behind(turn.after) }),
     evidence: pods.slice(0, MOST_PODS).map((pod) => fact(`pod ${namespacedName(pod)} was created`, pod.createdAt)),
     attachment: { name },
     // R745: exactly the object that the controller would create.
@@ -80,6 +80,12 @@ function attachVolume(context: ClusterContext, want: Want, room: RoomOnNodes): v
 }
 
 const MOST_PODS = 5
+
+/** An operation after one that is blocked is blocked, too (S26). */
+function behind(after: readonly ClusterDraft[]): Blocked | undefined {
+  const isBehind = after.some(({ blocked }) => blocked !== undefined)
+  return isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined
+}
 
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
 

@@ -6,14 +6,14 @@
 import { kubectl } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { advised, type Hint } from '../../plan/draft.ts'
+import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { advised, finishOperations, type Hint } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { ClusterContext, type ClusterFacts } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterFindings, finishOperations } from '../model/findings.ts'
+import { blockedBy, type ClusterDraft, type ClusterFindings } from '../model/findings.ts'
 import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
@@ -35,7 +35,10 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
     ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
     ({ about }) => isNamed(about),
   )
-  const operations = finishOperations(kept).map((operation) => ({ ...operation, ...(blocked && { blocked }) }))
+  const operations = finishOperations<ClusterDraft, ClusterOperation>(kept).map((operation) => ({
+    ...operation,
+    ...(blocked && { blocked }),
+  }))
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -60,7 +63,7 @@ export type Found = Pick<ClusterPlan, 'operations' | 'waiting' | 'problems'>
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): Found {
   const { operations, waiting, problems } = passOver(new ClusterContext(part, options, facts))
-  return { operations: finishOperations(operations), waiting, problems }
+  return { operations: finishOperations<ClusterDraft, ClusterOperation>(operations), waiting, problems }
 }
 
 function passOver(context: ClusterContext): ClusterFindings {
