@@ -518,15 +518,11 @@ describe('one sentence for several causes', () => {
 
 it('what comes after something left out is left out, too', () => {
   interface Draft {
-    readonly kind: 'first' | 'second'
+    readonly kind: Operation['kind']
     readonly after: readonly Draft[]
   }
-  const first: Draft = { kind: 'first', after: [] }
-  const left = keptOf<Draft['kind'], Draft>(
-    [first, { kind: 'second', after: [first] }],
-    { skip: ['first'] },
-    () => true,
-  )
+  const first: Draft = { kind: 'DetachVolume', after: [] }
+  const left = keptOf<Draft>([first, { kind: 'AttachVolume', after: [first] }], { skip: ['DetachVolume'] }, () => true)
   expect(left).toEqual({ kept: [], filtered: 2 })
 })
 

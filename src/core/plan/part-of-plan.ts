@@ -1,5 +1,5 @@
 /** A plan as far as some of its findings, or its flags, go. */
-import type { Plan } from './plan.ts'
+import type { OperationKind, Plan, PlanOptions } from './plan.ts'
 import { summaryOf } from './plan-summary.ts'
 
 interface Caused {
@@ -58,9 +58,9 @@ export function causesInOrder({
  * @param isNamed by --pod, --volume and their like
  * @returns the drafts that stay, in order, and how many were left out
  */
-export function keptOf<K, D extends { readonly kind: K; readonly after: readonly D[] }>(
+export function keptOf<D extends { readonly kind: OperationKind; readonly after: readonly D[] }>(
   drafts: readonly D[],
-  { only, skip }: { readonly only?: readonly K[]; readonly skip?: readonly K[] },
+  { only, skip }: Pick<PlanOptions, 'only' | 'skip'>,
   isNamed: (draft: D) => boolean,
 ): { readonly kept: D[]; readonly filtered: number } {
   const dropped = new Set<D>()

@@ -1,30 +1,22 @@
 /** The counts of a plan: they add up to its operations. */
 import { counted } from '../base/count.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
-import type {
-  Blocked,
-  FreedBy,
-  LiftingFlag,
-  Operation,
-  OperationKind,
-  Plan,
-  PlanSummary,
-  VolumeRef,
-  Waiting,
-} from './plan.ts'
+import type { Blocked, FreedBy, LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
 
 /** An operation of either scope, as far as it is counted. */
-export type Counted<Kind extends OperationKind> = Pick<Operation, 'id' | 'after'> & {
-  readonly kind: Kind
+interface Counted extends Pick<Operation, 'id' | 'kind' | 'after'> {
   readonly blocked?: Pick<Blocked, 'code' | 'cause'>
 }
 
 /** @param filtered how many operations were left out by flags */
-export function summaryOf<Kind extends OperationKind>(
-  plan: Record<'waiting' | 'problems', readonly unknown[]> & { readonly operations: readonly Counted<Kind>[] },
+export function summaryOf(
+  {
+    operations,
+    waiting,
+    problems,
+  }: Record<'waiting' | 'problems', readonly unknown[]> & { readonly operations: readonly Counted[] },
   filtered: number,
 ) {
-  const { operations, waiting, problems } = plan
   const ready = readyAmong(operations).size
   const freedBy = freedByFlags(operations, ready)
   return {
@@ -43,9 +35,9 @@ export function summaryOf<Kind extends OperationKind>(
  *
  * @param lifted true for an operation that counts as not blocked
  */
-export function readyAmong<Op extends Counted<OperationKind>>(
-  operations: readonly Op[],
-  lifted: (operation: Op) => boolean = () => false,
+export function readyAmong(
+  operations: readonly Counted[],
+  lifted: (operation: Counted) => boolean = () => false,
 ): ReadonlySet<string> {
   // Of few operations it matters which ones the plan has.
   let known: ReadonlySet<string> | undefined
@@ -67,11 +59,10 @@ export function readyText(ready: number): string {
   return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
 }
 
-function freedByFlags(operations: readonly Counted<OperationKind>[], ready: number): FreedBy[] {
+function freedByFlags(operations: readonly Counted[], ready: number): FreedBy[] {
   const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
   return [...flags].flatMap((flag) => {
-    const lifted = (each: Counted<OperationKind>): boolean =>
-      liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
+    const lifted = (each: Counted): boolean => liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
     const more = readyAmong(operations, lifted).size - ready
     return more > 0 ? [{ flag, operations: more }] : []
   })

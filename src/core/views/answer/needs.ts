@@ -182,7 +182,7 @@ export function countsText(plan: AnyPlan): string {
 }
 
 function partsOf({ operations, summary }: AnyPlan): string[] {
-  const ready = readyAmong<AnyOperation>(operations)
+  const ready = readyAmong(operations)
   const causes = new Map(summary.causes?.map((cause) => [cause.key, cause]))
   const waiting = operations.flatMap((each: AnyOperation) => (ready.has(each.id) ? [] : [whyNot(each, causes)]))
   const why = [...Map.groupBy(waiting, (each) => each.join(' ')).values()].toSorted((a, b) => b.length - a.length)
