@@ -60,7 +60,7 @@ describe('a row', () => {
       ledger.ofDriver(DRIVER)[0],
       ledger.at(`pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/some/file`)[0],
       ledger.at(STAGED)[0],
-      ledger.onDevice({ mounts, names: new Set(), files: [] })[0],
+      ledger.onDevice(mounts, new Set(), [])[0],
     ]).toEqual(Array(7).fill(row))
   })
 })

@@ -169,11 +169,8 @@ function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
   const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
   const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
-  const mine = context.ledger.onDevice({
-    mounts: [...fromIt, ...binds],
-    names,
-    files: loops.flatMap(({ backingFile }) => backingFile ?? []),
-  })
+  const files = loops.flatMap(({ backingFile }) => backingFile ?? [])
+  const mine = context.ledger.onDevice([...fromIt, ...binds], names, files)
   if (fromIt.length + binds.length + loops.length + mine.length === 0) return undefined
   const numbers = [...new Set(fromIt.map(({ dev }) => dev))]
   const facts: Fact[] = [

@@ -128,7 +128,7 @@ function csiNames(inputs: ActualInputs, linked: ReadonlyMap<string, unknown>): s
   for (const top of tree.childDirs(CSI_BLOCK_DIR)) note(top, undefined)
   for (const top of SHARED_DIRECTORIES) for (const below of tree.childDirs(`${CSI_BLOCK_DIR}/${top}`)) note(top, below)
   for (const mount of inputs.pluginMounts()) {
-    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    const path = inputs.pathOf(mount)
     if (!path.startsWith(`${CSI_BLOCK_DIR}/`)) continue
     const [top = '', below] = path.slice(CSI_BLOCK_DIR.length + 1).split('/')
     note(top, below)
@@ -193,7 +193,7 @@ function blockVolume(
     ...{ plugin, name, dir, mapDir, mappings },
     foreign: dirs
       .flatMap((each) => inputs.mountsWithin(each))
-      .filter(({ mountPoint }) => !known.has(inputs.relative(inputs.plain(mountPoint))))
+      .filter((mount) => !known.has(inputs.pathOf(mount)))
       .toSorted((a, b) => a.index - b.index),
     unexpected: dirs
       .flatMap((each) => inputs.tree.descendants(each))
@@ -204,7 +204,7 @@ function blockVolume(
 /** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
 function uidsBelow(inputs: ActualInputs, dir: string): string[] {
   const { tree } = inputs
-  const mounted = inputs.mountsWithin(dir).map((mount) => inputs.relative(inputs.plain(mount.mountPoint)))
+  const mounted = inputs.mountsWithin(dir).map((mount) => inputs.pathOf(mount))
   const files = tree.children(dir).filter(({ type }) => type !== 'dir')
   return [...files.map(({ path }) => path), ...mounted]
     .filter((path) => path.startsWith(`${dir}/`))

@@ -31,35 +31,18 @@ export interface GlobalMount {
 
 /** Sorted by path. */
 export function globalMounts(inputs: ActualInputs): GlobalMount[] {
-  const found = new Map<string, Owner>()
-  const note = (path: string): void => {
+  const paths = [...directories(inputs), ...inputs.pluginMounts().map((mount) => inputs.pathOf(mount))]
+  return [...new Set(paths)].toSorted(compareText).flatMap((path): GlobalMount | [] => {
     const owner = ownerOf(path)
-    if (owner !== undefined) found.set(path, owner)
-  }
-  for (const path of directories(inputs)) note(path)
-  for (const mount of inputs.pluginMounts()) note(inputs.relative(inputs.plain(mount.mountPoint)))
-  return [...found]
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([path, owner]) => {
-      const { layers, foreign } = inputs.stackedOn(path, path)
-      return {
-        ...owner,
-        name: baseName(path),
-        path,
-        layers,
-        foreign,
-        content: layers.length > 0 ? [] : inputs.tree.descendants(path),
-      }
-    })
-}
-
-interface Owner {
-  readonly plugin: string
-  readonly flex: boolean
+    if (owner === undefined) return []
+    const { layers, foreign } = inputs.stackedOn(path, path)
+    const content = layers.length > 0 ? [] : inputs.tree.descendants(path)
+    return { ...owner, name: baseName(path), path, layers, foreign, content }
+  })
 }
 
 /** By the form of the path alone: any other mount below these directories is foreign. */
-function ownerOf(path: string): Owner | undefined {
+function ownerOf(path: string): Pick<GlobalMount, 'plugin' | 'flex'> | undefined {
   for (const each of PLUGINS) {
     if (each.device === undefined || !path.startsWith(`${each.device.base}/`)) continue
     const plugin = each.device.ownerOf(path.slice(each.device.base.length + 1).split('/'))

@@ -20,15 +20,6 @@ import { makeRows } from './make-rows.ts'
 import { type Part, partsByPath, type VolumeRow } from './row.ts'
 import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
 
-/** A block device, by all that shows it. */
-interface SoughtDevice {
-  readonly mounts: readonly MountInfo[]
-  /** Of device files; none is empty. */
-  readonly names: ReadonlySet<string>
-  /** Backing files. */
-  readonly files: readonly string[]
-}
-
 export type Ledger = ReturnType<typeof ledgerOf>
 
 export function ledgerOf(sources: LedgerSources) {
@@ -126,8 +117,16 @@ export function ledgerOf(sources: LedgerSources) {
     },
     /** The volume whose driver and handle give a staging directory its name. */
     stagedIn: (directory: string): CsiIdentity | undefined => staged().get(directory),
-    /** What is mounted from a device, is a link to it, or has the file behind it. */
-    onDevice: ({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] => {
+    /**
+     * What is mounted from a device, is a link to it, or has the file behind it.
+     *
+     * @param names of device files; none is empty
+     */
+    onDevice: (
+      mounts: readonly MountInfo[],
+      names: ReadonlySet<string>,
+      files: readonly string[],
+    ): readonly VolumeRow[] => {
       const ids = new Set(mounts.map(({ id }) => id))
       const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
       return rows().all.filter(
@@ -168,12 +167,8 @@ function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<stri
   const { api } = inputs.snapshot
   const ofObjects = (api?.persistentVolumes ?? []).flatMap((volume) => identityOfObject(volume) ?? [])
   const all = [...onDisk.all.map(({ volume }) => volume), ...ofObjects, ...identitiesInStatus(api?.node)]
-  const known = new Map<string, CsiIdentity>()
-  for (const identity of all) {
-    const dir = csiGlobalDir(identity.driver, identity.handle)
-    if (!known.has(dir)) known.set(dir, identity)
-  }
-  return known
+  // The first of each counts.
+  return new Map(all.toReversed().map((identity) => [csiGlobalDir(identity.driver, identity.handle), identity]))
 }
 
 /** What pods want, by what it is looked up by: each index is made with the first question. */

@@ -113,7 +113,7 @@ function reasonToKeep(
   }
   const mount = inputs.mountsWithin(`pods/${pod.uid}`).find((each) => !removed.has(each.id))
   if (mount === undefined) return unreadObstacle(inputs, [`pods/${pod.uid}`])
-  const path = inputs.relative(inputs.plain(mount.mountPoint))
+  const path = inputs.pathOf(mount)
   const at = inputs.absolute(path)
   return { message: `${at} is mounted (${mount.fsType})`, path, hint: whoMounted(at) }
 }

@@ -90,6 +90,11 @@ export class ActualInputs {
     return isWithin(absolute, this.rootDir) ? absolute.slice(this.rootDir.length + 1) || '.' : absolute
   }
 
+  /** Of a mount, relative to the root directory. */
+  pathOf({ mountPoint }: Pick<MountInfo, 'mountPoint'>): string {
+    return this.relative(this.plain(mountPoint))
+  }
+
   /** A mount point without the kernel's " (deleted)" (P115). */
   plain(mountPoint: string): string {
     return undeletedPath(mountPoint)

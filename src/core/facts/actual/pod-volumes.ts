@@ -97,7 +97,7 @@ function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
     }
   }
   for (const mount of inputs.mountsWithin(volumesDir)) {
-    const [, , , plugin, name] = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    const [, , , plugin, name] = inputs.pathOf(mount).split('/')
     if (plugin === undefined || name === undefined) continue
     dirs.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
   }
@@ -129,7 +129,7 @@ function podVolume(inputs: ActualInputs, found: Pick<PodVolume, 'podUid' | 'plug
 /** The entries that none of the mounts shows. */
 function outsideMounts(inputs: ActualInputs, mounts: readonly MountInfo[], entries: TreeEntry[]): TreeEntry[] {
   if (entries.length === 0) return entries
-  const mountPoints = new Set(mounts.map((mount) => inputs.relative(inputs.plain(mount.mountPoint))))
+  const mountPoints = new Set(mounts.map((mount) => inputs.pathOf(mount)))
   return entries.filter((entry) => !isWithinAny(entry.path, mountPoints))
 }
 
@@ -153,7 +153,7 @@ function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
   const { tree } = inputs
   const mountsByPath = new Map<string, MountInfo[]>()
   for (const mount of inputs.mountsWithin(base)) {
-    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    const path = inputs.pathOf(mount)
     if (path !== base) append(mountsByPath, path, mount)
   }
   const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()

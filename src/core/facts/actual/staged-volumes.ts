@@ -49,7 +49,7 @@ export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolu
     for (const key of inputs.tree.childDirs(`${base}/${driver}`)) dirs.add(`${base}/${driver}/${key}`)
   }
   for (const mount of inputs.pluginMounts()) {
-    const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    const parts = inputs.pathOf(mount).split('/')
     if (parts.slice(0, 3).join('/') !== base || parts[3] === 'volumeDevices' || parts.length < 6) continue
     dirs.add(parts.slice(0, 5).join('/'))
   }

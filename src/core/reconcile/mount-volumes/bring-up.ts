@@ -185,5 +185,5 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   const staged = inputs.top(`${directory}/globalmount`)
   if (readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined) return false
   const shown = staged === undefined ? [] : inputs.devices.showing(staged)
-  return shown.some((mount) => inputs.relative(inputs.plain(mount.mountPoint)).startsWith('pods/'))
+  return shown.some((mount) => inputs.pathOf(mount).startsWith('pods/'))
 }

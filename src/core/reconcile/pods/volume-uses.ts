@@ -181,7 +181,7 @@ function subPathPart(inputs: ActualInputs, pod: PodClass, subPaths: SubPaths | u
   if (subPaths === undefined) return []
   const { volumeName: name, leaves, foreign } = subPaths
   const mounted = leaves.find(({ layers }) => layers.length > 0)?.path
-  const path = mounted ?? (foreign[0] && inputs.relative(inputs.plain(foreign[0].mountPoint)))
+  const path = mounted ?? (foreign[0] && inputs.pathOf(foreign[0]))
   return path === undefined ? [] : [{ pod, plugin: CSI_PLUGIN, name, paths: [path], setUp: true }]
 }
 

@@ -141,7 +141,7 @@ export function stagedParts(context: PlanContext, found: StagingFacts): StagedPa
 function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined): DriverStaging {
   const { inputs } = context
   const { path, files, predecessors } = found
-  const pathOf = (mount: MountInfo): string => inputs.relative(inputs.plain(mount.mountPoint))
+  const pathOf = (mount: MountInfo): string => inputs.pathOf(mount)
   const isOwn = (mount: MountInfo): boolean =>
     handle !== undefined &&
     parentOf(pathOf(mount)) === path &&
