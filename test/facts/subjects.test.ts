@@ -1,18 +1,48 @@
+/** Whose each finding of a plan is, and that each that is wrong is said: of recorded nodes and clusters, and of any as no one would think of them. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
+import { ClusterContext } from '../../src/core/cluster/model/cluster-context.ts'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { readClusterSnapshot } from '../../src/core/cluster/read/cluster-snapshot.ts'
+import type { NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
 import type { VolumeRow } from '../../src/core/facts/row.ts'
+import type { Cause } from '../../src/core/plan/cause.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import type { Subject } from '../../src/core/plan/subject.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { namespacedName } from '../../src/core/plan/pod-name.ts'
+import { podOf, rowsOf, type Subject } from '../../src/core/plan/subject.ts'
+import { type Decided, planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
+import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { anyCluster } from '../helpers/random-cluster.ts'
+import { randomFrom } from '../helpers/random-from.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 
+interface Judged {
+  readonly problems: readonly { readonly message: string; readonly severity: string; readonly cause?: string }[]
+  readonly summary: { readonly causes?: readonly Cause[] }
+}
+
+/** A cause about a node or cluster as a whole has one sentence: nothing that is wrong hides behind another. */
+function hidden({ problems, summary: { causes = [] } }: Judged): string[][] {
+  const whole = new Set(causes.flatMap(({ key, subject }) => (Object.keys(subject).length === 0 ? key : [])))
+  const said = Map.groupBy(
+    problems.filter(({ severity, cause = '' }) => severity !== 'info' && whole.has(cause)),
+    ({ cause }) => cause,
+  )
+  return [...said.values()]
+    .map((all) => [...new Set(all.map(({ message }) => message))])
+    .filter(({ length }) => length > 1)
+}
+
 /** Findings that say of nothing whose they are, or of something that the node does not have. */
-function lostFindings(state: NodeState, options: Partial<PlanOptions>): string[] {
-  const { plan, context, decisions } = planWithDecisions(state, planOptions(options))
+function lostFindings({ plan, context, decisions }: Decided): string[] {
   const found: (readonly [string, Subject | undefined])[] = [
     ...plan.operations.map(({ kind, subject }) => [kind, subject] as const),
     ...plan.waiting.map(({ code, subject }) => [code, subject] as const),
@@ -20,12 +50,12 @@ function lostFindings(state: NodeState, options: Partial<PlanOptions>): string[]
     ...decisions.map(({ path, subject }) => [path, subject] as const),
   ]
   return found.flatMap(([what, subject]) => {
-    const why = subject === undefined ? 'no subject' : unknownBy(context.ledger, subject)
+    const why = subject === undefined ? 'no subject' : unknownOnNode(context.ledger, subject)
     return why === undefined ? [] : [`${what}: ${why} ${JSON.stringify(subject)}`]
   })
 }
 
-function unknownBy(ledger: Ledger, subject: Subject): string | undefined {
+function unknownOnNode(ledger: Ledger, subject: Subject): string | undefined {
   if ('path' in subject) return subject.path.startsWith('/') ? undefined : 'no absolute path'
   if (!('row' in subject)) return undefined
   const row = ledger.row(subject.row)
@@ -53,11 +83,13 @@ function strayThings(ledger: Ledger): string[] {
 }
 
 function expectWhole(state: NodeState, options: Partial<PlanOptions>): void {
-  expect(lostFindings(state, options)).toEqual([])
-  expect(strayThings(planWithDecisions(state, planOptions(options)).context.ledger)).toEqual([])
+  const decided = planWithDecisions(state, planOptions(options))
+  expect(lostFindings(decided)).toEqual([])
+  expect(strayThings(decided.context.ledger)).toEqual([])
+  expect(hidden(decided.plan)).toEqual([])
 }
 
-describe('every operation, wait, problem and decision has a subject that the node has', () => {
+describe('every operation, wait, problem and decision has a subject that the node has, and of all that is wrong each its sentence', () => {
   it.each(captureFiles())('%s', async (path) => {
     const state = await recorded(path)
     expectWhole(state, {})
@@ -69,4 +101,77 @@ describe('every operation, wait, problem and decision has a subject that the nod
       fc.property(randomNode, fc.boolean(), (random, orphans) => expectWhole(buildNode(random), { orphans })),
       { numRuns: 100, seed: 34 },
     ))
+})
+
+it('objects that could not be read, and sections that a snapshot has not', async () => {
+  const state = await recorded(captureFiles()[0] ?? '')
+  const errors = ['persistentvolumes', 'volumeattachments', 'csidrivers'].map((resource) => ({
+    ...{ resource, name: 'x', status: 500, reason: 'InternalError', message: 'etcdserver: request timed out' },
+  }))
+  const snapshot: NodeSnapshot = {
+    ...state.snapshot,
+    ...(state.snapshot.api && { api: { ...state.snapshot.api, errors } }),
+  }
+  const { summary } = planNode({ ...state, snapshot }, planOptions())
+  const said = summary.causes?.map(({ message }) => message).filter((each) => each.includes('could not be read'))
+  expect(said).toHaveLength(3)
+  const { kubelet: _, processes: __, ...rest } = snapshot
+  const parts = planNode({ ...state, snapshot: rest }, planOptions()).summary.causes?.map(({ message }) => message)
+  for (const section of ['kubelet', 'processes'])
+    expect(parts).toContain(`section ${section} is missing; what it would show is unknown`)
+})
+
+const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
+
+/** Findings that say of nothing whose they are, or of something that the cluster does not have. */
+function lostInCluster(context: ClusterContext, { operations, waiting, problems }: ClusterPlan): string[] {
+  const keys = new Set(everyName(context).flatMap((options) => rowsNamed(context.state, options)))
+  return [...operations, ...waiting, ...problems].flatMap(({ subject, message }) => {
+    const why = subject === undefined ? 'no subject' : unknownInCluster(context, keys, subject)
+    return why === undefined ? [] : [`${message}: ${why} ${JSON.stringify(subject)}`]
+  })
+}
+
+/** Every node, and every volume. */
+function everyName({ state, known, rows }: ClusterContext): ClusterOptions[] {
+  const nodes = [...state.nodes, ...(state.lostNodes ?? [])].map(({ name }) => name)
+  const others = [...state.attachments, ...state.pods].flatMap(({ node }) => node ?? [])
+  const volumes = [...known.keys(), ...rows.unscheduled.map(({ volume }) => volume.uniqueName)]
+  const pods = state.pods.map(({ uid }) => uid)
+  return [{ nodes: [...nodes, ...others] }, { volumes }, { pods }].map((named) => clusterOptions(named))
+}
+
+function rowsNamed(state: ClusterState, options: ClusterOptions): readonly string[] {
+  return (planCluster(state, options).stands ?? []).flatMap(({ subject }) => rowsOf(subject))
+}
+
+function unknownInCluster(
+  { state, objects }: ClusterContext,
+  keys: ReadonlySet<string>,
+  subject: Subject,
+): string | undefined {
+  const rows = rowsOf(subject)
+  if (rows.some((key) => !keys.has(key))) return 'no such row'
+  const pod = podOf(subject)
+  if (pod !== undefined && !state.pods.some(({ uid }) => uid === pod)) return 'no such pod'
+  if ('claim' in subject && !state.claims.some((each) => namespacedName(each) === subject.claim)) return 'no such claim'
+  if ('persistentVolume' in subject && objects.volume(subject.persistentVolume).state === 'Absent') return 'no such PV'
+  return undefined
+}
+
+function expectWholeCluster(state: ClusterState): void {
+  const context = new ClusterContext(state, clusterOptions())
+  const plan = planCluster(context.state, context.options)
+  expect(lostInCluster(context, plan)).toEqual([])
+  expect(hidden(plan)).toEqual([])
+}
+
+describe('every operation, wait and problem of a cluster has a subject that the cluster has, and of all that is wrong each its sentence', () => {
+  it.each(readdirSync(CLUSTERS))('%s', async (file) =>
+    expectWholeCluster(await readClusterSnapshot(join(CLUSTERS, file))),
+  )
+
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))('any cluster, seed %i', (seed) =>
+    expectWholeCluster(anyCluster(randomFrom(seed))),
+  )
 })
