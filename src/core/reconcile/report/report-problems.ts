@@ -338,7 +338,7 @@ const SEVERAL = 20
 /** Names the place where mount propagation copies mounts (S18: the copies are foreign); such a table slows the whole node. */
 function reportMountStorms(context: PlanContext): void {
   const { inputs } = context
-  for (const uid of inputs.podsWithMounts()) reportStorms(context, inputs.mountsWithin(`pods/${uid}`), uid)
+  for (const [uid, mounts] of inputs.mounts.below(inputs.absolute('pods'))) reportStorms(context, mounts, uid)
   for (const [name, mounts] of inputs.mounts.below(inputs.rootDir)) if (name !== 'pods') reportStorms(context, mounts)
   reportStorms(context, inputs.mounts.notBelow(inputs.rootDir))
 }
