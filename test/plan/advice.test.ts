@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
-import { endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
+import { type Given as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { keptOf, partOf } from '../../src/core/plan/part-of-plan.ts'
-import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
+import type { NextStep, Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { podTextIn } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
 import type { Answer } from '../../src/core/views/answer/answer.ts'
@@ -19,12 +19,22 @@ const noDriver = { code: 'DriverUnavailable', message: 'm', because: { byStart: 
 const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
 
+type Given = Partial<Problem> & { readonly because?: Because }
+
+/** An error, unless it says otherwise. */
+const problem = (code: ProblemCode, given: Given = {}): Problem & Given => ({
+  ...{ severity: 'error', code, message: 'm', about: {} },
+  ...given,
+})
+
 /** What is answered, with its causes. */
 function answered(given: Partial<Plan>): Answer {
   return answerOf(aPlan(given))
 }
 
 const causesOf = (given: Partial<Plan>) => aPlan(given).summary.causes ?? []
+const nextOf = (plan: Partial<Plan>, given: Partial<Advised> = {}): readonly NextStep[] =>
+  withAdvice(aPlan(plan), { applyFlags: [], settleMs: 30_000, ...given }).summary.next ?? []
 
 describe('the counts add up', () => {
   it.each([
@@ -58,12 +68,12 @@ describe('the counts add up', () => {
 
 describe('the verdict of a plan without operations', () => {
   const waits: Waiting = { kind: 'MountVolume', code: 'NotAttached', message: 'm', rule: 'S22' }
-  const problem = (severity: Severity): Problem => ({ severity, code: 'TwoWriters', message: 'm', about: {} })
+  const wrong = (severity: Severity): Problem => problem('TwoWriters', { severity })
   const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1' } as const
 
   it.each<[name: string, plan: Partial<Plan>, line: string]>([
     ['a healthy node', {}, 'Nothing to do: every volume on this node is as it should be.'],
-    ['only warnings', { problems: [problem('warning'), problem('info')] }, 'No operation is needed: see above.'],
+    ['only warnings', { problems: [wrong('warning'), wrong('info')] }, 'No operation is needed: see above.'],
     [
       'what flags leave out may be needed',
       { summary: { ...aPlan().summary, filtered: 3 } },
@@ -72,13 +82,13 @@ describe('the verdict of a plan without operations', () => {
     ['only waits', { waiting: [waits, waits] }, 'Nothing to do yet: 2 waiting.'],
     [
       'errors and waits',
-      { problems: [problem('error'), problem('error')], waiting: [waits, waits] },
+      { problems: [wrong('error'), wrong('error')], waiting: [waits, waits] },
       'Nothing is ready: see above.',
     ],
     ['refused', { refused }, 'Refused: nothing is done'],
     [
       'refused, with what stays undone',
-      { refused, operations: [op('a', { blocked: held })], problems: [problem('error')] },
+      { refused, operations: [op('a', { blocked: held })], problems: [wrong('error')] },
       'Refused: nothing is done; 1 operation blocked',
     ],
   ])('%s', (_name, plan, line) => expect(countsText(aPlan(plan))).toBe(line))
@@ -104,19 +114,13 @@ const staged = wait({
   volume: { name: 'pv-c', plugin: 'kubernetes.io/csi', mode: 'Filesystem', inUse: false },
 })
 
-const twoWriters: Problem = { severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }
+const twoWriters = problem('TwoWriters', { about: { pod: 'uid-9' } })
 
 describe('what to type next on this node', () => {
-  const stillListed: Problem = {
-    ...{ severity: 'warning', code: 'ReportedUnused', message: 'm' },
-    about: { volume: 'kubernetes.io/csi/d^v' },
-  }
-  const unread = (subject: CauseSubject) =>
-    ({ severity: 'error', code: 'ReadFailed', message: 'm', about: {}, because: { subject } }) as const
-  const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem => ({
-    ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
-  })
-  const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
+  const stillListed = problem('ReportedUnused', { severity: 'warning', about: { volume: 'kubernetes.io/csi/d^v' } })
+  const unread = (subject: CauseSubject): Problem => problem('ReadFailed', { because: { subject } })
+  const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem =>
+    problem(code, { about: { pod: 'uid-7' } })
   it.each<{ name: string; plan: Partial<Plan>; applyFlags?: string[]; next: string[] }>([
     {
       name: 'apply, with the flags of the plan',
@@ -153,10 +157,7 @@ describe('what to type next on this node', () => {
       name: `not that, where the runtime does not answer and shows ${pods} pods`,
       plan: {
         inputs: { ...inputs, runtime: { source: 'cri', pods } },
-        problems: [
-          { severity: 'error' as const, code: 'RuntimeUnknown' as const, message: 'm', about: {} },
-          stillRuns('PodGoneButRunning'),
-        ],
+        problems: [problem('RuntimeUnknown'), stillRuns('PodGoneButRunning')],
       },
       next: pods === 0 ? ['volctl explain RuntimeUnknown'] : [STOP, 'volctl plan'],
     })),
@@ -187,7 +188,11 @@ describe('what to type next on this node', () => {
       },
       next: ['volctl explain driver/disk.example.com'],
     },
-    { name: 'what is left of orphaned pods', plan: { problems: [orphanDirs] }, next: ['volctl plan --orphans'] },
+    {
+      name: 'what is left of orphaned pods',
+      plan: { problems: [problem('OrphanPodDir', { severity: 'info' })] },
+      next: ['volctl plan --orphans'],
+    },
     {
       name: 'why all is refused',
       plan: { operations: [op('a')], refused: { rule: 'S1', code: 'WrongMachine', message: 'm' } },
@@ -259,52 +264,40 @@ describe('what to type next on this node', () => {
       next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'volctl apply'],
     },
   ])('$name', ({ plan, applyFlags = [], next }) => {
-    const { summary } = withAdvice(aPlan(plan), { applyFlags, settleMs: 30_000 })
-    expect((summary.next ?? []).map(({ command }) => command)).toEqual(next)
+    expect(nextOf(plan, { applyFlags }).map(({ command }) => command)).toEqual(next)
   })
 })
 
 describe('plan and apply go in no circle', () => {
-  const next = (plan: Partial<Plan>, failed: readonly object[] = []) => {
-    const given = { applyFlags: [], settleMs: 30_000, failed: failed as never }
-    return withAdvice(aPlan(plan), given).summary.next
-  }
   const volume = { ...staged.volume, name: 'pv-c', driver: 'd.example' } as Waiting['volume']
-  const silent: Problem = {
-    ...{ severity: 'warning', code: 'DriverUnavailable', message: 'CSI driver d.example does not answer' },
-    about: { driver: 'd.example' },
-  }
+  const silent = problem('DriverUnavailable', { severity: 'warning', about: { driver: 'd.example' } })
 
   it('nobody stops a kubelet for a volume whose driver does not answer', () => {
     const waiting = [{ ...staged, ...(volume && { volume }) }]
-    expect(next({ ...running, waiting })?.[0]?.command).toBe('volctl apply --stop-kubelet')
-    expect(next({ ...running, waiting, problems: [silent] })?.[0]?.command).toBe('volctl explain driver/d.example')
+    expect(nextOf({ ...running, waiting })[0]?.command).toBe('volctl apply --stop-kubelet')
+    expect(nextOf({ ...running, waiting, problems: [silent] })[0]?.command).toBe('volctl explain driver/d.example')
   })
 
   it('what the last apply failed at is said where it is advised again', () => {
-    const failed = [{ kind: 'UnmountDevice', volume: 'pv-c', pod: { uid: 'uid-2' }, message: 'it hung' }]
-    const why = (of: typeof failed) => next({ ...running, waiting: [staged] }, of)?.[0]?.why
-    expect(why(failed)).toMatch(/; in the last apply UnmountDevice failed: it hung$/)
+    const hung = { kind: 'UnmountDevice', volume: 'pv-c', pod: { uid: 'uid-2' }, message: 'it hung' } as const
+    const why = (failed: (typeof hung)[]) => nextOf({ ...running, waiting: [staged] }, { failed })[0]?.why
+    expect(why([hung])).toMatch(/; in the last apply UnmountDevice failed: it hung$/)
     expect(why([])).not.toMatch(/last apply/)
   })
 
   it('a kubelet is started only for a driver that comes with it', () => {
     const blocked = { code: 'DriverUnavailable', message: 'm', hint: 'h' } as const
     const of = (given: object) => [op('a', { blocked: { ...blocked, ...given } as never, ...(volume && { volume }) })]
-    expect(
-      next({
-        ...stopped,
-        operations: of({ because: { byStart: true } }),
-      })?.[0]?.command,
-    ).toMatch(/^systemctl start /)
-    expect(next({ ...stopped, operations: of({}) })?.[0]?.command).not.toMatch(/^systemctl/)
+    const first = (given: object) => nextOf({ ...stopped, operations: of(given) })[0]?.command
+    expect(first({ because: { byStart: true } })).toMatch(/^systemctl start /)
+    expect(first({})).not.toMatch(/^systemctl/)
   })
 })
 
 it('in a container, what needs a stopped kubelet is typed on the node, without what speaks of the container', () => {
-  const plan = aPlan({ ...running, operations: [op('a')], waiting: [staged] })
-  const given = { applyFlags: ['--orphans', '--host-root', '/host'], nodeFlags: ['--orphans'], settleMs: 30_000 }
-  expect(withAdvice(plan, given).summary.next?.map(({ command, node }) => [node, command])).toEqual([
+  const plan = { ...running, operations: [op('a')], waiting: [staged] }
+  const given = { applyFlags: ['--orphans', '--host-root', '/host'], nodeFlags: ['--orphans'] }
+  expect(nextOf(plan, given).map(({ command, node }) => [node, command])).toEqual([
     [undefined, 'volctl apply --orphans --host-root /host'],
     ['node-1', 'volctl apply --orphans --stop-kubelet'],
   ])
@@ -312,16 +305,12 @@ it('in a container, what needs a stopped kubelet is typed on the node, without w
 
 describe('what to type about a snapshot', () => {
   const steps = (plan: Partial<Plan>, snapshot = 'node.json'): unknown =>
-    withAdvice(aPlan(plan), { applyFlags: [], settleMs: 30_000, snapshot }).summary.next?.map(({ command, node }) => [
-      node,
-      command,
-    ])
+    nextOf(plan, { snapshot }).map(({ command, node }) => [node, command])
 
   it('what a person does before it stays with it', () => {
     const users = [{ pid: 191, process: 'sleep' }]
-    const plan = aPlan({ operations: [op('a', { blocked: { ...held, users } })] })
-    const given = { applyFlags: [], settleMs: 30_000, snapshot: 'node.json' }
-    expect(withAdvice(plan, given).summary.next).toEqual([
+    const operations = [op('a', { blocked: { ...held, users } })]
+    expect(nextOf({ operations }, { snapshot: 'node.json' })).toEqual([
       {
         first: 'stop sleep (pid 191)',
         command: 'volctl apply',
@@ -371,10 +360,9 @@ describe('a kubelet that runs', () => {
 describe('causes', () => {
   it('the finding that a cause speaks with says what is done, by its code where it has no hint', () => {
     const about = { driver: 'd.example' }
-    const of = { severity: 'error', code: 'DriverRegistration', about } as const
     const problems = [
-      { ...of, message: 'no driver answers' },
-      { ...of, message: 'two sockets', hint: 'Remove one.' },
+      problem('DriverRegistration', { about, message: 'no driver answers' }),
+      problem('DriverRegistration', { about, message: 'two sockets', hint: 'Remove one.' }),
     ]
     const [{ message, remedy } = {}, ...others] = causesOf({ problems })
     expect([message, remedy, others]).toEqual(['no driver answers', [CODES.DriverRegistration.remedy], []])
@@ -419,7 +407,7 @@ describe('causes', () => {
   it('of a driver and of a pod that may still run are one, whatever the code and the volume', () => {
     const { pod: _, ...ofVolume } = op('a', { blocked: noDriver })
     const about = { driver: 'disk.example.com' }
-    const problems: Problem[] = [{ severity: 'error', code: 'DriverRegistration', message: 'm', about }]
+    const problems = [problem('DriverRegistration', { about })]
     const blocked = { code: 'UnknownPodProcess', message: 'm' } as const
     const alive = ['b', 'c'].map((id) => op(id, { blocked, volume: { ...ofVolume.volume, name: id } as never }))
     expect(causesOf({ operations: [ofVolume, ...alive], problems }).map(({ subject }) => subject)).toEqual([
@@ -435,7 +423,7 @@ describe('causes', () => {
       subject: { pod: operation.pod, volume: 'pv-a' } as never,
       follows: true,
     }
-    const follows: Problem & { because: Because } = { ...twoWriters, message: 'so it stays', because }
+    const follows = { ...twoWriters, message: 'so it stays', because }
     const problems = [follows, follows]
     expect(causesOf({ operations: [operation], problems }).map(({ message }) => message)).toEqual([
       'a tmpfs lies below',
@@ -445,14 +433,8 @@ describe('causes', () => {
   it('of something in its row names the pods of what follows from that', () => {
     const pod = { namespace: 'shop', name: 'web-0', uid: 'u' }
     const because = { row: 'csi/d^x' }
-    const waits = {
-      severity: 'error',
-      code: 'PodWaitsForVolume',
-      message: 'm',
-      about: { pods: [pod] },
-      because,
-    } as const
-    const problems = [{ ...twoWriters, subject: because }, waits as never]
+    const waits = problem('PodWaitsForVolume', { about: { pods: [pod] } as never, because })
+    const problems = [{ ...twoWriters, subject: because }, waits]
     expect(causesOf({ problems }).map(({ affects }) => affects.pods)).toEqual([[pod]])
   })
 
@@ -485,10 +467,11 @@ describe('names', () => {
 })
 
 describe('one sentence for several causes', () => {
-  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem & { because: Because } => ({
-    ...{ severity: 'error', code, message: name, because: { remedy } },
-    about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
-  })
+  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem =>
+    problem(code, {
+      ...{ message: name, because: { remedy } },
+      about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
+    })
 
   it('pods that run are all to be stopped', () => {
     const problems = ['p', 'q'].map((uid) => about(uid, 'PodGoneButRunning', ['Stop the pod:', `crictl stopp ${uid}`]))
@@ -533,12 +516,8 @@ it('a part of a plan counts what it leaves out', () => {
 
 it('what needs a person is no note as well', () => {
   const message = 'pod default/web has phase Failed and still runs: container c running'
-  const runs = (severity: Severity): Problem => ({
-    severity,
-    code: 'PodStillRunning',
-    message,
-    about: { pod: 'default/web' },
-  })
+  const runs = (severity: Severity): Problem =>
+    problem('PodStillRunning', { severity, message, about: { pod: 'default/web' } })
   const { needs, notes } = answerOf(
     withAdvice(aPlan({ problems: [runs('error'), runs('info')] }), { applyFlags: [], settleMs: 0 }),
   )
@@ -555,7 +534,7 @@ it('one pod with volumes of several reasons has ended', () => {
 it('a refusal is said once, with what hangs on it, and nothing is kept beside it', () => {
   const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1', hint: 'Check --node.' } as const
   const operations = [op('a', { blocked: { code: 'Refused', message: refused.message } })]
-  const problems: Problem[] = [{ severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} }]
+  const problems = [problem('OrphanPodDir', { severity: 'info' })]
   const { needs, parts } = answerOf(aPlan({ refused, operations, problems }))
   const wake = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
   expect(needs).toEqual([{ severity: 'error', text: refused.message, wake, remedy: ['Check --node.'] }])
