@@ -3,7 +3,7 @@
 import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import type { PodUid, RowKey } from '../plan/subject.ts'
+import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import { csiPodDir, podPathOf } from '../volumes/paths.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
@@ -147,10 +147,7 @@ export function podDirOf(volume: VolumeToMount): string {
 // Which volume's a path is, by the nearest one above it that is a volume's own.
 
 /** A volume, or one pod's part of it. */
-export interface Part {
-  readonly row: RowKey
-  readonly pod?: PodUid
-}
+export type Part = Extract<Subject, { readonly row: RowKey }>
 
 /** By path, absolute: all parts of one path together. */
 export function partsByPath(inputs: ActualInputs, rows: readonly VolumeRow[]): PathIndex<readonly Part[]> {
