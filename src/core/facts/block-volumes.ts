@@ -15,7 +15,6 @@ import { type BlockVolume, existing, mapFileOf } from './actual/block-volume.ts'
 import { readStateFile } from './actual/state-file.ts'
 import { baseName } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
-import { directoriesBelow } from './global-mounts.ts'
 
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
 export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
@@ -77,7 +76,7 @@ function namedAfterVolume(inputs: ActualInputs, { plugin, base, links }: Mapped)
  */
 function namedAfterDevice(inputs: ActualInputs, { plugin, base, depth, record, links }: Mapped): BlockVolume[] {
   const unclaimed = new Set(links)
-  const volumes = sorted(directoriesBelow(inputs.tree, base, depth)).map((dir) => {
+  const volumes = sorted(inputs.tree.directoriesBelow(base, depth)).map((dir) => {
     const file = record && inputs.tree.get(`${dir}/${record.name}`)
     const volumeName = record?.volumeNameIn(file?.content ?? '{}')
     const own = sorted(uidsBelow(inputs, dir)).flatMap((podUid) => {

@@ -11,7 +11,7 @@ import { flexVolume } from '../volumes/flex-volume.ts'
 import { PLUGINS, pluginNamed } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { TreeEntry } from './actual/snapshot.ts'
-import { baseName, type Tree } from './actual/tree.ts'
+import { baseName } from './actual/tree.ts'
 import { uniqueVolumeName } from './actual/volume-names.ts'
 
 export interface GlobalMount {
@@ -53,8 +53,8 @@ function ownerOf(path: string): Pick<GlobalMount, 'plugin' | 'flex'> | undefined
 
 /** Directories that may be leftovers of a tear-down. */
 function directories({ tree }: ActualInputs): string[] {
-  return PLUGINS.flatMap(({ device }) =>
-    (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),
+  return PLUGINS.flatMap(({ device: { base = '', depths = [] } = {} }) =>
+    depths.flatMap((depth) => tree.directoriesBelow(base, depth)),
   )
 }
 
@@ -71,10 +71,4 @@ export function mayBeGlobal(path: string): boolean {
 /** The unique name of the volume of a global directory, as far as the directory's name shows it. */
 export function globalUniqueName(plugin: string, path: string): string {
   return pluginNamed(plugin).device?.uniqueName?.(path) ?? uniqueVolumeName(plugin, baseName(path))
-}
-
-/** @param depth how many levels below `base` */
-export function directoriesBelow(tree: Tree, base: string, depth: number): string[] {
-  const below = tree.childDirs(base).map((name) => `${base}/${name}`)
-  return depth === 1 ? below : below.flatMap((each) => directoriesBelow(tree, each, depth - 1))
 }

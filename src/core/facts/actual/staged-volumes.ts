@@ -43,17 +43,14 @@ export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
 export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolume[] => {
   const base = DRIVER_DIRECTORIES
-  const dirs = new Set<string>()
-  for (const driver of inputs.tree.childDirs(base)) {
-    if (driver === 'volumeDevices') continue
-    for (const key of inputs.tree.childDirs(`${base}/${driver}`)) dirs.add(`${base}/${driver}/${key}`)
-  }
-  for (const mount of inputs.pluginMounts()) {
+  const mounted = inputs.pluginMounts().flatMap((mount) => {
     const parts = inputs.pathOf(mount).split('/')
-    if (parts.slice(0, 3).join('/') !== base || parts[3] === 'volumeDevices' || parts.length < 6) continue
-    dirs.add(parts.slice(0, 5).join('/'))
-  }
-  return [...dirs].toSorted(compareText).map((dir) => {
+    return parts.slice(0, 3).join('/') === base && parts.length >= 6 ? parts.slice(0, 5).join('/') : []
+  })
+  const dirs = [...inputs.tree.directoriesBelow(base, 2), ...mounted].filter(
+    (dir) => !isWithin(dir, `${base}/volumeDevices`),
+  )
+  return [...new Set(dirs)].toSorted(compareText).map((dir) => {
     const target = `${dir}/globalmount`
     const onDir = inputs.absolute(dir)
     const { layers, foreign } = inputs.stackedOn(target, dir)

@@ -93,6 +93,12 @@ export class Tree {
       .map(nameOf)
   }
 
+  /** Paths of the directories so many levels below `path`. */
+  directoriesBelow(path: string, depth: number): string[] {
+    const below = this.childDirs(path).map((name) => `${path}/${name}`)
+    return depth === 1 ? below : below.flatMap((each) => this.directoriesBelow(each, depth - 1))
+  }
+
   /** All entries below `path`, parents before children, without `path` itself. */
   descendants(path: string): TreeEntry[] {
     const found: TreeEntry[] = []
