@@ -12,6 +12,7 @@ import { about, named } from '../trust/json-schema.ts'
 import {
   flag,
   integer,
+  keyOf,
   list,
   type ObjectOf,
   object,
@@ -23,24 +24,10 @@ import {
   text,
   withSchema,
 } from '../trust/shape.ts'
-
-const SUBJECT_KINDS = [
-  'Pod',
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'VolumeAttachment',
-  'Volume',
-  'Driver',
-  'Node',
-  'Device',
-  'Mount',
-  'Path',
-] as const
-
-export type SubjectKind = (typeof SUBJECT_KINDS)[number]
+import { LINKS, ROLES, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({
-  kind: oneOf(...SUBJECT_KINDS),
+  kind: keyOf(SUBJECTS),
   name: about('namespace/name, a name, a unique name, "major:minor" or an absolute path.', text),
 })
 
@@ -81,19 +68,7 @@ const mount = object({
 export interface MountView extends ShapeOf<typeof mount> {}
 
 const place = object({
-  role: oneOf(
-    'target',
-    'stateFile',
-    'marker',
-    'subPath',
-    'link',
-    'staged',
-    'global',
-    'map',
-    'published',
-    'foreign',
-    'path',
-  ),
+  role: keyOf(ROLES),
   path: text,
   state: about('In words: "mounted", "an empty directory", what a state file says.', text),
   exists: about('Something is mounted or on disk there.', flag),
@@ -119,20 +94,7 @@ export interface AttachmentView extends ShapeOf<typeof attachmentShape> {}
 const linkState = oneOf('good', 'bad', 'unknown', 'absent')
 
 const link = object({
-  kind: oneOf(
-    'PersistentVolumeClaim',
-    'PersistentVolume',
-    'VolumeAttachment',
-    'StagedMount',
-    'BlockMap',
-    'PodMount',
-    'SubPath',
-    'NodePluginPod',
-    'Socket',
-    'Registration',
-    'CSINode',
-    'CSIDriver',
-  ),
+  kind: keyOf(LINKS),
   name: about('Of the object, or an absolute path.', text),
   state: linkState,
   says: about('Why.', text),

@@ -1,23 +1,56 @@
-/** The words of a question: the kinds of things that can be asked about, by the words that kubectl has for them. */
+/** The kinds of things that can be asked about, by the words that kubectl has for them, and of what an answer is made of. */
 
 import { VolctlError } from '../base/errors.ts'
-import type { SubjectKind } from './explanation.ts'
 
-const WORDS: Readonly<Record<SubjectKind, string>> = {
+/** What can be asked about, with its words. */
+export const SUBJECTS = {
   Pod: 'pod pods po',
   PersistentVolumeClaim: 'pvc pvcs claim persistentvolumeclaim persistentvolumeclaims',
   PersistentVolume: 'pv pvs persistentvolume persistentvolumes',
   VolumeAttachment: 'va attachment volumeattachment volumeattachments',
-  Driver: 'driver drivers csidriver csidrivers',
   Volume: 'volume vol',
+  Driver: 'driver drivers csidriver csidrivers',
   Node: 'node nodes no',
   Device: 'device dev',
   Mount: 'mount',
   Path: 'path',
-}
+} as const
+
+export type SubjectKind = keyof typeof SUBJECTS
+
+/** What a place is to a volume, with what a screen calls it. */
+export const ROLES = {
+  target: 'volume',
+  stateFile: 'state file',
+  marker: 'marker',
+  subPath: 'sub-path',
+  link: 'device link',
+  staged: 'staged',
+  global: 'global mount',
+  map: 'block map',
+  published: 'published',
+  foreign: 'foreign',
+  path: 'path',
+} as const
+
+/** Links of a chain, with what a screen calls them. */
+export const LINKS = {
+  PersistentVolumeClaim: 'claim',
+  PersistentVolume: 'PV',
+  VolumeAttachment: 'attachment',
+  StagedMount: 'staged mount',
+  BlockMap: 'block map',
+  PodMount: 'pod mount',
+  SubPath: 'sub-path',
+  NodePluginPod: 'node plugin pod',
+  Socket: 'socket',
+  Registration: 'registration',
+  CSINode: 'CSINode',
+  CSIDriver: 'CSIDriver',
+} as const
 
 const KINDS = new Map(
-  Object.entries(WORDS).flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind as SubjectKind])),
+  Object.entries(SUBJECTS).flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind as SubjectKind])),
 )
 
 /** `kubectl -o name` adds the group to some kinds. */

@@ -11,8 +11,7 @@ import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'
-import type { SubjectKind } from './explanation.ts'
-import { splitPrefix } from './kinds.ts'
+import { type SubjectKind, splitPrefix } from './kinds.ts'
 
 /** Devices, paths and the node are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {

@@ -3,6 +3,7 @@
 import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
+import { LINKS, ROLES } from '../explain/kinds.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { type PodText, podTexts } from '../plan/plan-names.ts'
@@ -77,20 +78,6 @@ function statusText({ attached, inUse }: VolumeView['volume']): string | undefin
 
 // What there is, path by path, as `volctl explain` shows it.
 
-const ROLES: Readonly<Record<Place['role'], string>> = {
-  target: 'volume',
-  stateFile: 'state file',
-  marker: 'marker',
-  subPath: 'sub-path',
-  link: 'device link',
-  staged: 'staged',
-  global: 'global mount',
-  map: 'block map',
-  published: 'published',
-  foreign: 'foreign',
-  path: 'path',
-}
-
 const ROLE_WIDTH = Math.max(...Object.values(ROLES).map((text) => text.length)) + 1
 
 export function placesText(places: readonly Place[], screen: Screen): string {
@@ -119,21 +106,6 @@ function mountText(mount: MountView): string {
 }
 
 // The chain of a volume or a driver: each link with a sign and a word for its state.
-
-const KINDS: Readonly<Record<Link['kind'], string>> = {
-  PersistentVolumeClaim: 'claim',
-  PersistentVolume: 'PV',
-  VolumeAttachment: 'attachment',
-  StagedMount: 'staged mount',
-  BlockMap: 'block map',
-  PodMount: 'pod mount',
-  SubPath: 'sub-path',
-  NodePluginPod: 'node plugin pod',
-  Socket: 'socket',
-  Registration: 'registration',
-  CSINode: 'CSINode',
-  CSIDriver: 'CSIDriver',
-}
 
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
@@ -179,7 +151,7 @@ export function chainLines(chain: readonly Link[], screen: Screen, isOfPod: bool
 
 /** @param podName undefined: it is not said whose it is */
 function titleOf({ kind, pod }: Link, name: string, podName: PodText | undefined): string {
-  return present(KINDS[kind], name, podName && pod && `of pod ${podName(pod)}`).join(' ')
+  return present(LINKS[kind], name, podName && pod && `of pod ${podName(pod)}`).join(' ')
 }
 
 /** What distinguishes pods; undefined where the answer is about the one. */

@@ -10,7 +10,7 @@ import { podTimes } from '../../reconcile/context/pod-facts.ts'
 import type { Decided } from '../../reconcile/decisions.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { about } from '../../trust/json-schema.ts'
-import { integer, list, matching, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
+import { integer, keyOf, list, matching, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
 import { wholeStatus } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 
@@ -24,10 +24,9 @@ const NOUNS = {
   waiting: ['volume or pod waits too long', 'volumes or pods wait too long'],
 } satisfies Readonly<Record<string, readonly [one: string, many: string]>>
 type TroubleKind = keyof typeof NOUNS
-const TROUBLE_KINDS = Object.keys(NOUNS) as readonly TroubleKind[]
 
 const troubleShape = object({
-  kind: oneOf(...TROUBLE_KINDS),
+  kind: keyOf(NOUNS),
   key: about('The same in the next look, if it is the same trouble.', text),
   what: about('The pod, volume, path or code, for people.', text),
   forMs: optional(about('Of what waits: for how many milliseconds.', integer)),
@@ -41,7 +40,7 @@ type CheckStatus = keyof typeof CHECK_STATUS
 export const checkShape = object({
   apiVersion: oneOf('volctl.io/v1'),
   kind: oneOf('Check'),
-  status: about('Exit status 0, 1 and 2.', oneOf(...(Object.keys(CHECK_STATUS) as readonly CheckStatus[]))),
+  status: about('Exit status 0, 1 and 2.', keyOf(CHECK_STATUS)),
   /** Printable ASCII. */
   line: about('What is printed without -o.', matching(/^[ -~]{0,80}$/, 'a line of printable ASCII')),
   node: optional(about('Absent where the node could not be looked at.', text)),
@@ -79,7 +78,7 @@ export function examine(decided: Decided): Look {
     ...leakedDevices(status),
     ...waits(decided, nameOf),
   ]
-  const rank = ({ kind }: Trouble): number => TROUBLE_KINDS.indexOf(kind)
+  const rank = ({ kind }: Trouble): number => Object.keys(NOUNS).indexOf(kind)
   return { decided, status, troubles: troubles.toSorted((a, b) => rank(a) - rank(b)) }
 }
 
