@@ -29,17 +29,9 @@ export function describeVolume(decided: Decided, volume: VolumeRow, only: readon
   return {
     volume: refOf(context, volume, concern),
     wantedBy: [
-      ...volume.wanted.map(({ podUid, podVolumeNames, readOnly }) => ({
-        pod: podRefOf(context, podUid),
-        as: podVolumeNames,
-        readOnly,
-      })),
-      ...volume.unresolved.map(({ podUid, podVolumeName }) => ({
-        pod: podRefOf(context, podUid),
-        as: [podVolumeName],
-        readOnly: false,
-      })),
-    ],
+      ...volume.wanted,
+      ...volume.unresolved.map((each) => ({ ...each, podVolumeNames: [each.podVolumeName], readOnly: false })),
+    ].map(({ podUid, podVolumeNames: as, readOnly }) => ({ pod: podRefOf(context, podUid), as, readOnly })),
     hadBy: havingPods(context, volume),
     desired: desiredText(context, volume),
     chain: chainOf(context, volume, only),
@@ -129,22 +121,19 @@ export function attachmentView({ attachment }: VolumeRow): AttachmentView | unde
 }
 
 function desiredText(context: PlanContext, volume: VolumeRow): string {
-  const { wanted, ended, unresolved } = volume
-  if (wanted.length > 0) return `wanted by ${podsText(wanted.map(({ podUid }) => podRefOf(context, podUid)))}`
+  const { wanted, ended, unresolved, havingUids } = volume
+  const podsText = (uids: readonly string[]): string =>
+    uids.map((uid) => `pod ${podName(podRefOf(context, uid))}`).join(', ')
+  const podsOf = (own: readonly { readonly podUid: string }[]): string => podsText(own.map(({ podUid }) => podUid))
+  if (wanted.length > 0) return `wanted by ${podsOf(wanted)}`
   const [missing] = unresolved
-  if (missing !== undefined)
-    return `wanted by ${podsText([podRefOf(context, missing.podUid)])}, but not resolved: ${missing.message}`
-  const having = havingPods(context, volume)
-  if (ended.length > 0) return `not wanted: ${podsText(ended.map(({ podUid }) => podRefOf(context, podUid)))} has ended`
-  if (having.length === 0) return 'not wanted by any pod on this node'
-  const [first] = having
-  const found = first === undefined ? undefined : context.classes.of(first.uid)
-  const which = found?.pod === undefined ? 'was deleted from the API' : 'does not want the volume, or has ended'
-  return `not wanted: left over from ${podsText(having)}, which ${which}`
-}
-
-function podsText(pods: readonly PodRef[]): string {
-  return pods.map((pod) => `pod ${podName(pod)}`).join(', ')
+  if (missing !== undefined) return `wanted by ${podsOf([missing])}, but not resolved: ${missing.message}`
+  if (ended.length > 0) return `not wanted: ${podsOf(ended)} has ended`
+  const [first] = havingUids
+  if (first === undefined) return 'not wanted by any pod on this node'
+  const isListed = context.classes.of(first)?.pod !== undefined
+  const which = isListed ? 'does not want the volume, or has ended' : 'was deleted from the API'
+  return `not wanted: left over from ${podsText([...havingUids])}, which ${which}`
 }
 
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
