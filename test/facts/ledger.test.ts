@@ -153,8 +153,8 @@ describe('a question shows', () => {
     const [volume] = volumes
     if (volume === undefined) throw new Error('no volume')
     const parts = [
-      { volume, podUid: WEB },
-      { volume, podUid: GONE },
+      { volume, pod: { uid: WEB } },
+      { volume, pod: { uid: GONE } },
     ] as const
     const shares = new SharesOf(parts)
     expect(shares.of({ row: VOLUME, pod: WEB })).toEqual([parts[0]])

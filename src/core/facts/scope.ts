@@ -86,7 +86,7 @@ function keyOf({ row, pod = '' }: { readonly row: RowKey; readonly pod?: PodUid 
 interface Shown {
   readonly volume: VolumeRow
   /** Absent: the node's own part. */
-  readonly podUid: PodUid | undefined
+  readonly pod: { readonly uid: PodUid } | undefined
 }
 
 /** Which of the parts that are shown a finding is of: indexed, as a node has thousands of both. */
@@ -95,10 +95,10 @@ export class SharesOf<T extends Shown> {
 
   constructor(shown: readonly T[]) {
     for (const each of shown) {
-      const { volume, podUid } = each
-      this.#by.add(`part ${keyOf({ row: volume.key, pod: podUid })}`, each)
+      const { volume, pod } = each
+      this.#by.add(`part ${keyOf({ row: volume.key, pod: pod?.uid })}`, each)
       this.#by.add(`row ${volume.key}`, each)
-      this.#by.add(`pod ${podUid}`, each)
+      this.#by.add(`pod ${pod?.uid}`, each)
       this.#by.add(`driver ${volume.identity?.driver}`, each)
     }
   }

@@ -49,14 +49,13 @@ interface StatusAndPlan {
  */
 export function statusAndPlan(
   decided: Decided,
-  { pods, namespaces, volumes, settleMs }: PlanOptions,
+  options: PlanOptions,
   naming: Naming = {},
-  given: Given = { applyFlags: [], settleMs },
+  given: Given = { applyFlags: [], settleMs: options.settleMs },
 ): StatusAndPlan {
   const whole = wholeStatus(decided)
-  const narrowing = omitUndefined({ pods, namespaces, volumes })
-  requireNamed(unmatchedNames(whole, narrowing), naming)
-  return whole.of(narrowed(whole, narrowing), given)
+  requireNamed(unmatchedNames(whole, options), naming)
+  return whole.of(narrowed(whole, options), given)
 }
 
 /** Every row of a node, the worst first. */
@@ -70,9 +69,11 @@ export interface WholeStatus {
 
 export function wholeStatus(decided: Decided): WholeStatus {
   const { context } = decided
+  const { inputs: seen } = context
   const sources = statusSources(context)
   const found = findingsOf(sources, decided)
-  const unjudged = whyUnjudged(context.inputs)
+  // A node that was seen only in part is not planned (S3): that the plan is empty says nothing then.
+  const unjudged = sectionUnseen(seen) ?? (podListIsComplete(seen) ? undefined : 'the pod list may be incomplete')
   const sourceOf = new Map(sources.map((source) => [statusRow(context, source, found, unjudged), source] as const))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
   const partFor = (rows: readonly StatusRow[]): Plan => {
@@ -113,13 +114,6 @@ export function wholeStatus(decided: Decided): WholeStatus {
   return { decided, all, sourceOf, of }
 }
 
-/** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */
-function whyUnjudged(inputs: Parameters<typeof sectionUnseen>[0]): string | undefined {
-  const unseen = sectionUnseen(inputs)
-  if (unseen !== undefined) return unseen
-  return podListIsComplete(inputs) ? undefined : 'the pod list may be incomplete'
-}
-
 /** Of what is as bad as another: pods by their names, then the node's own part. */
 function worstFirst(a: StatusRow, b: StatusRow): number {
   return rankOf(a.verdict.state) - rankOf(b.verdict.state) || compareText(sortKey(a), sortKey(b))
@@ -131,19 +125,15 @@ function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
 
 // --pod, --namespace and --volume: rows are left out, and the verdicts of the others stay what they are.
 
-export interface Narrowing {
-  /** As a person typed them: see `namedPods`. */
-  readonly pods?: readonly string[]
-  readonly namespaces?: readonly string[]
-  readonly volumes?: readonly string[]
-}
+/** As a person typed them: see `namedPods`. */
+export type Narrowing = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
 export function narrowed({ decided, all, sourceOf }: WholeStatus, narrowing: Narrowing): StatusRow[] {
-  const { classes, options, inputs, ledger } = decided.context
+  const { classes, inputs, ledger } = decided.context
   const { pods, namespaces = [] } = narrowing
   const volumes = namedVolumes(inputs, ledger, narrowing.volumes ?? [])
-  const uids = pods && new Set(namedPods({ ...options, pods, namespaces }, classes).pods)
+  const uids = pods && new Set(namedPods(narrowing, classes).pods)
   const isNamed = ({ pod }: StatusRow): boolean =>
     pod !== undefined &&
     (uids === undefined || uids.has(pod.uid)) &&
@@ -161,9 +151,9 @@ export function narrowed({ decided, all, sourceOf }: WholeStatus, narrowing: Nar
 
 /** The pod's directories of the volume, or the node's own. */
 function pathsOf(inputs: ActualInputs, part: StatusSource | undefined): string[] {
-  const { volume, podUid } = part ?? {}
+  const { volume, pod } = part ?? {}
   const isOwn = (path: string): boolean =>
-    podUid === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${podUid}`)
+    pod === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${pod.uid}`)
   return (volume?.directories ?? []).filter(isOwn).map((path) => inputs.absolute(path))
 }
 

@@ -3,11 +3,10 @@
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { GrowingRow, type VolumeRow } from '../../facts/row.ts'
-import type { Pod, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
-import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
+import { isLiving, type PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import type { Attachability, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
 import { usedVolumeNames } from '../../volumes/pods.ts'
@@ -26,7 +25,6 @@ export interface StatusSource {
   readonly volume: VolumeRow
   /** Undefined: the node's own part. */
   readonly pod: PodClass | undefined
-  readonly podUid: string | undefined
   readonly wanted: VolumeToMount | undefined
   readonly ended: VolumeToMount | undefined
   readonly unresolved: readonly UnresolvedVolume[]
@@ -49,12 +47,10 @@ export function statusSources(context: PlanContext): StatusSource[] {
 }
 
 function partOf(volume: VolumeRow, pod: PodClass | undefined): StatusSource {
-  const podUid = pod?.uid
-  const isOwn = (each: { readonly podUid: string }): boolean => each.podUid === podUid
+  const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === pod?.uid
   return {
     volume,
     pod,
-    podUid,
     wanted: volume.wanted.find(isOwn),
     ended: volume.ended.find(isOwn),
     unresolved: volume.unresolved.filter(isOwn),
@@ -71,19 +67,28 @@ function isOnNode({ objects }: PlanContext, { staged, globals, maps, attachment,
 
 /** R105: the kubelet ignores them; the attach/detach controller does not (R708). */
 function unusedVolumes(context: PlanContext): StatusSource[] {
-  return context.classes.all.flatMap((pod) => {
-    if (pod.pod === undefined || (pod.class !== 'Desired' && pod.class !== 'Frozen')) return []
-    const used = usedVolumeNames(pod.pod)
-    return (pod.pod.spec.volumes ?? [])
+  const { api } = context.inputs.snapshot
+  return context.classes.all.filter(isLiving).flatMap((pod) => {
+    const { uid: podUid, pod: object } = pod
+    if (object === undefined || api === undefined) return []
+    const used = usedVolumeNames(object)
+    const resolving = { podUid, lookup: apiLookup(api), node: api.node }
+    return (object.spec.volumes ?? [])
       .filter(({ name }) => !used.has(name))
-      .flatMap((source) => unusedSource(context, pod, source))
+      .flatMap((source) => {
+        const found = resolveVolume(object, source, resolving, { mounted: false, mapped: false })
+        return unusedSource(context, pod, source.name, knownSpec(found))
+      })
   })
 }
 
-function unusedSource(context: PlanContext, pod: PodClass, source: PodVolumeSource): StatusSource[] {
-  const spec = pod.pod === undefined ? undefined : specOf(context, pod.uid, pod.pod, source)
+function unusedSource(
+  context: PlanContext,
+  pod: PodClass,
+  podVolumeName: string,
+  spec: VolumeSpec | undefined,
+): StatusSource[] {
   const { uniqueName = '', attachability } = spec ?? {}
-  const { name: podVolumeName } = source
   const volume = context.ledger.row(uniqueName) ?? new GrowingRow(uniqueName, spec?.uniqueName)
   // What the pod has of it on disk all the same is the row.
   if (volume.podUids.has(pod.uid)) return []
@@ -92,11 +97,4 @@ function unusedSource(context: PlanContext, pod: PodClass, source: PodVolumeSour
       ? { name: podVolumeName, podVolumeName, plugin: 'unknown', mode: 'Filesystem' }
       : describeWanted(context, { ...spec, podVolumeNames: [podVolumeName] })
   return [{ ...partOf(volume, pod), unused: { podVolumeName, ref, attachability } }]
-}
-
-function specOf({ inputs }: PlanContext, podUid: string, pod: Pod, source: PodVolumeSource): VolumeSpec | undefined {
-  const { api } = inputs.snapshot
-  if (api === undefined) return undefined
-  const use = { mounted: false, mapped: false }
-  return knownSpec(resolveVolume(pod, source, { podUid, lookup: apiLookup(api), node: api.node }, use))
 }
