@@ -14,14 +14,13 @@ import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { recorded } from '../helpers/captures.ts'
-import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const validate = new Ajv2020({ allErrors: true }).compile(schema)
 const POD = uid(7)
 const GONE = uid(9)
 const RUNNING = { kubelet: { running: true, mayReturn: true } }
-const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const justNow = Date.parse(NOW) / 1000 - 5
 
 const lookAt = (state: NodeState): ReturnType<typeof examine> =>
@@ -38,7 +37,7 @@ const busy = (): NodeBuilder => node().with(RUNNING)
 
 /** A pod there waits for a volume that is not attached. @param seconds how long ago it was created; absent: nobody knows */
 function waiting(seconds?: number): NodeBuilder {
-  const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+  const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claimOf()])
   const at = seconds === undefined ? undefined : new Date(Date.parse(NOW) - seconds * 1000).toISOString()
   const [, pod] = built.pods
   const status = at === undefined ? {} : { phase: 'Pending', startTime: at }
@@ -97,11 +96,10 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   {
     name: 'the mount of a pod that lives, which does not answer: it is no error besides',
     built: () => {
-      const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
-      built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
       const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-      built.with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
-      return built
+      return busy()
+        .served(POD, 'web')
+        .with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
     },
     line: `not ok: 1 dead mount: /var/lib/kubelet/pods/${POD.slice(0, 33)}...`,
   },
@@ -119,8 +117,7 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   {
     name: 'a file system that has yet to grow',
     built: () => {
-      const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
-      built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+      const built = busy().served(POD, 'web')
       built.claims[0] = { ...built.claims[0], status: { phase: 'Bound', capacity: { storage: '1Mi' } } } as never
       return built
     },

@@ -15,12 +15,7 @@ function withApi(change: (api: NonNullable<NodeState['snapshot']['api']>) => obj
 
 /** A pod that wants a volume of the driver, which is attached, staged and mounted. */
 function withDriver(sockets: readonly CsiSocket[], listed = true): NodeState {
-  const builder = node()
-    .livingPod(uid(7), 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
-    .persistentVolume('pv-a')
-    .staged('pv-a', '7:1')
-    .published(uid(7), 'pv-a', '7:1')
-  const { snapshot, mounts } = builder.build()
+  const { snapshot, mounts } = node().served(uid(7), 'web-0').build()
   const { snapshot: whole } = healthy()
   const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
   const { node: object, podListCheck, user, mayDeleteVolumeAttachments } = whole.api ?? {}

@@ -4,23 +4,16 @@ import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import { chainLines, chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
-import { explain } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { told } from '../helpers/explaining.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 
 const GONE = uid(9)
 const LIVING = uid(2)
-const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 
-const healthy = (): NodeBuilder =>
-  node()
-    .persistentVolume('pv-1')
-    .livingPod(LIVING, 'web-0', [claim])
-    .published(LIVING, 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+const healthy = (): NodeBuilder => node().served(LIVING, 'web-0')
 
 function chainOf(built: NodeBuilder, what = 'pv/pv-1'): readonly Link[] {
-  const { chain, volumes } = explain(built.build(), planOptions(), what).explanation
+  const { chain, volumes } = told(built, what)
   expect(volumes.map((each) => each.chain)).toContainEqual(chain)
   return chain
 }
@@ -163,25 +156,25 @@ describe('links', () => {
     it('is no link of an inline volume', () => {
       const handle = inlineCsiHandle(GONE, 'scratch')
       const built = node().published(GONE, 'scratch', '7:1', { handle })
-      const { chain } = explain(built.build(), planOptions(), `volume/${GONE}/scratch`).explanation
+      const { chain } = told(built, `volume/${GONE}/scratch`)
       expect(chain.map(({ kind }) => kind)).toEqual(['PodMount'])
     })
   })
 
   it('not set up yet: what is missing is bad, and so is its staging', () => {
-    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
     expect(states(chainOf(built))).toEqual({ ...GOOD, StagedMount: 'bad', PodMount: 'bad' })
   })
 
   it('a driver that stages nothing needs no staged mount', () => {
-    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
     const [socket] = built.build().snapshot.csiSockets ?? []
     built.with({ csiSockets: socket === undefined ? [] : [{ ...socket, capabilities: [] }] })
     expect(states(chainOf(built))).toMatchObject({ StagedMount: 'absent' })
   })
 
   it('a claim that is not bound', () => {
-    const pending = node().livingPod(LIVING, 'web-0', [claim])
+    const pending = node().livingPod(LIVING, 'web-0', [claimOf()])
     pending.claims.push({
       metadata: { name: 'claim-pv-1', namespace: 'default', uid: 'c' },
       spec: {},
@@ -201,7 +194,7 @@ describe('the verdict is about the volume that matters', () => {
     // A config map of the same pod, whose directory comes first.
     built.mount(`pods/${GONE}/volumes/kubernetes.io~configmap/aaa`, {})
     built.drivers = []
-    const { verdict, chain } = explain(built.build(), planOptions(), GONE).explanation
+    const { verdict, chain } = told(built, GONE)
     expect(verdict).toMatchObject({
       state: 'blocked',
       code: 'DriverUnavailable',
@@ -217,7 +210,7 @@ describe('the verdict is about the volume that matters', () => {
       .published(GONE, 'pv-1', '7:1')
       .published(GONE, 'pv-2', '7:2')
       .dead(`pods/${GONE}/volumes/kubernetes.io~csi/pv-2/mount`)
-    const { chain } = explain(built.build(), planOptions(), GONE).explanation
+    const { chain } = told(built, GONE)
     expect(chain.map(({ name }) => name)).toContain('pv-2')
   })
 
@@ -225,7 +218,7 @@ describe('the verdict is about the volume that matters', () => {
     const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
     built.drivers = []
     built.dead(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
-    const ask = () => explain(built.build(), planOptions(), GONE).explanation.verdict
+    const ask = () => told(built, GONE).verdict
     expect(ask()).toMatchObject({ state: 'problem', code: 'DeadMount' })
     expect(ask().message).toMatch(/^the mount on .* is dead: transport endpoint is not connected \(ENOTCONN\)/)
     built.withApi({ errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] })
@@ -234,14 +227,7 @@ describe('the verdict is about the volume that matters', () => {
 })
 
 describe('drawn', () => {
-  const chain = chainOf(
-    node()
-      .persistentVolume('pv-1')
-      .livingPod(LIVING, 'web-0', [claim])
-      .published(LIVING, 'pv-1', '7:1')
-      .published(GONE, 'pv-1', '7:1')
-      .staged('pv-1', '7:1'),
-  )
+  const chain = chainOf(healthy().published(GONE, 'pv-1', '7:1'))
 
   it('each link with a sign and a word', () => {
     const text = chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })

@@ -2,14 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
-import { explanationDefects } from '../helpers/closed-schema.ts'
-import { explain, stepsOf } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { stepsOf, told } from '../helpers/explaining.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 
 const LIVING = uid(2)
 const PLUGIN = uid(3)
-const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 
 const REGISTERED: CsiSocket = {
   path: `plugins_registry/${DRIVER}-reg.sock`,
@@ -23,10 +20,7 @@ const DEAD: CsiSocket = { ...REGISTERED, registered: false, error: `registered, 
 const SILENT: CsiSocket = { path: `plugins/${DRIVER}/csi.sock`, registered: false, error: 'UNAVAILABLE: refused' }
 
 /** A pod with a volume of the driver, published and staged. */
-function used(): NodeBuilder {
-  const built = node().persistentVolume('pv-1').livingPod(LIVING, 'web-0', [claim])
-  return built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
-}
+const used = (): NodeBuilder => node().served(LIVING, 'web-0')
 
 /** The node plugin's pod, with the driver's own directory or that of all drivers. */
 function plugin(built: NodeBuilder, path = `${ROOT}/plugins/${DRIVER}`): NodeBuilder {
@@ -35,9 +29,7 @@ function plugin(built: NodeBuilder, path = `${ROOT}/plugins/${DRIVER}`): NodeBui
 
 function ask(built: NodeBuilder, sockets?: readonly CsiSocket[], what = `driver/${DRIVER}`): Explanation {
   if (sockets !== undefined) built.override = { ...built.override, csiSockets: sockets }
-  const { explanation } = explain(built.build(), planOptions(), what)
-  expect(explanationDefects(explanation)).toEqual([])
-  return explanation
+  return told(built, what)
 }
 
 const links = ({ chain }: Explanation): string[] => chain.map(({ kind, state }) => `${kind} ${state}`)
@@ -195,7 +187,7 @@ describe('a driver that does not', () => {
   })
 
   it('pods wait for it: who, and for which volume', () => {
-    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
     const { volumes, waiting } = ask(built, [])
     expect(waiting).toMatchObject([{ code: 'DriverUnavailable', pod: { name: 'web-0' }, volume: { name: 'pv-1' } }])
     expect(volumes).toMatchObject([{ wantedBy: [{ pod: { name: 'web-0' }, as: ['data'] }] }])

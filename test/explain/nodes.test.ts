@@ -1,25 +1,20 @@
 /** `volctl explain node/NAME`: this node as a whole; another node is said to be one. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
-import { explain } from '../helpers/explaining.ts'
+import { explain, told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-
-const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
+import { thrownBy } from '../kube/connect.ts'
 
 /** A pod with its volume, an orphan with another; a third volume is only in the API. */
 const built = (): NodeBuilder =>
   node()
-    .persistentVolume('pv-1')
+    .served(uid(2), 'web-0')
     .persistentVolume('pv-2')
     .persistentVolume('pv-3', { attached: false })
-    .livingPod(uid(2), 'web-0', [claim('pv-1')])
-    .published(uid(2), 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
     .published(uid(9), 'pv-2', '7:2')
     .staged('pv-2', '7:2')
 
@@ -63,29 +58,15 @@ describe('this node', () => {
 describe('another thing', () => {
   it('a pod with the name of the node, or in a namespace that is called node', () => {
     const named = built().livingPod(uid(3), 'node-1')
-    expect(explain(named.build(), planOptions(), 'node-1').explanation.subject).toEqual({
-      kind: 'Pod',
-      name: 'default/node-1',
-    })
+    expect(told(named, 'node-1').subject).toEqual({ kind: 'Pod', name: 'default/node-1' })
     const [pod] = named.pods.slice(-1)
     if (pod !== undefined)
       named.pods.push({ ...pod, metadata: { ...pod.metadata, namespace: 'node', name: 'web', uid: uid(4) } })
-    expect(explain(named.build(), planOptions(), 'node/web').explanation.subject).toEqual({
-      kind: 'Pod',
-      name: 'node/web',
-    })
+    expect(told(named, 'node/web').subject).toEqual({ kind: 'Pod', name: 'node/web' })
   })
 
   it('another node is said to be one', () => {
-    const error = (() => {
-      try {
-        return explain(built().build(), planOptions(), 'node/node-7')
-      } catch (caught) {
-        return caught
-      }
-    })()
-    expect(error).toBeInstanceOf(VolctlError)
-    expect(error).toMatchObject({
+    expect(thrownBy(() => ask('node/node-7'))).toMatchObject({
       code: 'NotFound',
       message: 'node "node-7" is another node, or none: this one is node-1',
       hint: expect.stringContaining('volctl explain node/node-1'),

@@ -1,17 +1,8 @@
 /** What explain says of a claim, a PersistentVolume and a VolumeAttachment, as links of a chain. */
 import { expect, it } from 'vitest'
 import { ago } from '../helpers/cluster-builder.ts'
-import { explain } from '../helpers/explaining.ts'
+import { told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
-
-const LIVING = uid(2)
-const wanted = (): NodeBuilder =>
-  node()
-    .persistentVolume('pv-1')
-    .livingPod(LIVING, 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    .published(LIVING, 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
 
 /** Changes the first object of a list. */
 function change(list: unknown[], part: Record<string, object>): void {
@@ -60,10 +51,10 @@ it.each<{ name: string; of?: (built: NodeBuilder) => void; unwanted?: true; bad?
   { name: 'the Node does not list it', of: ({ attached }) => void attached.splice(0), says: 'does not list it' },
   { name: 'no pod wants it', unwanted: true, bad: 'VolumeAttachment', says: 'no pod there wants it' },
 ])('$name', ({ of, unwanted, bad, says }) => {
-  const built = unwanted ? node().persistentVolume('pv-1', { inUse: false }) : wanted()
+  const built = unwanted ? node().persistentVolume('pv-1', { inUse: false }) : node().served(uid(2), 'web-0')
   of?.(built)
   for (const what of ['pvc/default/claim-pv-1', 'pv/pv-1', `va/${built.attachments[0]?.metadata.name}`]) {
-    const { chain } = explain(built.build(), planOptions(), what).explanation
+    const { chain } = told(built, what)
     const links = chain.filter(({ kind }) => OBJECTS.includes(kind))
     expect(links).toHaveLength(OBJECTS.length)
     expect(links.map((link) => link.says).join('\n')).toContain(says)

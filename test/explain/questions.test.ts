@@ -2,20 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { nearNames } from '../../src/core/base/near-names.ts'
-import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { typedQuestion } from '../../src/core/explain/kinds.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
-import { explain } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { told as ask, explain } from '../helpers/explaining.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { thrownBy } from '../kube/connect.ts'
 
 const POD = uid(2)
-const data = (claimName: string) => ({ name: 'data', persistentVolumeClaim: { claimName } })
-
-function ask(built: NodeBuilder, what: string): Explanation {
-  return explain(built.build(), planOptions(), what).explanation
-}
 
 const errorOf = (built: NodeBuilder, what: string) => thrownBy(() => ask(built, what))
 
@@ -24,8 +18,8 @@ function twins(): NodeBuilder {
   const built = node()
     .persistentVolume('pv-1')
     .persistentVolume('pv-2')
-    .livingPod(POD, 'web', [data('claim-pv-1')])
-    .livingPod(uid(3), 'db', [data('claim-pv-2')])
+    .livingPod(POD, 'web', [claimOf()])
+    .livingPod(uid(3), 'db', [claimOf('pv-2')])
     .livingPod(uid(4), 'claim-pv-1')
   return built
 }

@@ -2,23 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
-import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
-import { explanationDefects } from '../helpers/closed-schema.ts'
-import { explain, stepsOf } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { told as ask, explain, stepsOf } from '../helpers/explaining.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const GONE = uid(9)
 const LIVING = uid(2)
-const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
-
-function ask(built: NodeBuilder, what: string, options: Partial<PlanOptions> = {}): Explanation {
-  const { explanation } = explain(built.build(), planOptions(options), what)
-  expect(explanationDefects(explanation)).toEqual([])
-  return explanation
-}
 
 /** Role and state of every place, in order. */
 function places({ volumes }: Explanation): string[] {
@@ -91,10 +82,7 @@ describe('an orphaned pod', () => {
 })
 
 it('a living, healthy volume: nothing to do, and by which rule', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .livingPod(LIVING, 'web-0', [claim('pv-1')])
-  built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
+  const built = node().served(LIVING, 'web-0')
   const answer = ask(built, 'pv-1')
   expect(answer.verdict).toEqual({
     state: 'nothing',
@@ -148,9 +136,7 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
 })
 
 it('a driver that is not registered is waited for where a pod wants the volume', () => {
-  const built = node()
-    .persistentVolume('pv-1')
-    .pod(LIVING, 'web-0', [claim('pv-1')])
+  const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
   built.drivers = []
   const answer = ask(built, 'default/web-0')
   expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', rule: 'S22' })
@@ -161,7 +147,7 @@ it('a driver that is not registered is waited for where a pod wants the volume',
 })
 
 it('a claim that does not exist', () => {
-  const built = node().livingPod(LIVING, 'web-0', [claim('missing')])
+  const built = node().livingPod(LIVING, 'web-0', [claimOf('missing')])
   for (const what of ['pvc/default/claim-missing', 'volume/default/web-0/data', 'default/web-0']) {
     const answer = ask(built, what)
     expect(answer.verdict, what).toMatchObject({ state: 'waiting', code: 'ClaimMissing' })

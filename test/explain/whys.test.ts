@@ -16,13 +16,12 @@ import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { recorded } from '../helpers/captures.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explain, stepsOf } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const POD = uid(2)
 const GONE = uid(9)
 const VA = attachmentName('pv-1', DRIVER, 'node-1')
-const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
 const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
@@ -48,7 +47,7 @@ const running = { running: true, mayReturn: false } as const
 
 /** A pod that is being deleted, with a mounted and staged volume. */
 function terminating(): NodeBuilder {
-  const built = node().persistentVolume('pv-1').pod(POD, 'web-0', [claim], { deleted: true })
+  const built = node().persistentVolume('pv-1').pod(POD, 'web-0', [claimOf()], { deleted: true })
   return built.published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
 }
 
@@ -166,8 +165,7 @@ describe('why is the device busy?', () => {
   })
 
   it('who wants it, and holds it for that, is in nobody’s way', () => {
-    const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
-    built.published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    const built = node().served(POD, 'web-0').published(GONE, 'pv-1', '7:1')
     const own = { pid: 7, process: 'nginx', what: 'cwd', path: '/data', of: { podUid: POD } } as const
     const { answer, next } = ask(built.build(), GONE, { ...NOBODY, processes: [own] })
     expect(answer.holders.processes).toMatchObject([{ pod: { name: 'web-0' } }])
@@ -210,8 +208,9 @@ describe('what is carried out next', () => {
 })
 
 it('“transport endpoint is not connected”: on a mount of a pod that lives: what has to be started anew', () => {
-  const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
-  built.staged('pv-1', '7:1').with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
+  const built = node()
+    .served(POD, 'web-0')
+    .with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
   expect(ask(built.build(), TARGET).answer).toMatchObject({
     subject: { kind: 'Mount', name: TARGET },
     places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
@@ -275,8 +274,7 @@ describe('why does this VolumeAttachment never go away?', () => {
   })
 
   it('a pod wants it, or still runs on it', () => {
-    const wanted = idle().livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
-    expect(ask(wanted.build(), VA).answer.verdict).toEqual({
+    expect(ask(node().served(POD, 'web-0').build(), VA).answer.verdict).toEqual({
       state: 'nothing',
       message: 'nothing to do: the volume stays attached: pod default/web-0 wants it',
       rule: 'R706',

@@ -110,6 +110,12 @@ export class NodeBuilder extends DescribedNode {
     return this
   }
 
+  /** A pod that lives, and its volume: attached, staged and mounted. */
+  served(podUid: string, podName: string, volume = 'pv-1', dev = '7:1'): this {
+    this.persistentVolume(volume).livingPod(podUid, podName, [claimOf(volume)])
+    return this.published(podUid, volume, dev).staged(volume, dev)
+  }
+
   /** What is mounted on this path, from the root directory, does not answer. */
   dead(path: string, error = 'ENOTCONN'): this {
     return this.with({ deadMounts: [...(this.override.deadMounts ?? []), { path: `${ROOT}/${path}`, error }] })
@@ -138,6 +144,11 @@ export class NodeBuilder extends DescribedNode {
     })
     return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
   }
+}
+
+/** What a pod's spec has of the claim that `persistentVolume` makes. */
+export function claimOf(volume = 'pv-1', name = 'data') {
+  return { name, persistentVolumeClaim: { claimName: `claim-${volume}` } }
 }
 
 export function volumeData(name: string, handle: string, lifecycle = 'Persistent'): string {

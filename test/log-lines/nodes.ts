@@ -1,10 +1,8 @@
 /** Nodes in the states that lines are about. */
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 
 export const GONE = uid(9)
 export const LIVING = uid(1)
-
-const DATA = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 
 /** A pod that was deleted, and its volume: published, staged, attached. */
 export function orphan(): NodeBuilder {
@@ -13,12 +11,12 @@ export function orphan(): NodeBuilder {
 
 /** web-0 wants its volume, which is attached and not mounted. */
 export function unmounted(): NodeBuilder {
-  return node().persistentVolume('pv-1').pod(LIVING, 'web-0', [DATA], { phase: 'Pending' })
+  return node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()], { phase: 'Pending' })
 }
 
 /** The same, and the volume is not attached. */
 export function unattached(): NodeBuilder {
-  return node().persistentVolume('pv-1', { attached: false }).pod(LIVING, 'web-0', [DATA], { phase: 'Pending' })
+  return node().persistentVolume('pv-1', { attached: false }).pod(LIVING, 'web-0', [claimOf()], { phase: 'Pending' })
 }
 
 export function withoutDriver(): NodeBuilder {

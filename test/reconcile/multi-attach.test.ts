@@ -7,9 +7,8 @@ import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/facts
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { pluginNamed } from '../../src/core/volumes/registry.ts'
-import { explain } from '../helpers/explaining.ts'
+import { told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
 import { blocked, codes, kinds, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'
 
 const SINCE = '2026-11-21T09:00:00Z'
@@ -27,8 +26,7 @@ function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): Node
 const asked = (built: NodeBuilder, elsewhere: Elsewhere): NodeBuilder => built.withApi({ elsewhere })
 
 const USER = { namespace: 'default', name: 'old', uid: 'u-old', phase: 'Running', claims: ['claim-pv-1'] }
-const verdict = (built: NodeBuilder, what = 'pod/default/app') =>
-  explain(built.build(), planOptions(), what).explanation.verdict
+const verdict = (built: NodeBuilder, what = 'pod/default/app') => told(built, what).verdict
 
 const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = [
   ['iSCSI', { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }, 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'],

@@ -5,7 +5,7 @@ import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain, nodeStatus } from '../helpers/explaining.ts'
-import { NodeBuilder, uid } from '../helpers/node-builder.ts'
+import { claimOf, NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** Pods that are gone, each with a volume of each kind: of a device, of its own and staged, in memory, and on disk. */
@@ -29,8 +29,7 @@ function living(count: number): NodeState {
   const built = new NodeBuilder()
   for (let pod = 2; pod < count + 2; pod++) {
     const [name, handle, dev] = [`pv-${pod}`, `vol-${pod}`, `8:${pod}`]
-    const claim = { name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }
-    built.persistentVolume(name, { handle }).livingPod(uid(pod), `pod-${pod}`, [claim])
+    built.persistentVolume(name, { handle }).livingPod(uid(pod), `pod-${pod}`, [claimOf(name)])
     built.staged(handle, dev).published(uid(pod), name, dev, { handle })
   }
   return built.build()

@@ -8,14 +8,13 @@ import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { statusDefects } from '../helpers/closed-schema.ts'
 import { nodeStatus } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 import { disagreements } from './disagreements.ts'
 
 const POD = uid(7)
 const GONE = uid(9)
-const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
 const csiDir = (pod: string, name: string): string => `pods/${pod}/volumes/kubernetes.io~csi/${name}`
 
 function rowsOf(built: NodeBuilder, options: Partial<PlanOptions> = {}): readonly StatusRow[] {
@@ -53,12 +52,10 @@ function brief(rows: readonly StatusRow[], podUid?: string): string {
 
 /** A pod that wants a CSI volume. */
 const wanting = (given: Parameters<NodeBuilder['persistentVolume']>[1] = {}): NodeBuilder =>
-  node()
-    .persistentVolume('pv-1', given)
-    .livingPod(POD, 'web', [claim('pv-1')])
+  node().persistentVolume('pv-1', given).livingPod(POD, 'web', [claimOf()])
 
 /** As it should be. */
-const mounted = (): NodeBuilder => wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+const mounted = (): NodeBuilder => node().served(POD, 'web')
 
 describe('a volume that a pod wants', () => {
   it.each<{ name: string; built: NodeBuilder; want: string }>([
@@ -113,7 +110,7 @@ describe('a volume that a pod wants', () => {
     },
     {
       name: 'a claim that does not exist',
-      built: node().livingPod(POD, 'web', [claim('none')]),
+      built: node().livingPod(POD, 'web', [claimOf('none')]),
       want: 'unresolved, NotMounted, waiting ClaimMissing',
     },
   ])('$name', ({ built, want }) => expect(brief(rowsOf(built), POD)).toBe(want))
@@ -148,10 +145,7 @@ describe('a volume that a pod wants', () => {
   })
 
   it('of a pod that terminates and still runs', () => {
-    const built = node()
-      .persistentVolume('pv-1')
-      .pod(POD, 'web', [claim('pv-1')], { deleted: true })
-      .dir(`pods/${POD}`)
+    const built = node().persistentVolume('pv-1').pod(POD, 'web', [claimOf()], { deleted: true }).dir(`pods/${POD}`)
     built.running(POD, 'web').staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
     expect(brief(rowsOf(built), POD)).toBe(
       'wanted, attached, inUse true/true, GloballyMounted, Mounted, kept PodStillRunning',
@@ -215,10 +209,7 @@ describe('a node that was not seen whole', () => {
       why: 'the pod list',
     },
   ])('$name: nothing is good', ({ override, api, why }) => {
-    const built = wanting()
-      .staged('pv-1', '7:1')
-      .published(POD, 'pv-1', '7:1')
-      .with(override ?? {})
+    const built = mounted().with(override ?? {})
     built.withApi((api ?? {}) as never)
     const state = built.build()
     const status = nodeStatus(state, planOptions())
@@ -230,13 +221,7 @@ describe('a node that was not seen whole', () => {
 })
 
 describe('names', () => {
-  const two = (): NodeBuilder =>
-    node()
-      .persistentVolume('pv-1')
-      .livingPod(POD, 'web', [claim('pv-1')])
-      .staged('pv-1', '7:1')
-      .published(POD, 'pv-1', '7:1')
-      .published(GONE, 'pv-1', '7:1')
+  const two = (): NodeBuilder => mounted().published(GONE, 'pv-1', '7:1')
   const podsOf = (options: Partial<PlanOptions>): string[] =>
     rowsOf(two(), options).map(({ pod }) => pod?.name ?? pod?.uid ?? 'node')
 

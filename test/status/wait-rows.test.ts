@@ -6,19 +6,18 @@ import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const WEB = uid(7)
 
-const dataVolume = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }
-const claimOf = (name: string, volume: string) => ({ name, persistentVolumeClaim: { claimName: `claim-${volume}` } })
+const dataVolume = claimOf('pv-a')
 
 const wanting = (): NodeBuilder => node().livingPod(WEB, 'web-0', [dataVolume])
 
 /** A pod that runs, its volume attached, staged and mounted. */
 function mounted(): NodeBuilder {
-  return wanting().persistentVolume('pv-a').staged('pv-a', '7:1').published(WEB, 'pv-a', '7:1')
+  return node().served(WEB, 'web-0', 'pv-a')
 }
 
 /** The same before anything is mounted. */
@@ -52,7 +51,7 @@ describe('mounted', () => {
   )
 
   it('what is missing is named, what could not be resolved, too', () => {
-    const pod = [claimOf('data', 'pv-a'), claimOf('logs', 'pv-b'), claimOf('cache', 'lost')]
+    const pod = [dataVolume, claimOf('pv-b', 'logs'), claimOf('lost', 'cache')]
     const state = node().livingPod(WEB, 'web-0', pod).persistentVolume('pv-a')
     state.persistentVolume('pv-b', { attached: false })
     expect(waited(state.build(), 'mounted', web)).toEqual(['not mounted: cache, data, logs'])

@@ -2,14 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
-import { explain } from '../../helpers/explaining.ts'
+import { told as answerOf } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
-import { planOptions } from '../../helpers/plan-options.ts'
 
 const WIDE: Screen = { ...PLAIN_SCREEN, wide: true }
 const GONE = uid(9)
-const answerOf = (built: NodeBuilder, what: string): Explanation =>
-  explain(built.build(), planOptions(), what).explanation
 const orphan = (): NodeBuilder => {
   const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
   built.drivers = []

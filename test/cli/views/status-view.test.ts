@@ -10,7 +10,7 @@ import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { nodeStatus } from '../../helpers/explaining.ts'
-import { node, uid } from '../../helpers/node-builder.ts'
+import { claimOf, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 
@@ -119,7 +119,7 @@ it('a good volume that is in use and not reported is shown, and why', () => {
   const rows = (reported: boolean) =>
     nodeStatus(
       node()
-        .livingPod(uid(7), 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+        .livingPod(uid(7), 'web-0', [claimOf('pv-a')])
         .persistentVolume('pv-a')
         .build(),
       planOptions(),
