@@ -37,13 +37,14 @@ const busy = (): NodeBuilder => node().with(RUNNING)
 
 /** A pod there waits for a volume that is not attached. @param seconds how long ago it was created; absent: nobody knows */
 function waiting(seconds?: number): NodeBuilder {
-  const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claimOf()])
-  const at = seconds === undefined ? undefined : new Date(Date.parse(NOW) - seconds * 1000).toISOString()
-  const [, pod] = built.pods
-  const status = at === undefined ? {} : { phase: 'Pending', startTime: at }
-  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, creationTimestamp: at }, status } as never
-  return built
+  const at = seconds === undefined ? undefined : ago(seconds)
+  const times = { phase: 'Pending', metadata: { creationTimestamp: at }, status: { startTime: at } }
+  return busy()
+    .persistentVolume('pv-1', { attached: false })
+    .pod(POD, 'web', [claimOf()], times as never)
 }
+
+const ago = (seconds: number): string => new Date(Date.parse(NOW) - seconds * 1000).toISOString()
 
 const orphan = (built: NodeBuilder, mtime = HOUR_AGO): NodeBuilder => {
   built.dir(`pods/${GONE}`, mtime)
@@ -142,11 +143,8 @@ it.each([
   { minutes: 11, line: 'not ok: 1 volume or pod waits too long: default/web (terminating)' },
   { minutes: 9, line: 'ok: 0 volumes' },
 ])('a pod that still runs $minutes minutes after its grace period', ({ minutes, line }) => {
-  const built = busy().pod(POD, 'web', [], { deleted: true }).dir(`pods/${POD}`).running(POD, 'web')
-  const [, pod] = built.pods
-  const deletionTimestamp = new Date(Date.parse(NOW) - minutes * 60_000).toISOString()
-  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, deletionTimestamp } } as never
-  expect(checkOn(built).line).toBe(line)
+  const ending = { metadata: { deletionTimestamp: ago(minutes * 60) } }
+  expect(checkOn(busy().livingPod(POD, 'web', [], ending)).line).toBe(line)
 })
 
 describe('real nodes at rest', () => {

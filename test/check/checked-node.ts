@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { temporary } from '../helpers/left-behind.ts'
-import { node, uid } from '../helpers/node-builder.ts'
+import { claimOf, node, uid } from '../helpers/node-builder.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
 export type CheckedNode = Awaited<ReturnType<typeof startCheckedNode>>
@@ -15,15 +15,8 @@ export const ORPHANS = join(CAPTURES, 'empty-dirs', 'before.json')
 
 /** Writes the snapshot of a node with nothing to do: one pod, with a volume that needs no mount. @returns the path */
 export function idleNode(directory: string): string {
-  const built = node()
-  const claim = { name: 'claim-host', namespace: 'default', uid: 'claim-uid-host' }
-  const spec = { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }
-  built.claims.push({ metadata: claim, spec: { ...spec, volumeName: 'host' }, status: { phase: 'Bound' } })
-  built.volumes.push({
-    metadata: { name: 'host', uid: 'pv-uid-host' },
-    spec: { ...spec, claimRef: claim, hostPath: { path: '/srv' } },
-  })
-  built.livingPod(uid(7), 'web', [{ name: 'data', persistentVolumeClaim: { claimName: claim.name } }])
+  const built = node().persistentVolume('host', { source: { hostPath: { path: '/srv' } } })
+  built.livingPod(uid(7), 'web', [claimOf('host')])
   // Just created, so that it does not wait too long if its volume is not known.
   const creationTimestamp = new Date().toISOString()
   const { snapshot } = built.build()

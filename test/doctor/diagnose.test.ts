@@ -15,20 +15,9 @@ function withApi(change: (api: NonNullable<NodeState['snapshot']['api']>) => obj
 
 /** A pod that wants a volume of the driver, which is attached, staged and mounted. */
 function withDriver(sockets: readonly CsiSocket[], listed = true): NodeState {
-  const { snapshot, mounts } = node().served(uid(7), 'web-0').build()
-  const { snapshot: whole } = healthy()
   const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
-  const { node: object, podListCheck, user, mayDeleteVolumeAttachments } = whole.api ?? {}
-  const api = { ...whole.api, ...snapshot.api, ...{ node: object, podListCheck, user, mayDeleteVolumeAttachments } }
-  return {
-    snapshot: {
-      ...whole,
-      tree: snapshot.tree ?? [],
-      csiSockets: sockets,
-      api: { ...api, clockSkewMs: 0, csiNode } as never,
-    },
-    mounts,
-  }
+  const built = node().served(uid(7), 'web-0').withApi({ csiNode }).with({ csiSockets: sockets })
+  return healthy(() => ({}), built)
 }
 
 const answering: CsiSocket = {

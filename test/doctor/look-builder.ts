@@ -14,26 +14,14 @@ export interface Broken {
 /** A node as a live look has it. */
 export function healthy(
   change: (state: NodeState['snapshot']) => Partial<NodeState['snapshot']> = () => ({}),
+  built = node(),
 ): NodeState {
-  const { snapshot, mounts } = node().build()
-  const { api } = snapshot
-  const info = {
-    ...api?.node?.status?.nodeInfo,
-    kubeletVersion: 'v1.36.2',
-    containerRuntimeVersion: 'containerd://2.1.9',
-  }
-  const whole = {
-    ...snapshot,
-    kubelet: { running: true, mayReturn: true, unit: 'kubelet.service', pid: 812 },
-    api: api && {
-      ...api,
-      clockSkewMs: 300,
-      user: 'kubernetes-admin',
-      mayDeleteVolumeAttachments: true,
-      node: api.node && { ...api.node, status: { ...api.node.status, nodeInfo: info } },
-    },
-  } as NodeState['snapshot']
-  return { snapshot: { ...whole, ...change(whole) }, mounts }
+  const nodeInfo = { kubeletVersion: 'v1.36.2', containerRuntimeVersion: 'containerd://2.1.9' }
+  built.withNode(({ status }) => ({ status: { ...status, nodeInfo: { ...status?.nodeInfo, ...nodeInfo } } }))
+  built.withApi({ clockSkewMs: 300, user: 'kubernetes-admin', mayDeleteVolumeAttachments: true })
+  built.with({ kubelet: { running: true, mayReturn: true, unit: 'kubelet.service', pid: 812 } })
+  const { snapshot, mounts } = built.build()
+  return { snapshot: { ...snapshot, ...change(snapshot) }, mounts }
 }
 
 export function doctorOf({ state = healthy(), failures = {}, host }: Broken = {}): Doctor {

@@ -59,9 +59,7 @@ describe('another thing', () => {
   it('a pod with the name of the node, or in a namespace that is called node', () => {
     const named = built().livingPod(uid(3), 'node-1')
     expect(told(named, 'node-1').subject).toEqual({ kind: 'Pod', name: 'default/node-1' })
-    const [pod] = named.pods.slice(-1)
-    if (pod !== undefined)
-      named.pods.push({ ...pod, metadata: { ...pod.metadata, namespace: 'node', name: 'web', uid: uid(4) } })
+    named.pod(uid(4), 'web', [], { metadata: { namespace: 'node' } })
     expect(told(named, 'node/web').subject).toEqual({ kind: 'Pod', name: 'node/web' })
   })
 

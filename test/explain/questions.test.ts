@@ -75,12 +75,7 @@ describe('a name of several things', () => {
   })
 
   it('a namespace may be called like a kind', () => {
-    const built = node()
-    built.pods.push({
-      ...(built.pods[0] as NodeBuilder['pods'][number]),
-      metadata: { name: 'web', namespace: 'pv', uid: POD },
-    })
-    built.dir(`pods/${POD}`).running(POD, 'web')
+    const built = node().livingPod(POD, 'web', [], { metadata: { namespace: 'pv' } })
     expect(ask(built, 'pv/web').subject).toEqual({ kind: 'Pod', name: 'pv/web' })
   })
 })

@@ -81,12 +81,8 @@ describe('why does this pod hang in Terminating?', () => {
   })
 
   it('nothing of it is left here: the kubelet has to say so, or somebody’s finalizer keeps it', () => {
-    const built = node().pod(POD, 'web-0', [], { deleted: true }).dir(`pods/${POD}`)
-    const [, pod] = built.pods
-    built.pods[1] = {
-      ...pod,
-      metadata: { ...pod?.metadata, finalizers: ['example.com/wait'] },
-    } as NodeBuilder['pods'][0]
+    const kept = { deleted: true, metadata: { finalizers: ['example.com/wait'] } }
+    const built = node().pod(POD, 'web-0', [], kept).dir(`pods/${POD}`)
     const { answer, next } = ask(built.build(), 'default/web-0')
     expect(answer.verdict.message).toBe(
       'nothing to do: the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
@@ -251,17 +247,11 @@ describe('why does this VolumeAttachment never go away?', () => {
   })
 
   it('it is being deleted, and its driver fails: the finalizer, and the driver’s words', () => {
-    const built = idle()
-    const [attachment] = built.attachments
-    built.attachments[0] = {
-      ...attachment,
-      metadata: {
-        ...attachment?.metadata,
-        deletionTimestamp: '2026-11-21T11:00:00Z',
-        finalizers: ['external-attacher/disk-test'],
-      },
+    const built = node().persistentVolume('pv-1', { attached: false, inUse: true })
+    built.attach('pv-1', 'pv-1', 'node-1', {
+      metadata: { deletionTimestamp: '2026-11-21T11:00:00Z', finalizers: ['external-attacher/disk-test'] },
       status: { attached: true, detachError: { message: 'volume is busy' } },
-    } as NodeBuilder['attachments'][0]
+    })
     const { answer, next } = ask(built.build(), VA)
     expect(answer.chain.find(({ kind }) => kind === 'VolumeAttachment')).toMatchObject({
       state: 'bad',
@@ -269,7 +259,7 @@ describe('why does this VolumeAttachment never go away?', () => {
     })
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'AttachmentDeleting' })
     expect(next).toEqual([
-      `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${attachment?.metadata.name}`,
+      `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${VA}`,
     ])
   })
 

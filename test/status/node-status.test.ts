@@ -76,11 +76,9 @@ describe('a volume that a pod wants', () => {
     },
     {
       name: 'listed by the Node, and its attachment is not attached (R814)',
-      built: (() => {
-        const built = wanting()
-        built.attachments[0] = { ...built.attachments[0], status: { attached: false } } as never
-        return built
-      })(),
+      built: wanting({ attached: false, inUse: true }).attach('pv-1', 'pv-1', 'node-1', {
+        status: { attached: false },
+      }),
       want: 'wanted, detached, inUse true/true, NotMounted, NotMounted, waiting NotAttached',
     },
     {
@@ -135,11 +133,8 @@ describe('a volume that a pod wants', () => {
   })
 
   it('that no container uses: the kubelet ignores it, the controller attaches it (R105, R708)', () => {
-    const built = wanting()
-    const [, pod] = built.pods
-    built.pods[1] = { ...pod, spec: { ...pod?.spec, containers: [{ name: 'c' }] } } as never
-    built.inUse.length = 0
-    const rows = rowsOf(built)
+    const built = node().persistentVolume('pv-1', { inUse: false })
+    const rows = rowsOf(built.livingPod(POD, 'web', [claimOf()], { spec: { containers: [{ name: 'c' }] } }))
     expect(brief(rows, POD)).toBe('unused, attached, inUse false/false, NotMounted, good')
     expect(brief(rows)).toBe('notWanted, attached, inUse false/false, good')
   })
