@@ -1,5 +1,4 @@
 /** When a node is not ok for a monitor, and when it is only busy. */
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
 import {
@@ -14,10 +13,11 @@ import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { recorded } from '../helpers/captures.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
 import { claimOf, HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
-const validate = new Ajv2020({ allErrors: true }).compile(schema)
+const defects = schemaCheck(schema)
 const POD = uid(7)
 const GONE = uid(9)
 const RUNNING = { kubelet: { running: true, mayReturn: true } }
@@ -28,7 +28,7 @@ const lookAt = (state: NodeState): ReturnType<typeof examine> =>
 
 function checkOn(built: NodeBuilder) {
   const check = checkOf(lookAt(built.build()))
-  expect(validate(JSON.parse(JSON.stringify(check))) ? [] : validate.errors).toEqual([])
+  expect(defects(check)).toEqual([])
   return check
 }
 

@@ -32,7 +32,8 @@ interface Answer {
   readonly screen: string
 }
 
-function ask(state: NodeState, what: string, found = NOBODY, options: Partial<PlanOptions> = {}): Answer {
+function ask(of: NodeState | NodeBuilder, what: string, found = NOBODY, options: Partial<PlanOptions> = {}): Answer {
+  const state = 'build' in of ? of.build() : of
   const { explanation } = explain(state, planOptions(options), what)
   const answer = withHolders(explanation, found, containerNames(state.snapshot))
   expect(explanationDefects(answer)).toEqual([])
@@ -42,7 +43,6 @@ function ask(state: NodeState, what: string, found = NOBODY, options: Partial<Pl
   return { answer, next: stepsOf(answer), screen }
 }
 
-const capture = (path: string): Promise<NodeState> => recorded(path)
 const running = { running: true, mayReturn: false } as const
 
 /** A pod that is being deleted, with a mounted and staged volume. */
@@ -53,7 +53,7 @@ function terminating(): NodeBuilder {
 
 describe('why does this pod hang in Terminating?', () => {
   it('its containers run on, and nobody ends them', () => {
-    const { answer, next } = ask(terminating().running(POD, 'web-0').build(), 'default/web-0')
+    const { answer, next } = ask(terminating().running(POD, 'web-0'), 'default/web-0')
     expect(answer.pods).toMatchObject([{ deletedAt: '2026-11-21T12:00:00Z' }])
     expect(answer.volumes).toMatchObject([{ desired: 'wanted by pod default/web-0', verdict: { state: 'waiting' } }])
     expect(answer.verdict).toEqual({
@@ -69,7 +69,7 @@ describe('why does this pod hang in Terminating?', () => {
   })
 
   it('all of it has ended, and its volumes are still up', () => {
-    const { answer, next } = ask(terminating().build(), 'default/web-0')
+    const { answer, next } = ask(terminating(), 'default/web-0')
     expect(answer.pods).toMatchObject([{ class: 'Finished', rule: 'R220', signsOfLife: [] }])
     expect(answer.volumes).toMatchObject([{ desired: 'not wanted: pod default/web-0 has ended' }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodFinished', rule: 'R441' })
@@ -83,7 +83,7 @@ describe('why does this pod hang in Terminating?', () => {
   it('nothing of it is left here: the kubelet has to say so, or somebody’s finalizer keeps it', () => {
     const kept = { deleted: true, metadata: { finalizers: ['example.com/wait'] } }
     const built = node().pod(POD, 'web-0', [], kept).dir(`pods/${POD}`)
-    const { answer, next } = ask(built.build(), 'default/web-0')
+    const { answer, next } = ask(built, 'default/web-0')
     expect(answer.verdict.message).toBe(
       'nothing to do: the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
     )
@@ -92,13 +92,13 @@ describe('why does this pod hang in Terminating?', () => {
       expect.stringMatching(/^The API server keeps the pod until its finalizers are removed: example\.com\/wait;/),
     ])
     built.with({ kubelet: running })
-    expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
+    expect(ask(built, 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
   })
 })
 
 describe('what is this orphaned pod?', () => {
   it('a real one: what is there, that nobody wants it, what goes and what stays', async () => {
-    const state = await capture('forcedel-killed/before.json')
+    const state = await recorded('forcedel-killed/before.json')
     const { answer, next, screen } = ask(state, 'pg/sc-a')
     expect(answer.pods).toMatchObject([{ class: 'Gone', listed: false, signsOfLife: [] }])
     expect(new Set(answer.volumes.map(({ desired }) => desired))).toEqual(
@@ -115,14 +115,14 @@ describe('what is this orphaned pod?', () => {
   })
 
   it('one of which something runs is no orphan yet', async () => {
-    const { answer, next } = ask(await capture('forcedel-running/before.json'), 'pg/sc-b')
+    const { answer, next } = ask(await recorded('forcedel-running/before.json'), 'pg/sc-b')
     expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
     expect(answer.operations).toEqual([])
     expect(next[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
   })
 
   it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {
-    const state = await capture('subpath-leak/before.json')
+    const state = await recorded('subpath-leak/before.json')
     const kept = explain(state, planOptions({ orphans: true }), ROOT).explanation.problems
     const { about } = kept.find(({ code }) => code === 'OrphanDirKept') ?? {}
     const { answer, next } = ask(state, about?.pod ?? '', NOBODY, { orphans: true })
@@ -152,7 +152,7 @@ describe('why is the device busy?', () => {
   it.each(['7:1', '/dev/loop1', TARGET, 'pv-1'])('asked of %s: who, and in what way', (what) => {
     const built = terminating()
     built.loops = [{ name: '/dev/loop1', backingFile: '/srv/pv-1.img' }]
-    const { answer, screen } = ask(built.build(), what, held)
+    const { answer, screen } = ask(built, what, held)
     expect(answer.volumes).toMatchObject([{ volume: { uniqueName: csiUniqueName(DRIVER, 'pv-1') } }])
     expect(answer.verdict.state).toBe('operation')
     const words = screen.replaceAll(/\s+/g, ' ')
@@ -163,7 +163,7 @@ describe('why is the device busy?', () => {
   it('who wants it, and holds it for that, is in nobody’s way', () => {
     const built = node().served(POD, 'web-0').published(GONE, 'pv-1', '7:1')
     const own = { pid: 7, process: 'nginx', what: 'cwd', path: '/data', of: { podUid: POD } } as const
-    const { answer, next } = ask(built.build(), GONE, { ...NOBODY, processes: [own] })
+    const { answer, next } = ask(built, GONE, { ...NOBODY, processes: [own] })
     expect(answer.holders.processes).toMatchObject([{ pod: { name: 'web-0' } }])
     expect(next.join()).not.toContain('End what holds it')
   })
@@ -173,12 +173,12 @@ describe('what is carried out next', () => {
   it('of two pods of one name: that of both, and of nothing else', () => {
     const built = terminating().pod(uid(3), 'web-0', [{ name: 'cache', emptyDir: {} }])
     built.pod(uid(4), 'web-1', [{ name: 'cache', emptyDir: {} }])
-    const { answer } = ask(built.build(), 'default/web-0')
+    const { answer } = ask(built, 'default/web-0')
     expect(answer.summary.next?.map(({ command }) => command)).toEqual(['volctl apply --pod default/web-0'])
   })
 
   it('of a volume that a process holds: that of this volume, once the process ends', async () => {
-    const state = await capture('forcedel-killed/before.json')
+    const state = await recorded('forcedel-killed/before.json')
     const { operations } = planNode(state, planOptions())
     const unmount = operations.find(({ kind, volume }) => kind === 'UnmountVolume' && volume?.name === 'pv-a')
     const held: InUse = {
@@ -192,7 +192,7 @@ describe('what is carried out next', () => {
   })
 
   it('of a driver whose volumes no flags name together: all that is ready, as the command says', async () => {
-    const state = await capture('recreate/before.json')
+    const state = await recorded('recreate/before.json')
     const { explanation } = explain(state, planOptions(), 'driver/loop.pg.test')
     const { ready = 0 } = planNode(state, planOptions()).summary
     expect(explanation.summary.ready).toBeLessThan(ready)
@@ -207,12 +207,12 @@ it('“transport endpoint is not connected”: on a mount of a pod that lives: w
   const built = node()
     .served(POD, 'web-0')
     .with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
-  expect(ask(built.build(), TARGET).answer).toMatchObject({
+  expect(ask(built, TARGET).answer).toMatchObject({
     subject: { kind: 'Mount', name: TARGET },
     places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
   })
   for (const what of [TARGET, 'default/web-0', 'pvc/claim-pv-1']) {
-    const { answer, next } = ask(built.build(), what)
+    const { answer, next } = ask(built, what)
     expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
     expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
     expect(next[0], what).toBe(
@@ -225,7 +225,7 @@ describe('why does this VolumeAttachment never go away?', () => {
   const idle = (): NodeBuilder => node().persistentVolume('pv-1')
 
   it('the controller waits for a kubelet that is down; nothing here uses it: volctl detaches it', () => {
-    const { answer, next } = ask(idle().build(), VA)
+    const { answer, next } = ask(idle(), VA)
     expect(answer.volumes).toMatchObject([{ volume: { handle: 'pv-1', handleFrom: 'PersistentVolume pv-1' } }])
     expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node', places: [] }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
@@ -237,13 +237,11 @@ describe('why does this VolumeAttachment never go away?', () => {
 
   it('a kubelet runs: detaching is the controller’s, and what that waits for', () => {
     const built = idle().with({ kubelet: running })
-    const { verdict } = ask(built.build(), VA).answer
+    const { verdict } = ask(built, VA).answer
     expect(verdict).toMatchObject({ state: 'waiting', code: 'KubeletRunning' })
     expect(verdict.message).toMatch(/will not detach it while node\.status\.volumesInUse lists it$/)
     built.inUse.length = 0
-    expect(ask(built.build(), VA).answer.verdict.message).toMatch(
-      /the attach\/detach controller has not detached it yet$/,
-    )
+    expect(ask(built, VA).answer.verdict.message).toMatch(/the attach\/detach controller has not detached it yet$/)
   })
 
   it('it is being deleted, and its driver fails: the finalizer, and the driver’s words', () => {
@@ -252,7 +250,7 @@ describe('why does this VolumeAttachment never go away?', () => {
       metadata: { deletionTimestamp: '2026-11-21T11:00:00Z', finalizers: ['external-attacher/disk-test'] },
       status: { attached: true, detachError: { message: 'volume is busy' } },
     })
-    const { answer, next } = ask(built.build(), VA)
+    const { answer, next } = ask(built, VA)
     expect(answer.chain.find(({ kind }) => kind === 'VolumeAttachment')).toMatchObject({
       state: 'bad',
       says: 'attached; no pod there wants it; volume is busy; being deleted since 2026-11-21T11:00:00Z, kept by finalizer external-attacher/disk-test',
@@ -264,12 +262,12 @@ describe('why does this VolumeAttachment never go away?', () => {
   })
 
   it('a pod wants it, or still runs on it', () => {
-    expect(ask(node().served(POD, 'web-0').build(), VA).answer.verdict).toEqual({
+    expect(ask(node().served(POD, 'web-0'), VA).answer.verdict).toEqual({
       state: 'nothing',
       message: 'nothing to do: the volume stays attached: pod default/web-0 wants it',
       rule: 'R706',
     })
     const ran = idle().running(GONE, 'old').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-    expect(ask(ran.build(), VA).answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
+    expect(ask(ran, VA).answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
   })
 })

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import type { Narrowing } from '../../src/core/explain/status/node-status.ts'
 import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -31,13 +30,13 @@ const claim = { volumes: ['default/claim-pv-a'] }
 
 /** What is missing of each name. */
 function waited(
-  first: NodeState,
+  first: NodeBuilder,
   condition: WaitCondition,
   narrowing: Narrowing,
   later = first,
   ignoreNotFound = false,
 ): readonly (string | undefined)[] {
-  const look = (state: NodeState) => wholeStatus(planWithDecisions(state, planOptions()))
+  const look = (built: NodeBuilder) => wholeStatus(planWithDecisions(built.build(), planOptions()))
   const targets = waitTargets(look(first), narrowing, condition, { 'ignore-not-found': ignoreNotFound })
   return targets.map((target) => missing(look(later), target, condition))
 }
@@ -47,28 +46,28 @@ describe('mounted', () => {
     { name: 'by its name', pods: ['web-0'] },
     { name: 'by its UID', pods: [WEB] },
   ])('a pod with all of its volumes, $name', ({ pods }) =>
-    expect(waited(mounted().build(), 'mounted', { pods })).toEqual([REACHED]),
+    expect(waited(mounted(), 'mounted', { pods })).toEqual([REACHED]),
   )
 
   it('what is missing is named, what could not be resolved, too', () => {
     const pod = [dataVolume, claimOf('pv-b', 'logs'), claimOf('lost', 'cache')]
     const state = node().livingPod(WEB, 'web-0', pod).persistentVolume('pv-a')
     state.persistentVolume('pv-b', { attached: false })
-    expect(waited(state.build(), 'mounted', web)).toEqual(['not mounted: cache, data, logs'])
+    expect(waited(state, 'mounted', web)).toEqual(['not mounted: cache, data, logs'])
   })
 
   it('a volume on a dead mount is not mounted', () => {
     const builder = mounted()
     const path = `/var/lib/kubelet/pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`
     builder.with({ deadMounts: [{ path, error: 'ENOTCONN' }] })
-    expect(waited(builder.build(), 'mounted', web)).toEqual(['not mounted: data'])
+    expect(waited(builder, 'mounted', web)).toEqual(['not mounted: data'])
   })
 
   it('another volume on record is not this one', () => {
     const built = wanting().persistentVolume('pv-a', { handle: 'new' })
     built.published(WEB, 'pv-a', '7:1', { handle: 'old' })
-    expect(waited(built.build(), 'mounted', web)).toEqual(['not mounted: data'])
-    expect(waited(built.build(), 'mounted', { volumes: ['pv-a'] })).not.toEqual([REACHED])
+    expect(waited(built, 'mounted', web)).toEqual(['not mounted: data'])
+    expect(waited(built, 'mounted', { volumes: ['pv-a'] })).not.toEqual([REACHED])
   })
 
   it.each([
@@ -77,17 +76,17 @@ describe('mounted', () => {
     { name: 'is gone', later: node() },
     { name: 'is gone, its volume mounted still', later: node().published(WEB, 'pv-a', '7:1') },
   ])('a pod that $name meanwhile never has them', ({ later }) =>
-    expect(waited(attached().build(), 'mounted', web, later.build())).not.toEqual([REACHED]),
+    expect(waited(attached(), 'mounted', web, later)).not.toEqual([REACHED]),
   )
 
   it('a claim that is bound meanwhile is found by its name', () => {
-    const unbound = wanting().build()
+    const unbound = wanting()
     for (const narrowing of [web, { volumes: ['data'] }])
-      expect(waited(unbound, 'mounted', narrowing, mounted().build())).toEqual([REACHED])
+      expect(waited(unbound, 'mounted', narrowing, mounted())).toEqual([REACHED])
   })
 
   it('a volume that no pod wants is not mounted', () => {
-    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1').build()
+    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1')
     expect(waited(staged, 'mounted', { volumes: ['pv-a'] })).toEqual(['no pod of this node wants it'])
   })
 
@@ -103,23 +102,21 @@ describe('mounted', () => {
       containers: [],
     })
     builder.published(uid(9), 'pv-a', '7:1')
-    expect(waited(builder.build(), 'mounted', web)).toEqual([REACHED])
-    expect(waited(builder.build(), 'unmounted', web, mounted().build())).toEqual([REACHED])
-    expect(waited(builder.build(), 'unmounted', web)).toEqual(['mounted or set up: pv-a'])
+    expect(waited(builder, 'mounted', web)).toEqual([REACHED])
+    expect(waited(builder, 'unmounted', web, mounted())).toEqual([REACHED])
+    expect(waited(builder, 'unmounted', web)).toEqual(['mounted or set up: pv-a'])
   })
 })
 
 describe('unmounted', () => {
   it('a pod that still has its volume: by the name that the pod gives it', () =>
-    expect(waited(mounted().build(), 'unmounted', web)).toEqual(['mounted or set up: data']))
+    expect(waited(mounted(), 'unmounted', web)).toEqual(['mounted or set up: data']))
 
   it.each([
     { name: 'nothing is left', later: node() },
     { name: 'only empty directories are left', later: node().dir(`pods/${WEB}/volumes/kubernetes.io~csi`) },
     { name: 'the volume is staged still', later: node().staged('pv-a', '7:1') },
-  ])('reached where $name', ({ later }) =>
-    expect(waited(mounted().build(), 'unmounted', web, later.build())).toEqual([REACHED]),
-  )
+  ])('reached where $name', ({ later }) => expect(waited(mounted(), 'unmounted', web, later)).toEqual([REACHED]))
 
   const dir = `pods/${WEB}/volumes/kubernetes.io~csi/pv-a`
   it.each([
@@ -130,19 +127,17 @@ describe('unmounted', () => {
     { name: 'a directory in an emptyDir', later: node().dir(`pods/${WEB}/volumes/kubernetes.io~empty-dir/scratch/d`) },
     { name: 'a mount of somebody else', later: node().mount(`${dir}/other`, { fsType: 'ext4', dev: '7:9' }) },
   ])('$name is not unmounted', ({ later }) =>
-    expect(waited(mounted().build(), 'unmounted', web, later.build())).toEqual([
-      expect.stringContaining('mounted or set up: '),
-    ]),
+    expect(waited(mounted(), 'unmounted', web, later)).toEqual([expect.stringContaining('mounted or set up: ')]),
   )
 
   it('a volume is unmounted once it is not staged either', () => {
-    const first = mounted().build()
-    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1').build()
-    const forgotten = node().staged('pv-a', '7:1').build()
+    const first = mounted()
+    const staged = node().persistentVolume('pv-a').staged('pv-a', '7:1')
+    const forgotten = node().staged('pv-a', '7:1')
     for (const narrowing of [claim, { volumes: ['pv-a'] }]) {
       for (const later of [staged, forgotten])
         expect(waited(first, 'unmounted', narrowing, later)).toEqual(['mounted or set up: pv-a'])
-      expect(waited(first, 'unmounted', narrowing, node().build())).toEqual([REACHED])
+      expect(waited(first, 'unmounted', narrowing, node())).toEqual([REACHED])
     }
   })
 
@@ -153,23 +148,21 @@ describe('unmounted', () => {
       const gone = uid(9)
       if (isThere) built.dir(`pods/${gone}/volumes/kubernetes.io~csi/pv-a/mount`)
       built.mount(`pods/${gone}/volume-subpaths/pv-a/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
-      expect(waited(built.build(), 'unmounted', { volumes: ['pv-a'] })).toEqual(['mounted or set up: pv-a'])
+      expect(waited(built, 'unmounted', { volumes: ['pv-a'] })).toEqual(['mounted or set up: pv-a'])
     },
   )
 
   it('S3: what was read only in part is not known to be unmounted', () => {
     const unread = node().with({ tree: undefined } as never)
-    expect(waited(mounted().build(), 'unmounted', web, unread.build())).toEqual(['not all that matters could be read'])
-    const broken = node().build()
-    const tree = [...(broken.snapshot.tree ?? []), { path: `pods/${WEB}`, type: 'dir' as const, error: 'EIO' }]
-    const later = { ...broken, snapshot: { ...broken.snapshot, tree } }
+    expect(waited(mounted(), 'unmounted', web, unread)).toEqual(['not all that matters could be read'])
+    const later = node().entry({ path: `pods/${WEB}`, type: 'dir', error: 'EIO' })
     for (const narrowing of [web, claim, {}])
-      expect(waited(mounted().build(), 'unmounted', narrowing, later)).toEqual([expect.stringContaining('EIO')])
+      expect(waited(mounted(), 'unmounted', narrowing, later)).toEqual([expect.stringContaining('EIO')])
   })
 
   it('of the whole node nothing is staged either', () => {
-    expect(waited(mounted().build(), 'unmounted', {})).toEqual(['mounted or set up: data, pv-a'])
-    expect(waited(node().build(), 'unmounted', {})).toEqual([REACHED])
+    expect(waited(mounted(), 'unmounted', {})).toEqual(['mounted or set up: data, pv-a'])
+    expect(waited(node(), 'unmounted', {})).toEqual([REACHED])
   })
 })
 
@@ -181,7 +174,7 @@ describe('detached', () => {
     { name: 'gone with its PersistentVolume', later: node(), want: REACHED },
   ])('$name, of the pod and of its claim alike', ({ later, want }) => {
     for (const narrowing of [web, claim]) {
-      const [why] = waited(mounted().build(), 'detached', narrowing, later.build())
+      const [why] = waited(mounted(), 'detached', narrowing, later)
       expect(why?.replace('data, pv-a', 'data')).toEqual(want)
     }
   })
@@ -189,50 +182,50 @@ describe('detached', () => {
   it('S3: what the status does not list any more may be attached still, and what no attachment is of', () => {
     const builder = node().persistentVolume('pv-a')
     builder.attached.length = 0
-    expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['attached: pv-a'])
+    expect(waited(mounted(), 'detached', web, builder)).toEqual(['attached: pv-a'])
     const listed = mounted()
     listed.attachments.length = 0
-    expect(waited(mounted().build(), 'detached', web, listed.build())).toEqual(['attached: data, pv-a'])
+    expect(waited(mounted(), 'detached', web, listed)).toEqual(['attached: data, pv-a'])
   })
 
   it('S3: where attachments may not be listed it is not known', () => {
     const builder = node()
     const error = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
     builder.withApi({ errors: [error] })
-    expect(waited(mounted().build(), 'detached', web, builder.build())).toEqual(['what is attached is not known'])
+    expect(waited(mounted(), 'detached', web, builder)).toEqual(['what is attached is not known'])
     const nothing = node()
       .livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
       .withApi({ errors: [error] })
-    expect(waited(nothing.build(), 'detached', web)).toEqual([REACHED])
+    expect(waited(nothing, 'detached', web)).toEqual([REACHED])
   })
 })
 
 describe('in-sync', () => {
-  it('a node with nothing to do', () => expect(waited(mounted().build(), 'in-sync', {})).toEqual([REACHED]))
+  it('a node with nothing to do', () => expect(waited(mounted(), 'in-sync', {})).toEqual([REACHED]))
 
   it('operations and what waits count, of what is named alone', () => {
-    const waits = wanting().persistentVolume('pv-a', { attached: false }).build()
+    const waits = wanting().persistentVolume('pv-a', { attached: false })
     for (const narrowing of [{}, web]) expect(waited(waits, 'in-sync', narrowing)).toEqual(['operations=0, waiting=1'])
     expect(waited(waits, 'in-sync', { pods: ['witness'] })).toEqual([REACHED])
     const orphan = node().staged('pv-a', '7:1').published(WEB, 'pv-a', '7:1')
-    expect(waited(orphan.build(), 'in-sync', {})).toEqual([expect.stringMatching(/^operations=[1-9]/)])
+    expect(waited(orphan, 'in-sync', {})).toEqual([expect.stringMatching(/^operations=[1-9]/)])
   })
 
   it('a plan that is not complete is not in sync', () => {
     const builder = mounted().with({ csiSockets: undefined } as never)
-    expect(waited(builder.build(), 'in-sync', {})).toEqual(['not all that matters could be read'])
+    expect(waited(builder, 'in-sync', {})).toEqual(['not all that matters could be read'])
   })
 })
 
 describe('names', () => {
   it('each has its own end', () => {
     const pods = ['web-0', 'witness']
-    expect(waited(mounted().build(), 'unmounted', { pods })).toEqual(['mounted or set up: data', REACHED])
-    expect(waited(mounted().build(), 'unmounted', { namespaces: ['default'] })).toEqual(['mounted or set up: data'])
+    expect(waited(mounted(), 'unmounted', { pods })).toEqual(['mounted or set up: data', REACHED])
+    expect(waited(mounted(), 'unmounted', { namespaces: ['default'] })).toEqual(['mounted or set up: data'])
   })
 
   it('what is not there is an error, and is left out with --ignore-not-found', () => {
-    const mountedNode = mounted().build()
+    const mountedNode = mounted()
     for (const names of [{ volumes: ['nope'] }, { pods: ['web-0', 'web-1'] }])
       expect(() => waited(mountedNode, 'unmounted', names)).toThrow(expect.objectContaining({ code: 'NothingNamed' }))
     expect(waited(mountedNode, 'mounted', { volumes: ['nope'] }, mountedNode, true)).toEqual([])
