@@ -1,23 +1,18 @@
 /** What doctor makes of a look: what is wrong, what to do, and whether plan and apply can work. */
 import { expect, it } from 'vitest'
 import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
-import type { CsiSocket, NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { DRIVER, node, uid } from '../helpers/node-builder.ts'
+import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { type Broken, doctorOf, healthy } from './look-builder.ts'
 
 const open = ({ checks }: Doctor): string[] =>
   checks.filter(({ state }) => state !== 'ok').map(({ id, state }) => `${id} ${state}`)
 
-function withApi(change: (api: NonNullable<NodeState['snapshot']['api']>) => object): NodeState {
-  return healthy(({ api }) => (api === undefined ? {} : { api: { ...api, ...change(api) } }))
-}
-
 /** A pod that wants a volume of the driver, which is attached, staged and mounted. */
-function withDriver(sockets: readonly CsiSocket[], listed = true): NodeState {
+function withDriver(sockets: readonly CsiSocket[], listed = true): NodeBuilder {
   const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
-  const built = node().served(uid(7), 'web-0').withApi({ csiNode }).with({ csiSockets: sockets })
-  return healthy(() => ({}), built)
+  return healthy().served(uid(7), 'web-0').withApi({ csiNode }).with({ csiSockets: sockets })
 }
 
 const answering: CsiSocket = {
@@ -47,7 +42,7 @@ interface Case {
 const NEITHER = { plan: false, apply: false }
 const PLAN_ONLY = { plan: true, apply: false }
 const BOTH = { plan: true, apply: true }
-const withoutApi = healthy(() => ({ api: undefined }) as never)
+const withoutApi = healthy().with({ api: undefined })
 
 const CASES: readonly Case[] = [
   {
@@ -71,7 +66,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'S34: a server that nobody verifies',
-    given: { state: withApi(() => ({ insecure: 'TlsNotVerified' })) },
+    given: { state: healthy().withApi({ insecure: 'TlsNotVerified' }) },
     is: ['ApiVerified warning'],
     says: 'its certificate is not verified',
     works: PLAN_ONLY,
@@ -79,14 +74,15 @@ const CASES: readonly Case[] = [
   {
     name: 'rights that are missing',
     given: {
-      state: withApi(() => ({
+      state: healthy().withApi({
         mayDeleteVolumeAttachments: false,
         errors: ['secrets', 'secrets', 'csidrivers'].map((resource) => ({
           resource,
           status: 403,
+          reason: 'Forbidden',
           message: 'forbidden',
         })),
-      })),
+      }),
     },
     is: ['PlanRights warning', 'ApplyRights warning'],
     says: 'may not read secrets, csidrivers: the plan says what is not known\nmay not delete volumeattachments: DetachVolume is blocked',
@@ -94,14 +90,16 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'nobody says what the credential may do',
-    given: { state: withApi(() => ({ mayDeleteVolumeAttachments: undefined, clockSkewMs: undefined })) },
+    given: { state: healthy().withApi({ mayDeleteVolumeAttachments: undefined, clockSkewMs: undefined }) },
     is: ['ApplyRights unknown', 'Clock unknown'],
     says: 'did not say whether this credential may delete',
   },
   {
     name: 'a list of pods that was refused',
     given: {
-      state: withApi(() => ({ errors: [{ resource: 'pods', status: 403, message: 'pods is forbidden' }] })),
+      state: healthy().withApi({
+        errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'pods is forbidden' }],
+      }),
     },
     is: ['ApiServer failed', 'PlanRights warning'],
     says: 'pods is forbidden',
@@ -110,7 +108,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'S1: another machine of the same name',
-    given: { state: healthy(() => ({ machineID: 'other', systemUUID: 'other' })) },
+    given: { state: healthy().with({ machineID: 'other', systemUUID: 'other' }) },
     is: ['PlanRefused failed'],
     says: 'nothing proves that node node-1',
     next: '--context',
@@ -127,7 +125,7 @@ const CASES: readonly Case[] = [
   {
     name: 'not root',
     given: {
-      state: healthy(() => ({ tree: undefined }) as never),
+      state: healthy().with({ tree: undefined }),
       failures: { tree: { message: 'the pods directory cannot be read: EACCES', hint: 'Run volctl as root.' } },
       host: { uid: 1000, standing: [{ message: 'the mount namespace cannot be read', hint: 'As root.' }] },
     },
@@ -144,7 +142,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a kubelet that may come back',
-    given: { state: healthy(() => ({ kubelet: { running: false, mayReturn: true, unit: 'k3s.service' } })) },
+    given: { state: healthy().with({ kubelet: { running: false, mayReturn: true, unit: 'k3s.service' } }) },
     is: ['KubeletState warning'],
     says: 'k3s.service, v1.36.2, down, but may come back',
     next: 'systemctl stop k3s.service',
@@ -152,7 +150,7 @@ const CASES: readonly Case[] = [
   {
     name: 'S9: a runtime that does not answer',
     given: {
-      state: healthy(() => ({ runtime: { source: 'none', endpoint: 'unix:///r', error: 'ENOENT', pods: [] } })),
+      state: healthy().with({ runtime: { source: 'none', endpoint: 'unix:///r', error: 'ENOENT', pods: [] } }),
     },
     is: ['Runtime failed'],
     says: 'did not answer (ENOENT)',
@@ -160,7 +158,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'S9: the wrong runtime',
-    given: { state: healthy(() => ({ runtime: { source: 'cri', endpoint: 'unix:///r', pods: [] } })) },
+    given: { state: healthy().with({ runtime: { source: 'cri', endpoint: 'unix:///r', pods: [] } }) },
     is: ['Runtime failed'],
     says: 'lists none of the pods that are known to run on this node (1)',
   },
@@ -208,9 +206,9 @@ const CASES: readonly Case[] = [
   {
     name: 'S33: a file that somebody else could have written, and the kubelet obeys',
     given: {
-      state: healthy(() => ({
+      state: healthy().with({
         notBelieved: [{ what: '/m/a.yaml', why: '/m is mode 0777', hint: 'Change the mode.', unknown: true }],
-      })),
+      }),
     },
     is: ['Ignored warning'],
     says: '/m is mode 0777',
@@ -218,7 +216,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'S28: clocks that disagree',
-    given: { state: withApi(() => ({ clockSkewMs: -3_600_000 })) },
+    given: { state: healthy().withApi({ clockSkewMs: -3_600_000 }) },
     is: ['Clock warning'],
     says: "1h ahead of the API server's clock",
   },
@@ -250,6 +248,6 @@ it('nothing is ready below a root directory that is mounted read-only, for one c
   const made = plan(built, { orphans: true })
   expect([kinds(made), blocks(made)]).toEqual([[], ['ReadOnlyFileSystem', 'Predecessor']])
   expect(made.summary.causes?.filter(({ key }) => key.includes('ReadOnlyFileSystem'))).toHaveLength(1)
-  const doctor = doctorOf({ state: built.build() })
+  const doctor = doctorOf({ state: built })
   expect([doctor.works.apply, open(doctor)[0]]).toEqual([false, 'NodeFound failed'])
 })

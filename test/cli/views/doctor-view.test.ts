@@ -15,7 +15,7 @@ const away = {
 const missingCapabilities = [{ name: 'CAP_SYS_PTRACE', use: 'see other processes' }]
 const runtime = { source: 'none', pods: [] } as const
 const broken = doctorOf({
-  state: healthy(() => ({ api: undefined, runtime }) as never),
+  state: healthy().with({ api: undefined, runtime }),
   failures: away,
   host: { missingCapabilities },
 })
