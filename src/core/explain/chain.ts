@@ -11,14 +11,15 @@ import type { VolumeRow } from '../facts/row.ts'
 import { withoutCopies } from '../linux/copies.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { deadWords } from '../linux/mount-words.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isLiving, placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { podPathOf } from '../volumes/paths.ts'
 import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
 import { apiLinks, type Judged } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
+import { podParts, type VolumePart } from './volume-part.ts'
 
 const good = (says: string): Judged => ({ state: 'good', says })
 const bad = (says: string): Judged => ({ state: 'bad', says })
@@ -26,14 +27,14 @@ const absent = (says: string): Judged => ({ state: 'absent', says })
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
 export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
-  const { wanted, unresolved, havingUids, podUids } = volume
+  const { wanted, unresolved, havingUids } = volume
   // A pod that runs, or may, has it, whether or not its spec is known.
   const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')
   const isNeeded = isHeld || wanted.length + unresolved.length > 0
-  const uids = [...podUids].filter((uid) => only.length === 0 || only.includes(uid))
+  const parts = podParts(context, volume).filter(({ pod }) => only.length === 0 || only.includes(pod.uid))
   const onNode = [
     ...deviceLinks(context, volume, isNeeded),
-    ...uids.flatMap((uid) => [...mountLinks(context, volume, uid), ...subPathLinks(context, volume, uid)]),
+    ...parts.flatMap((part) => [...mountLinks(context.inputs, part), ...subPathLinks(context.inputs, part)]),
   ]
   return [...apiLinks(context, volume, isNeeded), ...onNode.map((link) => asFarAsSeen(context.inputs, link))]
 }
@@ -102,38 +103,35 @@ function missingLink(inputs: ActualInputs, wanted: readonly VolumeToMount[], isH
 
 // The links that are one pod's.
 
-function mountLinks(context: PlanContext, volume: VolumeRow, uid: string): Link[] {
-  const { inputs } = context
-  const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === uid
-  const lacking = volume.wanted
-    .filter(isOwn)
-    .map((each) => lackingOf(inputs, each))
-    .find((why) => why !== undefined)
-  const judge = (what: string): Judged =>
-    lacking === undefined ? judgedByPod(context, volume, uid, what) : bad(lacking)
+function mountLinks(inputs: ActualInputs, part: VolumePart): Link[] {
+  const { wanted, onDisk, mappings, pod } = part
+  const lacking = wanted && lackingOf(inputs, wanted)
+  const judge = (what: string): Judged => (lacking === undefined ? judgedByPod(part, what) : bad(lacking))
   const found = [
-    ...volume.onDisk.filter(isOwn).map(({ target }) => {
+    ...onDisk.map(({ target }) => {
       const seen = seenAt(inputs, target)
       return { path: target, ...(seen?.isDead ? bad(seen.says) : judge(seen?.says ?? 'on disk')) }
     }),
-    ...volume.maps.flatMap(({ mappings }) => {
-      const { symlink, publishPath, mapFile } = { ...mappings.find(isOwn) }
+    ...mappings.flatMap(({ symlink, publishPath, mapFile }) => {
       const path = symlink ?? publishPath ?? mapFile
       return path === undefined ? [] : [{ path, ...judge('mapped') }]
     }),
   ]
-  const links = found.length > 0 ? found : missingMount(inputs, volume, uid)
-  const pod = podRefOf(context, uid)
-  return links.map(({ path, ...judged }) => ({ kind: 'PodMount', name: inputs.absolute(path), ...judged, pod }))
+  const links = found.length > 0 ? found : missingMount(inputs, part)
+  return links.map(({ path, ...judged }) => ({
+    kind: 'PodMount',
+    name: inputs.absolute(path),
+    ...judged,
+    pod: pod.ref,
+  }))
 }
 
 /** By the pod: of one that has ended or was deleted it is left over. */
-function judgedByPod(context: PlanContext, volume: VolumeRow, uid: string, what: string): Judged {
-  const found = context.classes.of(uid)
-  if ([...volume.wanted, ...volume.unresolved].some(({ podUid }) => podUid === uid)) return good(what)
-  if (found?.class === 'Frozen') return good(`${what}; the pod runs, or may`)
-  if (found?.class === 'Desired') return { state: 'unknown', says: `${what}; not in the pod's spec` }
-  const whose = found?.class === 'Finished' ? 'a pod that has ended' : 'a deleted pod'
+function judgedByPod({ wanted, unresolved, pod }: VolumePart, what: string): Judged {
+  if (wanted !== undefined || unresolved.length > 0) return good(what)
+  if (pod.class === 'Frozen') return good(`${what}; the pod runs, or may`)
+  if (pod.class === 'Desired') return { state: 'unknown', says: `${what}; not in the pod's spec` }
+  const whose = pod.class === 'Finished' ? 'a pod that has ended' : 'a deleted pod'
   return bad(`left over from ${whose}; ${what}`)
 }
 
@@ -149,33 +147,26 @@ function lackingOf(inputs: ActualInputs, volume: VolumeToMount): string | undefi
 
 function missingMount(
   inputs: ActualInputs,
-  { wanted, unresolved, leaked }: VolumeRow,
-  uid: string,
+  { wanted, unresolved: [asked], leaked, pod: { uid } }: VolumePart,
 ): (Judged & { readonly path: string })[] {
-  const own = wanted.find(({ podUid }) => podUid === uid)
-  if (own !== undefined) {
-    const evidence = evidenceOf(inputs, own)
+  if (wanted !== undefined) {
+    const evidence = evidenceOf(inputs, wanted)
     const judged = evidence.state === 'notMounted' ? bad(evidence.why) : good('as it should be')
-    return [{ path: podPathOf(own), ...judged }]
+    return [{ path: podPathOf(wanted), ...judged }]
   }
-  const asked = unresolved.find(({ podUid }) => podUid === uid)
   if (asked !== undefined) {
     const state = asked.cause === 'Unknown' ? 'unknown' : 'bad'
     return [{ path: `pods/${uid}`, state, says: `not set up: ${asked.message}` }]
   }
-  const isLeaked = leaked.some(({ podUid }) => podUid === uid)
-  return isLeaked ? [{ path: `pods/${uid}/volumes`, ...absent('not there any more') }] : []
+  return leaked.length > 0 ? [{ path: `pods/${uid}/volumes`, ...absent('not there any more') }] : []
 }
 
-function subPathLinks(context: PlanContext, { onDisk, leaked }: VolumeRow, uid: string): Link[] {
-  const { inputs, classes } = context
-  const isLeft = ['Gone', 'Finished'].includes(classes.of(uid)?.class ?? 'Gone')
-  const all = [...onDisk.flatMap(({ subPaths }) => subPaths ?? []), ...leaked]
-  const leaves = all.flatMap((each) => (each.podUid === uid ? each.leaves : []))
+function subPathLinks(inputs: ActualInputs, { onDisk, leaked, pod }: VolumePart): Link[] {
+  const leaves = [...onDisk.flatMap(({ subPaths }) => subPaths ?? []), ...leaked].flatMap((each) => each.leaves)
   return leaves.flatMap(({ path }): Link[] => {
     const seen = seenAt(inputs, path)
     if (seen === undefined) return []
-    const judged = isLeft ? bad(`left over; ${seen.says}`) : seen.isDead ? bad(seen.says) : good(seen.says)
-    return [{ kind: 'SubPath', name: inputs.absolute(path), ...judged, pod: podRefOf(context, uid) }]
+    const judged = !isLiving(pod) ? bad(`left over; ${seen.says}`) : seen.isDead ? bad(seen.says) : good(seen.says)
+    return [{ kind: 'SubPath', name: inputs.absolute(path), ...judged, pod: pod.ref }]
   })
 }

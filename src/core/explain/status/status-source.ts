@@ -1,16 +1,15 @@
 /** What has a row in the answer: each pod's part of a volume, the node's own, and volumes that a pod has and no container uses. */
 
-import type { BlockMapping } from '../../facts/actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { GrowingRow, type VolumeRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import { isLiving, type PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
-import type { Attachability, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
+import type { Attachability, VolumeSpec } from '../../volumes/desired-state.ts'
 import { usedVolumeNames } from '../../volumes/pods.ts'
 import { knownSpec, resolveVolume } from '../../volumes/resolve-volume.ts'
+import { partOf, podParts, type VolumePart } from '../volume-part.ts'
 
 /** A volume in a pod's spec that no container uses (R105). */
 interface UnusedVolume {
@@ -20,44 +19,17 @@ interface UnusedVolume {
   readonly attachability: Attachability | undefined
 }
 
-/** What there is of a volume for one pod, or on the node itself: staged, mounted or mapped for all pods, and attached. */
-export interface StatusSource {
-  readonly volume: VolumeRow
-  /** Undefined: the node's own part. */
-  readonly pod: PodClass | undefined
-  readonly wanted: VolumeToMount | undefined
-  readonly ended: VolumeToMount | undefined
-  readonly unresolved: readonly UnresolvedVolume[]
-  readonly onDisk: readonly PodVolume[]
-  readonly leaked: readonly SubPaths[]
-  readonly mappings: readonly BlockMapping[]
+export interface StatusSource extends VolumePart<PodClass | undefined> {
   readonly unused?: UnusedVolume
 }
 
 /** In no order. */
 export function statusSources(context: PlanContext): StatusSource[] {
-  const { classes, ledger } = context
-  const found = ledger.all.flatMap((volume) => [
-    ...[...volume.podUids].map((uid) =>
-      partOf(volume, classes.of(uid) ?? { uid, class: 'Frozen', ref: { uid }, pod: undefined, alive: false }),
-    ),
+  const found = context.ledger.all.flatMap((volume): StatusSource[] => [
+    ...podParts(context, volume),
     ...(isOnNode(context, volume) ? [partOf(volume, undefined)] : []),
   ])
   return [...found, ...unusedVolumes(context)]
-}
-
-function partOf(volume: VolumeRow, pod: PodClass | undefined): StatusSource {
-  const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === pod?.uid
-  return {
-    volume,
-    pod,
-    wanted: volume.wanted.find(isOwn),
-    ended: volume.ended.find(isOwn),
-    unresolved: volume.unresolved.filter(isOwn),
-    onDisk: volume.onDisk.filter(isOwn),
-    leaked: volume.leaked.filter(isOwn),
-    mappings: volume.maps.flatMap(({ mappings }) => mappings.filter(isOwn)),
-  }
 }
 
 function isOnNode({ objects }: PlanContext, { staged, globals, maps, attachment, uniqueName }: VolumeRow): boolean {

@@ -1,0 +1,39 @@
+/** What there is of a volume for one pod, or on the node itself. */
+
+import type { BlockMapping } from '../facts/actual/block-volume.ts'
+import type { PodVolume, SubPaths } from '../facts/actual/pod-volumes.ts'
+import type { VolumeRow } from '../facts/row.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+
+export interface VolumePart<Pod extends PodClass | undefined = PodClass> {
+  readonly volume: VolumeRow
+  /** Undefined: the node's own part, staged, mounted or mapped for all pods, and attached. */
+  readonly pod: Pod
+  readonly wanted: VolumeToMount | undefined
+  readonly ended: VolumeToMount | undefined
+  readonly unresolved: readonly UnresolvedVolume[]
+  readonly onDisk: readonly PodVolume[]
+  readonly leaked: readonly SubPaths[]
+  readonly mappings: readonly BlockMapping[]
+}
+
+/** Of each pod that wants it, or has something of it. */
+export function podParts({ classes }: PlanContext, volume: VolumeRow): VolumePart[] {
+  return [...volume.podUids].flatMap((uid) => classes.of(uid) ?? []).map((pod) => partOf(volume, pod))
+}
+
+export function partOf<Pod extends PodClass | undefined>(volume: VolumeRow, pod: Pod): VolumePart<Pod> {
+  const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === pod?.uid
+  return {
+    volume,
+    pod,
+    wanted: volume.wanted.find(isOwn),
+    ended: volume.ended.find(isOwn),
+    unresolved: volume.unresolved.filter(isOwn),
+    onDisk: volume.onDisk.filter(isOwn),
+    leaked: volume.leaked.filter(isOwn),
+    mappings: volume.maps.flatMap(({ mappings }) => mappings.filter(isOwn)),
+  }
+}
