@@ -5,7 +5,8 @@
  */
 
 import { volctl } from '../base/command.ts'
-import type { LineExplanation, NameView, SentenceView } from '../explain/log-lines/line-explanation.ts'
+import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
+import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { nextText } from './answer-view.ts'
 import { verdictCell } from './explain-parts.ts'

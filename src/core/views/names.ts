@@ -2,7 +2,7 @@
 
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Subject } from '../explain/explanation.ts'
-import type { LineAnswer } from '../explain/log-lines/line-explanation.ts'
+import type { LineAnswer } from '../explain/log-lines/explain-line.ts'
 import type { StatusRow } from '../explain/status/status.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'

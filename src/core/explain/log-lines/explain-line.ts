@@ -7,11 +7,55 @@ import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
 import type { Explained } from '../explain.ts'
+import type { Explanation, Subject, Verdict } from '../explanation.ts'
 import { Ambiguous } from '../things.ts'
-import type { LineAnswer, NameView, OtherNode, SentenceView } from './line-explanation.ts'
-import type { LogLine } from './log-line.ts'
-import { saidBy } from './sentences.ts'
+import type { LineHead, LogLine } from './log-line.ts'
+import { type SentenceView, saidBy } from './sentences.ts'
 import { type LineName, type NameKind, namesIn } from './take-names.ts'
+
+/** What a name of the line is on this node. */
+export interface NameView {
+  readonly kind: NameKind
+  readonly name: string
+  readonly found: boolean
+  /** In one line: the verdict on it, or that there is no such thing. */
+  readonly says: string
+  /** What to ask volctl explain for, where it was found. */
+  readonly ask?: string
+  readonly subject?: Subject
+  readonly verdict?: Verdict
+}
+
+/** Another node, which the line is about, or on which it was written, and what that means. */
+export interface OtherNode {
+  readonly name: string
+  readonly says: string
+}
+
+export interface LineAnswer {
+  /** Absent: volctl does not know the sentence. */
+  readonly sentence?: SentenceView
+  /** What the line names, the most telling first. */
+  readonly names: readonly NameView[]
+  /** The names of a line of another node are looked for there. */
+  readonly otherNode?: OtherNode
+  /** The one that the explanation is about. */
+  readonly main?: NameView
+}
+
+/** What `volctl explain 'LINE' -o json` prints. */
+export interface LineExplanation extends LineAnswer {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'LineExplanation'
+  /** As it was taken apart. */
+  readonly line: LineHead & Pick<LogLine, 'message'>
+  /** Absent: the node could not be looked at. */
+  readonly node?: string
+  /** RFC 3339: when the node was looked at. */
+  readonly createdAt?: string
+  /** Of the most specific thing that was found. */
+  readonly explanation?: Explanation
+}
 
 /**
  * @param node absent: it could not be looked at, and nothing is said of names

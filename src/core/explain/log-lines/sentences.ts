@@ -6,8 +6,24 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ANSWERS, type Cause, ERRNO, phrase, SPECIFIC, VAGUE } from './causes.ts'
-import type { SentenceView } from './line-explanation.ts'
 import type { LogLine } from './log-line.ts'
+
+/** A known sentence. */
+export interface SentenceView {
+  /** Who says it. */
+  readonly by: string
+  readonly means: string
+  /** Why that is so; absent: the sentence says it all, or the line names no cause that volctl knows. */
+  readonly cause?: string
+  /** Of a CSI driver that was called: the code of gRPC, and what that means. */
+  readonly answered?: string
+  /** What to do. */
+  readonly next: string
+  /** Nothing is wrong in this line. */
+  readonly harmless: boolean
+  /** What the answer is about where the line names several things; absent: the volume. */
+  readonly about?: 'pod' | 'driver'
+}
 
 interface Sentence extends Pick<SentenceView, 'by' | 'means' | 'about'> {
   /** In "file.go:1] text of the line"; of several the one that begins last is meant, and the first here of those that begin together. */
