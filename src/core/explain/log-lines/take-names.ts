@@ -32,16 +32,12 @@ const MOST_NAMES = 40
 /** Each once, in the order in which they were found. */
 export function namesIn({ said }: LogLine): LineName[] {
   const names = new Names()
-  takePaths(said, names)
-  takeUniqueNames(said, names)
-  takePods(said, names)
-  for (const [kind, patterns, keys] of OBJECTS)
-    for (const name of found(said, patterns, keys))
-      if (OBJECT.test(name) && !(kind === 'node' && NO_NODE.test(name))) names.add(kind, name)
-  takeVolumes(said, names)
-  takeHandles(said, names)
+  for (const [take, patterns, keys] of TAKEN) for (const each of found(said, patterns, keys)) take(each, names)
   return names.all.slice(0, MOST_NAMES)
 }
+
+/** What becomes of a text that was found. */
+type Take = (found: string, names: Names) => void
 
 class Names {
   readonly #found = new Map<string, LineName>()
@@ -98,17 +94,14 @@ const PATH = /(?<=^|[\s"'`[({<=:,])(\/[^\s"'`\])},;<>]+)/g
 /** A method of a driver, a route of a server. */
 const NO_PATH = /^\/(?:\/|csi\.v\d|api\/|apis\/|healthz|runtime\.v1)/
 
-function takePaths(said: string, names: Names): void {
-  for (const path of found(said, [PATH])) {
-    if (NO_PATH.test(path) || !path.includes('/', 1)) continue
-    names.add(path.startsWith('/dev/') ? 'device' : 'path', path)
-    inPath(path, names)
-  }
-  for (const path of found(said, [BARE_PATH])) inPath(`/pods/${path}`, names)
+const takePath: Take = (path, names) => {
+  if (NO_PATH.test(path) || !path.includes('/', 1)) return
+  names.add(path.startsWith('/dev/') ? 'device' : 'path', path)
+  inPath(path, names)
 }
 
 /** Pod and volume of the kubelet's own directories. */
-function inPath(path: string, names: Names): void {
+const inPath: Take = (path, names) => {
   const parts = path.split('/')
   const uid = parts[parts.indexOf('pods') + 1] ?? ''
   if (!parts.includes('pods') || !WHOLE_UID.test(uid)) return
@@ -123,16 +116,14 @@ const UNIQUE = /(?<![\w/.~-])((?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\
 const PER_POD = new RegExp(`^(?:kubernetes\\.io|flexvolume-[^/]+)/[^/]+/(${UID})-(.+)$`)
 const OF_CSI = 'kubernetes.io/csi/'
 
-function takeUniqueNames(said: string, names: Names): void {
-  for (const name of found(said, [UNIQUE])) {
-    const isCsi = name.startsWith(OF_CSI)
-    const [, uid, own] = PER_POD.exec(name) ?? []
-    if (uid !== undefined && own !== undefined && !isCsi) {
-      names.add('podUid', uid)
-      names.addPodVolume(own, [uid])
-    } else names.add('volume', name)
-    if (isCsi && name.includes('^')) names.add('driver', name.slice(OF_CSI.length, name.indexOf('^')))
-  }
+const takeUniqueName: Take = (name, names) => {
+  const isCsi = name.startsWith(OF_CSI)
+  const [, uid, own] = PER_POD.exec(name) ?? []
+  if (uid !== undefined && own !== undefined && !isCsi) {
+    names.add('podUid', uid)
+    names.addPodVolume(own, [uid])
+  } else names.add('volume', name)
+  if (isCsi && name.includes('^')) names.add('driver', name.slice(OF_CSI.length, name.indexOf('^')))
 }
 
 /** A name of an object, with its namespace or without. */
@@ -146,12 +137,13 @@ const PODS = [
 /** Any word may stand there. */
 const BARE_POD = /\b(?:podName:|pod |pod\(s\) |pod\.UID |podUID=|UID:? "?|for ")([\w./-]{1,320})/g
 
-function takePods(said: string, names: Names): void {
-  const bare = found(said, [BARE_POD]).filter((each) => each.includes('/') || WHOLE_UID.test(each))
-  for (const each of [...found(said, PODS, 'podUID|podUid|UID|pod|pods|podName|kubernetes\\.io/pod'), ...bare]) {
-    if (WHOLE_UID.test(each)) names.add('podUid', each)
-    else if (OBJECT.test(each)) names.add('pod', each)
-  }
+const takePod: Take = (each, names) => {
+  if (WHOLE_UID.test(each)) names.add('podUid', each)
+  else if (OBJECT.test(each)) names.add('pod', each)
+}
+
+const takeBarePod: Take = (each, names) => {
+  if (each.includes('/') || WHOLE_UID.test(each)) takePod(each, names)
 }
 
 /** Without quotes a word may stand there, as in "node: timed out": a name has a digit, a dot or a dash. */
@@ -159,18 +151,56 @@ const BARE_NODE = String.raw`((?=[a-z]*[\d.-])[a-z0-9][a-z0-9.-]{0,252})`
 /** What the cloud calls its machine, and a UID. */
 const NO_NODE = new RegExp(`^i-[0-9a-f]{4,}$|${WHOLE_UID.source}`)
 
-const OBJECTS: readonly (readonly [kind: NameKind, patterns: readonly RegExp[], keys?: string])[] = [
+const takeObject =
+  (kind: NameKind): Take =>
+  (name, names) => {
+    if (OBJECT.test(name) && !(kind === 'node' && NO_NODE.test(name))) names.add(kind, name)
+  }
+
+/** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
+const VOLUME = /\bvolume "([^"/^]{1,253})"/g
+const LIST = /\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g
+
+const takeVolume: Take = (name, names) => names.addPodVolume(name, names.of('podUid', 'pod'))
+const takeVolumes: Take = (list, names) => {
+  for (const name of list.split(/[\s,]+/)) takeVolume(name, names)
+}
+
+/** What a driver calls its volume stands bare, after few words. */
+const HANDLES = [
+  /\b[Oo]peration with the given [Vv]olume(?: ID)?(?:=| )"?([^\s"]{1,253})/g,
+  /(?:\b[Vv]olume \[|\[volume=)([^\s\];]{1,253})/g,
+  /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
+  // A unique name stands there too: takeUniqueName has that.
+  /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
+]
+
+const takeHandle: Take = (handle, names) => {
+  // "failed to attach volume to node": a word is no handle.
+  if (!/[\d_^./:-]/.test(handle)) return
+  // Some are written like paths.
+  names.drop('path', handle)
+  if (!names.of('podVolume', 'persistentVolume', 'volume').includes(handle)) names.add('volume', handle)
+}
+
+/** In this order: what comes later knows what came before. */
+const TAKEN: readonly (readonly [take: Take, patterns: readonly RegExp[], keys?: string])[] = [
+  [takePath, [PATH]],
+  [(path, names) => inPath(`/pods/${path}`, names), [BARE_PATH]],
+  [takeUniqueName, [UNIQUE]],
+  [takePod, PODS, 'podUID|podUid|UID|pod|pods|podName|kubernetes\\.io/pod'],
+  [takeBarePod, [BARE_POD]],
   [
-    'node',
+    takeObject('node'),
     [
       /\bnode(?:Name)?(?:=|:? )["']([a-z0-9][a-z0-9.-]{0,252})/g,
       new RegExp(String.raw`\b(?:(?:from|on|to) node |node=|nodeName:|system:node:|CSINode )${BARE_NODE}`, 'g'),
     ],
     'node|nodeName|attachedTo|nodes',
   ],
-  ['attachment', [/\b(csi-[0-9a-f]{64})\b/g], 'attachment'],
+  [takeObject('attachment'), [/\b(csi-[0-9a-f]{64})\b/g], 'attachment'],
   [
-    'persistentVolume',
+    takeObject('persistentVolume'),
     [
       new RegExp(`(?<![\\w-])(pvc-${UID})(?![\\w-])`, 'g'),
       /\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g,
@@ -179,7 +209,7 @@ const OBJECTS: readonly (readonly [kind: NameKind, patterns: readonly RegExp[], 
     'pv|PV',
   ],
   [
-    'claim',
+    takeObject('claim'),
     [
       /\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g,
       /\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g,
@@ -187,39 +217,14 @@ const OBJECTS: readonly (readonly [kind: NameKind, patterns: readonly RegExp[], 
     'pvc|PVC',
   ],
   [
-    'driver',
+    takeObject('driver'),
     [
       /\b(?:driver name|external-attacher of|does not contain driver) ([\w.-]{1,253})/g,
       /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g,
       /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g,
     ],
   ],
+  [takeVolume, [VOLUME]],
+  [takeVolumes, [LIST]],
+  [takeHandle, HANDLES, 'volumeID|volumeId|volume_id|volumeHandle'],
 ]
-
-const VOLUME = /\bvolume "([^"/^]{1,253})"/g
-const LIST = /\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g
-
-/** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
-function takeVolumes(said: string, names: Names): void {
-  const listed = found(said, [LIST]).flatMap((list) => list.split(/[\s,]+/))
-  for (const name of [...found(said, [VOLUME]), ...listed]) names.addPodVolume(name, names.of('podUid', 'pod'))
-}
-
-/** What a driver calls its volume stands bare, after few words. */
-const HANDLES = [
-  /\b[Oo]peration with the given [Vv]olume(?: ID)?(?:=| )"?([^\s"]{1,253})/g,
-  /(?:\b[Vv]olume \[|\[volume=)([^\s\];]{1,253})/g,
-  /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
-  // A unique name stands there too: takeUniqueNames has that.
-  /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
-]
-
-function takeHandles(said: string, names: Names): void {
-  for (const handle of found(said, HANDLES, 'volumeID|volumeId|volume_id|volumeHandle')) {
-    // "failed to attach volume to node": a word is no handle.
-    if (!/[\d_^./:-]/.test(handle)) continue
-    // Some are written like paths.
-    names.drop('path', handle)
-    if (!names.of('podVolume', 'persistentVolume', 'volume').includes(handle)) names.add('volume', handle)
-  }
-}
