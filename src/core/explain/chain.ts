@@ -31,7 +31,7 @@ export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly 
   // A pod that runs, or may, has it, whether or not its spec is known.
   const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')
   const isNeeded = isHeld || wanted.length + unresolved.length > 0
-  const parts = podParts(context, volume).filter(({ pod }) => only.length === 0 || only.includes(pod.uid))
+  const parts = podParts(context, volume, only)
   const onNode = [
     ...deviceLinks(context, volume, isNeeded),
     ...parts.flatMap((part) => [...mountLinks(context.inputs, part), ...subPathLinks(context.inputs, part)]),

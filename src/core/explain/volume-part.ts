@@ -19,9 +19,10 @@ export interface VolumePart<Pod extends PodClass | undefined = PodClass> {
   readonly mappings: readonly BlockMapping[]
 }
 
-/** Of each pod that wants it, or has something of it. */
-export function podParts({ classes }: PlanContext, volume: VolumeRow): VolumePart[] {
-  return [...volume.podUids].flatMap((uid) => classes.of(uid) ?? []).map((pod) => partOf(volume, pod))
+/** Of each pod that wants it, or has something of it. @param only UIDs of pods; empty: of all */
+export function podParts({ classes }: PlanContext, volume: VolumeRow, only: readonly string[] = []): VolumePart[] {
+  const uids = [...volume.podUids].filter((uid) => only.length === 0 || only.includes(uid))
+  return uids.flatMap((uid) => classes.of(uid) ?? []).map((pod) => partOf(volume, pod))
 }
 
 export function partOf<Pod extends PodClass | undefined>(volume: VolumeRow, pod: Pod): VolumePart<Pod> {
