@@ -5,7 +5,7 @@ import { lazy } from '../base/memoize.ts'
 import { isWithin } from '../linux/paths.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
-import type { VolumeRow } from './row.ts'
+import type { Part, VolumeRow } from './row.ts'
 
 /** What is asked about. */
 export interface Scope {
@@ -78,7 +78,7 @@ function meetsPath(ledger: Ledger, path: string): (subject: Subject) => boolean 
   }
 }
 
-function keyOf({ row, pod = '' }: { readonly row: RowKey; readonly pod?: PodUid | undefined }): string {
+function keyOf({ row, pod = '' }: Part): string {
   return `${pod} ${row}`
 }
 
@@ -96,7 +96,7 @@ export class SharesOf<T extends Shown> {
   constructor(shown: readonly T[]) {
     for (const each of shown) {
       const { volume, pod } = each
-      this.#by.add(`part ${keyOf({ row: volume.key, pod: pod?.uid })}`, each)
+      this.#by.add(`part ${keyOf({ row: volume.key, ...(pod && { pod: pod.uid }) })}`, each)
       this.#by.add(`row ${volume.key}`, each)
       this.#by.add(`pod ${pod?.uid}`, each)
       this.#by.add(`driver ${volume.identity?.driver}`, each)
