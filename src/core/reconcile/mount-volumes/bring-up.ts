@@ -4,7 +4,7 @@ import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, expectedMount, type Obstacle } from '../../plan/draft.ts'
+import { type Draft, expectedMount } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -19,25 +19,17 @@ import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { operationOn } from '../identity/volume-facts.ts'
-import { mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
+import { isNoBlock, mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 
-/** A volume that is wanted and not set up, or whose record is lost. */
-interface Missing {
-  readonly volume: VolumeToMount
-  readonly evidence: MountEvidence
-  /** Why the volume cannot be a block device. */
-  readonly device: Obstacle | undefined
-}
-
-export function bringUp(context: PlanContext, missing: Missing): void {
+/** Of a volume that is wanted and not set up, or whose record is lost. */
+export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: MountEvidence): void {
   const { findings, options, ledger } = context
-  const { volume, device } = missing
   const { uniqueName, persistentVolume, deviceMountable, specName } = volume
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = operationOn(context, volume)
-  const isSaid = reportRunning(context, missing, about.pod)
-  const wait = mountWait(context, volume) ?? setUpWait(context, volume, device)
+  const isSaid = reportRunning(context, volume, evidence, about.pod)
+  const wait = mountWait(context, volume) ?? setUpWait(context, volume)
   const isKubelets = wait !== undefined && isByKubelet(wait.code)
   if (isKubelets && isSaid) return
   if (wait !== undefined && !isKubelets) {
@@ -57,10 +49,10 @@ export function bringUp(context: PlanContext, missing: Missing): void {
   }
   // The operation that stages the volume, which the other pods' operations leave to it.
   const first = deviceMountable ? findings.ofVolume(uniqueName).find(isMounted) : undefined
-  const { steps, expects, facts } = setUp(context, missing, first === undefined)
+  const { steps, expects, facts } = setUp(context, volume, first === undefined)
   const draft: Draft = {
     kind,
-    ...whyMounted(context, missing, about.pod),
+    ...whyMounted(context, volume, evidence, about.pod),
     ...about,
     steps,
     paths: [...new Set(steps.map((step) => step.target))],
@@ -76,7 +68,7 @@ export function bringUp(context: PlanContext, missing: Missing): void {
  * S38: a container that runs without its volume writes to the node's disk, and no kubelet mends that. A pod that began while this node
  * was looked at is left out, by the time that the kubelet took it up.
  */
-function reportRunning(context: PlanContext, { volume, evidence }: Missing, pod: PodRef): boolean {
+function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: MountEvidence, pod: PodRef): boolean {
   const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
   const { mountsOver, tearDown } = pluginNamed(volume.plugin)
@@ -108,7 +100,7 @@ function runningContainers({ runtime }: NodeSnapshot, uid: string): ReadonlySet<
 /** @param isFirst whether no earlier operation of this plan stages the volume */
 function setUp(
   context: PlanContext,
-  { volume, device }: Missing,
+  volume: VolumeToMount,
   isFirst: boolean,
 ): { steps: readonly Step[]; expects: readonly ExpectedMount[]; facts: Facts } {
   const { inputs } = context
@@ -116,7 +108,7 @@ function setUp(
   const target = podPathOf(volume)
   const withStage = volume.deviceMountable && isFirst && !isStaged(context, volume)
   const given: SetUp =
-    device === undefined && typeof plugin.setUp === 'function'
+    typeof plugin.setUp === 'function' && !isNoBlock(volume)
       ? plugin.setUp(setUpContext(context, volume), volume, withStage)
       : { steps: [] }
   const { steps, expects = [], blocked } = given
@@ -131,14 +123,15 @@ function setUp(
     facts: {
       wanted: volume,
       unread: unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]),
-      setUp: () => mountObstacle(context, volume, device) ?? blocked ?? labelObstacle(context, volume),
+      setUp: () => mountObstacle(context, volume) ?? blocked ?? labelObstacle(context, volume),
     },
   }
 }
 
 function whyMounted(
   { inputs, witnesses }: PlanContext,
-  { volume, evidence }: Missing,
+  volume: VolumeToMount,
+  evidence: MountEvidence,
   pod: PodRef,
 ): Pick<Draft, 'reason' | 'message' | 'podState'> {
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined

@@ -278,13 +278,11 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 /**
  * Only a kubelet sets the volume up. Undefined: volctl does, or what keeps a kubelet from it as well is an obstacle, which a person
  * has to resolve.
- *
- * @param device why the volume cannot be a block device
  */
-export function setUpWait(context: PlanContext, volume: VolumeToMount, device: Obstacle | undefined): Wait | undefined {
+export function setUpWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { plugin } = volume
   const { setUp } = pluginNamed(plugin)
-  if (typeof setUp === 'function' || mountObstacle(context, volume, device) !== undefined) return undefined
+  if (typeof setUp === 'function' || mountObstacle(context, volume) !== undefined) return undefined
   const { snapshot } = context.inputs
   const driver = pluginNamed(plugin) === flexVolume ? flexProgram(snapshot, plugin) : undefined
   if (snapshot.flexDrivers !== undefined && driver !== undefined && 'why' in driver) {
@@ -301,16 +299,8 @@ export function setUpWait(context: PlanContext, volume: VolumeToMount, device: O
   }
 }
 
-/**
- * What a person has to resolve before the mount.
- *
- * @param device why the volume cannot be a block device
- */
-export function mountObstacle(
-  context: PlanContext,
-  volume: VolumeToMount,
-  device: Obstacle | undefined,
-): Obstacle | undefined {
+/** What a person has to resolve before the mount. */
+export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
   const { inputs } = context
   const node = inputs.snapshot.api?.node ?? null
   if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
@@ -340,5 +330,15 @@ export function mountObstacle(
       ...(context.witnesses.isAlive(volume.podUid) && { hint: CODES.RunsWithoutVolume.remedy }),
     }
   }
-  return device
+  if (!isNoBlock(volume)) return undefined
+  return {
+    code: 'PluginUnsupported',
+    message: `PersistentVolume ${volume.specName} has volumeMode Block, but ${volume.plugin} does not support block volumes`,
+    hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
+  }
+}
+
+/** The kubelet finds no block mapper for the volume, and tries for ever (R010). */
+export function isNoBlock({ mode, plugin }: VolumeToMount): boolean {
+  return mode === 'Block' && !pluginNamed(plugin).block
 }

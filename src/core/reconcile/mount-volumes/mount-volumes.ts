@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
-import { type Draft, expectedMount, notAsked, type Obstacle, type Wait } from '../../plan/draft.ts'
+import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
@@ -50,7 +50,6 @@ export function mountOrAttachVolumes(context: PlanContext): void {
 
 function mountOne(context: PlanContext, volume: VolumeToMount): void {
   const { inputs, findings } = context
-  const plugin = pluginNamed(volume.plugin)
   const evidence = evidenceOf(inputs, volume)
   const forbidden = whyNotOfMirror(context, volume)
   const missing = forbidden === undefined ? missingPlugin(context, volume) : undefined
@@ -65,10 +64,7 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   else if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
     reportLabel(context, volume)
     refreshVolume(context, volume)
-  } else {
-    const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
-    bringUp(context, { volume, evidence, device })
-  }
+  } else bringUp(context, volume, evidence)
 }
 
 /** S10. */
@@ -87,15 +83,6 @@ function refersToObjects({ source, persistentVolume }: VolumeToMount): boolean {
     (persistentVolume ?? source?.secret ?? source?.configMap ?? source?.csi?.nodePublishSecretRef) != null ||
     sources.some(({ downwardAPI }) => downwardAPI == null)
   )
-}
-
-/** The kubelet finds no block mapper for the volume, and tries for ever (R010). */
-function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
-  return {
-    code: 'PluginUnsupported',
-    message: `PersistentVolume ${specName} has volumeMode Block, but ${plugin} does not support block volumes`,
-    hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
-  }
 }
 
 /**
