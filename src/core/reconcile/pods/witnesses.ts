@@ -2,7 +2,6 @@
 
 import { memoize } from '../../base/memoize.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { SandboxState } from '../../facts/actual/snapshot.ts'
 import { baseName } from '../../facts/actual/tree.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
@@ -30,14 +29,23 @@ export function judgeWitnesses(inputs: ActualInputs, disk = inputs) {
     byRuntime.set(sandbox.uid, signs)
   }
   const aliveByRuntime = (uid: string): boolean => (byRuntime.get(uid)?.length ?? 0) > 0
+  /**
+   * All processes with the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
+   * or below a user's own service manager, where that user gives any name to any process.
+   */
+  const isOnlyNested = (uid: string): boolean =>
+    snapshot.nestedProcesses?.includes(uid) === true &&
+    snapshot.processes?.includes(uid) !== true &&
+    !aliveByRuntime(uid)
   const blindness = blindnessOf(inputs, processes, aliveByRuntime)
   return {
     /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
     isAlive: (uid: string): boolean => processes.has(uid) || aliveByRuntime(uid),
+    isOnlyNested,
     /** Sandboxes, containers and processes of the pod that count as running, in words. */
     signsOfLife: (uid: string): string[] => [
       ...(byRuntime.get(uid) ?? []),
-      ...(processes.has(uid) ? [isOnlyNested(inputs, uid) ? NESTED_SIGN : 'processes in its cgroup'] : []),
+      ...(processes.has(uid) ? [isOnlyNested(uid) ? NESTED_SIGN : 'processes in its cgroup'] : []),
     ],
     /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
     blindFor: (uid: string): string | undefined =>
@@ -97,7 +105,7 @@ function blindnessOf(
     }
   }
   if (runtime.source === 'none') return undefined
-  const living = snapshot.processes === undefined || snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
+  const living = snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
   const known = processes.size > 0 ? [...processes] : living
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return {
@@ -154,23 +162,6 @@ function podsWithProcesses(inputs: ActualInputs): ReadonlySet<string> {
   if (nestedProcesses.length === 0) return new Set(processes)
   const known = knownPods(inputs)
   return new Set([...processes, ...nestedProcesses.filter((uid) => known.has(uid))])
-}
-
-/**
- * All processes with the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
- * or below a user's own service manager, where that user gives any name to any process.
- */
-export function isOnlyNested({ snapshot }: ActualInputs, uid: string): boolean {
-  const { processes = [], nestedProcesses = [], runtime } = snapshot
-  return (
-    nestedProcesses.includes(uid) &&
-    !processes.includes(uid) &&
-    runtime?.pods.some((pod) => pod.uid === uid && (pod.state !== 'SANDBOX_NOTREADY' || hasLiving(pod))) !== true
-  )
-}
-
-function hasLiving({ containers }: SandboxState): boolean {
-  return containers.some(({ state }) => state !== 'CONTAINER_EXITED')
 }
 
 /** How a person finds out whose processes they are, and what to do then. */

@@ -27,7 +27,7 @@ import { stagedFor } from '../../volumes/same-volume.ts'
 import { aboutWanted, type PlanContext, podRefOf, useCredential } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
-import { isOnlyNested, strangerHint } from '../pods/witnesses.ts'
+import { strangerHint } from '../pods/witnesses.ts'
 import { presentVolumes, reportAttachments, reportStatusNames } from './report-attachments.ts'
 import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
 import { reportKubelet } from './report-kubelet.ts'
@@ -101,7 +101,7 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
   const subject = { pod: uid }
   const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject }
   const signs = witnesses.signsOfLife(uid).join(', ')
-  const stranger = isOnlyNested(inputs, uid) ? strangerHint(uid) : undefined
+  const stranger = witnesses.isOnlyNested(uid) ? strangerHint(uid) : undefined
   switch (why?.is) {
     case 'runningUnlisted':
       findings.problem(
