@@ -126,17 +126,17 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
   for (const each of staged.filter(isOld))
     note({ plugin: CSI_PLUGIN, name: each.key, record: each.stateFile, paths: [each.target], setUp: isSetUp(each) })
 
-  /** Pods that are Desired or Frozen and use this unique name. */
-  const of = (uniqueName: string): readonly VolumeUser[] => users.get(uniqueName) ?? []
   return {
     /** Volumes of Desired and Frozen pods that could not be identified. */
     unidentified: unidentified as readonly UnidentifiedVolume[],
-    of,
     /**
-     * Pods that are Desired or Frozen and have on disk, under this PersistentVolume's name, a CSI volume whose vol_data.json is lost; or
-     * whose claim is bound to it, although it cannot be used.
+     * Pods that are Desired or Frozen and use this unique name; or that have on disk, under this PersistentVolume's name, a CSI volume
+     * whose vol_data.json is lost, or whose claim is bound to it, although it cannot be used.
      */
-    ofPersistentVolume: (name: string): readonly VolumeUser[] => of(escapeQualifiedName(name)),
+    of: (uniqueName = '', persistentVolume = ''): readonly VolumeUser[] => [
+      ...(users.get(uniqueName) ?? []),
+      ...(users.get(escapeQualifiedName(persistentVolume)) ?? []),
+    ],
     /**
      * Traces of an attached CSI volume, apart from those of its users: by its state files, by the staging directory of its handle, and
      * by the name of its PersistentVolume, which still names the directory of a volume whose records are lost (S21, O5, O7, O22). The

@@ -113,8 +113,7 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
 
 /** By a pod that is meant to run, or that runs or may. */
 function isUsed({ uses }: PlanContext, { uniqueName, persistentVolume }: PresentVolume): boolean {
-  const named = persistentVolume === undefined ? [] : uses.ofPersistentVolume(persistentVolume.metadata.name)
-  return uses.of(uniqueName).length + named.length > 0
+  return uses.of(uniqueName, persistentVolume?.metadata.name).length > 0
 }
 
 /** A running kubelet reports what it knows; what it has forgotten it never reports. */

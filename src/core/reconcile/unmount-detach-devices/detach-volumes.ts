@@ -55,7 +55,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const identity = ledger.sources.identify.attachment(attachment)
   const uniqueName = uniqueNameOf(identity)
-  const users = [...uses.of(uniqueName ?? ''), ...uses.ofPersistentVolume(persistentVolume ?? '')]
+  const users = uses.of(uniqueName, persistentVolume)
   const wanted = whoWants(node, uniqueName, users)
   const target = `volumeattachments/${name}`
   const subject = ledger.attachment(attachment)

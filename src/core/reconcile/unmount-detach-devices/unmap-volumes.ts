@@ -210,7 +210,7 @@ function whyKept(
 ): Kept | undefined {
   if (!inputs.tree.has(dir) && stagingPath === undefined && publishDir === undefined)
     return { rule: 'R452', why: 'the volume has no map directory on this node' }
-  const [user] = [uniqueName ?? '', uniqueVolumeName(plugin, name)].flatMap((each) => uses.of(each))
+  const [user] = [uniqueName, uniqueVolumeName(plugin, name)].flatMap((each) => uses.of(each))
   if (user !== undefined) return { rule: 'R815', why: `pod ${user.pod.uid} ${user.how}` }
   const wanted = ledger.wants
     .ofPlugin(plugin)

@@ -113,7 +113,7 @@ function whyKept(
   identified: Identified,
   uniqueName: string | undefined,
 ): Kept | undefined {
-  const [user] = context.uses.of(uniqueName ?? '')
+  const [user] = context.uses.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
   if (context.kubelet.state === 'running' && isGateOn(context.inputs.snapshot, 'CSIGlobalMountReconstruction'))
     return { rule: 'N73', why: 'the kubelet finds and unstages what is staged without a pod' }
