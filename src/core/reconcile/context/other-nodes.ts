@@ -1,7 +1,6 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
 import { deletePod, podsOn } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Elsewhere, PodElsewhere } from '../../facts/actual/snapshot.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../kube/api/objects.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -18,14 +17,12 @@ export interface SharedVolume {
 
 export interface ElsewhereNode {
   readonly name: string
-  /** RFC 3339: when its VolumeAttachment was created. */
-  readonly since?: string
-  /** That VolumeAttachment, if there is one. */
-  readonly attachment?: VolumeAttachment
+  /** Its VolumeAttachment, if there is one. */
+  readonly attachment: VolumeAttachment | undefined
   /** Undefined: not known. */
   readonly pods: readonly PodElsewhere[] | undefined
   /** Why its pods are unknown. */
-  readonly problem?: string
+  readonly problem: string | undefined
 }
 
 type Source = Pick<PlanContext, 'objects' | 'inputs'>
@@ -35,15 +32,8 @@ export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): re
   const asked = inputs.snapshot.api?.elsewhere
   return nodeNames(objects, asked, volume).map((name) => {
     const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
-    const attachment = objects.attachmentOf(volume.identity, name)
-    const since = attachment?.metadata.creationTimestamp
     const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
-    return {
-      name,
-      ...omitUndefined({ since: since ?? undefined, attachment }),
-      pods: users,
-      ...omitUndefined({ problem }),
-    }
+    return { name, attachment: objects.attachmentOf(volume.identity, name), pods: users, problem }
   })
 }
 
@@ -63,8 +53,9 @@ export function describeNodes(nodes: readonly ElsewhereNode[]): string {
   return nodes.map(describeNode).join('; ')
 }
 
-function describeNode({ name, since, pods, problem, attachment }: ElsewhereNode): string {
-  const time = since === undefined ? '' : ` since ${since}`
+function describeNode({ name, pods, problem, attachment }: ElsewhereNode): string {
+  const since = attachment?.metadata.creationTimestamp
+  const time = since == null ? '' : ` since ${since}`
   const deleting = attachment?.metadata.deletionTimestamp === undefined ? '' : ', being detached'
   if (pods === undefined) {
     const why = problem === undefined ? '' : ` (${problem})`
