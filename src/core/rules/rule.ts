@@ -8,7 +8,7 @@ import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Stack } from '../reconcile/context/layers.ts'
-import type { DriverCall, FlexCall } from '../reconcile/drivers/driver-call.ts'
+import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import type { SoughtVolume } from '../volumes/volume-shapes.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
@@ -85,7 +85,7 @@ export interface Facts {
   readonly held?: { readonly by: MountInfo; readonly target: string } | undefined
   /** Finds the operation on an unidentified volume that may be this one. */
   readonly unidentified?: () => Draft | undefined
-  readonly call?: DriverCall | FlexCall | undefined
+  readonly call?: DriverCall | undefined
   /** Content that is deleted, or ends with its mounts. @property removed ids of the mounts that go first, if not its own */
   readonly content?:
     | {

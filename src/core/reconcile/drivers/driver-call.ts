@@ -13,8 +13,8 @@ import { isInTree } from '../../volumes/registry.ts'
 import { type PlanContext, startCommand } from '../context/context.ts'
 
 export type DriverCall =
-  /** The driver answers: and is called first. */
-  | { readonly kind: 'call' }
+  /** The driver answers, and is called first; of a flexVolume by its program. */
+  | { readonly kind: 'call'; readonly executable?: string }
   /** --driver-gone: the kernel unmounts, and the driver is not called. */
   | { readonly kind: 'gone' }
   /** Nothing is left of the driver, and the file is older than this boot: the file may be deleted (S14). */
@@ -130,12 +130,6 @@ export function isSilent({ driver, error = '' }: CsiSocket): boolean {
 
 // Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16).
 
-export type FlexCall =
-  | { readonly kind: 'call'; readonly executable: string }
-  /** --driver-gone: the kernel unmounts, and the driver is not called. */
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'blocked'; readonly blocked: Obstacle }
-
 /**
  * Is this plugin a flexVolume driver? Every plugin that is not in-tree is one, installed or not. A name that begins with
  * kubernetes.io/ but is no in-tree plugin of this version is a flexVolume driver only if a driver of that name is installed.
@@ -164,17 +158,19 @@ export function flexSteps(
   op: 'flexUnmount' | 'flexUnmountDevice',
   umounts: readonly Step[],
   target: string,
-  driver: FlexCall | undefined,
+  driver: DriverCall | undefined,
 ): readonly Step[] {
   const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  return driver?.kind === 'call' && !isForced ? [{ op, target, detail: driver.executable }] : umounts
+  return driver?.kind === 'call' && !isForced
+    ? [{ op, target, ...omitUndefined({ detail: driver.executable }) }]
+    : umounts
 }
 
 /**
  * Without the driver the kubelet does not find the plugin, and does nothing. So volctl does nothing, either, without
  * --driver-gone.
  */
-export function flexCall({ inputs, options }: PlanContext, plugin: string): FlexCall {
+export function flexCall({ inputs, options }: PlanContext, plugin: string): DriverCall {
   const program = flexProgram(inputs.snapshot, plugin)
   if ('executable' in program) return { kind: 'call', executable: program.executable }
   if (options.driverGone.includes(plugin)) return { kind: 'gone' }
