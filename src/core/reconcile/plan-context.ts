@@ -19,7 +19,7 @@ import { desiredStateOfPods } from '../volumes/populate.ts'
 import type { PlanContext } from './context/context.ts'
 import { namedPods, namedVolumes } from './context/filter-operations.ts'
 import { identifyAttachment, identifyBlock, identifyPodVolume, identifyStaged } from './identity/csi-identity.ts'
-import { classifyPods } from './pods/pod-classes.ts'
+import { classifyPods, isLiving } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
 import { volumeUses } from './pods/volume-uses.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
@@ -37,9 +37,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     statics,
     blocks.flatMap((block) => block.mappings.map((mapping) => mapping.podUid)),
   )
-  const wanting = classes.all.flatMap((pod) =>
-    pod.pod !== undefined && (pod.class === 'Desired' || pod.class === 'Frozen') ? [pod.pod] : [],
-  )
+  const wanting = classes.all.flatMap((pod) => (pod.pod !== undefined && isLiving(pod) ? [pod.pod] : []))
   const desired = snapshot.api === undefined ? NOTHING : desiredStateOfPods(wanting, snapshot.api)
   const boot = Date.parse(snapshot.bootTime ?? '')
   const objects = apiObjects(snapshot)
@@ -47,6 +45,13 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const onDisk = stateFilesOnDisk(inputs)
   const parts: Omit<PlanContext, 'ledger' | 'uses'> = {
     inputs,
+    // Asked once a thing is to be identified: by then the context is whole.
+    identify: {
+      podVolume: memoize((volume) => identifyPodVolume(context, volume)),
+      staged: memoize((each) => identifyStaged(context, each)),
+      block: memoize((block) => identifyBlock(context, block)),
+      attachment: memoize((attachment) => identifyAttachment(context, attachment)),
+    },
     objects,
     options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
     classes,
@@ -66,13 +71,6 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     ...parts,
     podUids: classes.all.map(({ uid }) => uid),
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
-    // Asked once a thing is to be identified: by then the context is whole.
-    identify: {
-      podVolume: memoize((volume) => identifyPodVolume(context, volume)),
-      staged: memoize((each) => identifyStaged(context, each)),
-      block: memoize((block) => identifyBlock(context, block)),
-      attachment: memoize((attachment) => identifyAttachment(context, attachment)),
-    },
   })
   const context: PlanContext = { ...parts, ledger, uses: volumeUses(ledger, classes) }
   if (options.volumes === undefined) return context

@@ -16,7 +16,7 @@ import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUses } from '../pods/volume-uses.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
 
-export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods' | 'identify'> {
+export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods'> {
   readonly options: PlanOptions
   readonly classes: PodClasses
   readonly witnesses: Witnesses

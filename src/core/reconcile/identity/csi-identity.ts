@@ -63,7 +63,7 @@ function layersOf({ layers, subPaths }: PodVolume): readonly MountInfo[] {
 }
 
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Identified {
-  const identities = stagedShownBy(context.staged, shown).map((staged) => identifyStaged(context, staged))
+  const identities = stagedShownBy(context.staged, shown).map(context.identify.staged)
   const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
   const [first] = found
   if (first !== undefined && found.length === identities.length && found.every((each) => sameVolume(each, first))) {

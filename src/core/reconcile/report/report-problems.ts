@@ -366,11 +366,11 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
  * C11: this kubelet stages at another path, and neither finds nor unstages what one before 1.24 has staged. Nothing is said where an
  * operation undoes it.
  */
-function reportOldStagings({ inputs, staged, ledger, objects, kubelet, findings }: PlanContext): void {
+function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet, findings }: PlanContext): void {
   for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
     const path = inputs.absolute(each.target)
     if (findings.touches(path)) continue
-    const identity = identityOf(ledger.sources.identify.staged(each))
+    const identity = identityOf(identify.staged(each))
     const also = staged.some(
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.staged(other), ledger.staged(each)),
     )

@@ -50,10 +50,10 @@ export function detachVolumes(context: PlanContext): void {
 }
 
 function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: NodeFacts): void {
-  const { uses, ledger, findings } = context
+  const { uses, ledger, identify, findings } = context
   const { name, uid, resourceVersion } = attachment.metadata
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
-  const identity = ledger.sources.identify.attachment(attachment)
+  const identity = identify.attachment(attachment)
   const uniqueName = uniqueNameOf(identity)
   const users = uses.of(uniqueName, persistentVolume)
   const wanted = whoWants(node, uniqueName, users)

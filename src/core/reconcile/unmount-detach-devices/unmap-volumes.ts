@@ -111,7 +111,7 @@ function stepsOfMapping(
 function knownBlock(context: PlanContext, block: BlockVolume, mapping?: BlockMapping) {
   const { name, plugin, dir } = block
   const isCsi = plugin === CSI_PLUGIN
-  const identified = isCsi ? context.ledger.sources.identify.block(block) : undefined
+  const identified = isCsi ? context.identify.block(block) : undefined
   const identity = identityOf(identified)
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
   const volume: VolumeRef = isCsi

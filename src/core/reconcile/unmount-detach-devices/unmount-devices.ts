@@ -53,7 +53,7 @@ function unmountDevice(
   const { target: path, layers, stateFile, key } = staged
   const target = inputs.absolute(path)
   const others = stagings.slice(1)
-  const identified = ledger.sources.identify.staged(staged)
+  const identified = context.identify.staged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
   const names = objects.persistentVolumesOf(identity).map(({ metadata }) => metadata.name)

@@ -34,7 +34,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     leaveUnrecorded(context, pod, volume, hasSubPaths)
     return
   }
-  const identified = context.ledger.sources.identify.podVolume(volume)
+  const identified = context.identify.podVolume(volume)
   const identity = identityOf(identified)
   const call = identity && driverCall(context, identity, stateFile, mounted)
   const isGone = call?.kind === 'gone'
