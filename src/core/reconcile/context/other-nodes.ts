@@ -8,7 +8,7 @@ import type { ApiObjects, Handle } from '../../volumes/api-objects.ts'
 import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
-export interface SharedVolume {
+interface SharedVolume {
   readonly uniqueName: string
   /** CSI only. */
   readonly identity?: Handle | undefined

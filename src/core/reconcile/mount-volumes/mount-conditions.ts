@@ -29,7 +29,7 @@ import {
   useCredential,
   waitForKubelet,
 } from '../context/context.ts'
-import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../context/other-nodes.ts'
+import { describeNodes, type ElsewhereNode, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { bringDriverBack, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated, whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -201,16 +201,17 @@ function otherPodWait(context: PlanContext, volume: VolumeToMount): Wait | undef
 
 /** S30: nothing is mounted while it is unknown whether another node has the volume. */
 function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const { persistentVolume, attachability, identity } = sharedOf(volume)
+  const { persistentVolume, attachability } = volume
   if (attachability === 'notAttachable' || persistentVolume === undefined || allowsSeveralNodes(persistentVolume))
     return undefined
   const { elsewhere } = context.inputs.snapshot.api ?? {}
-  const why = identity === undefined ? elsewhere?.problem : knowsOtherNodes(context) ? undefined : ''
+  const isCsi = handleOf(volume) !== undefined
+  const why = !isCsi ? elsewhere?.problem : knowsOtherNodes(context) ? undefined : ''
   if (why === undefined) return undefined
   return {
     code: 'AccessMode',
     message: `this credential does not show whether ${volume.specName} is attached elsewhere${why === '' ? '' : `: ${why}`}`,
-    hint: useCredential(`list ${identity === undefined ? 'nodes' : 'volumeattachments'}`),
+    hint: useCredential(`list ${isCsi ? 'volumeattachments' : 'nodes'}`),
   }
 }
 
@@ -227,19 +228,14 @@ export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait
 }
 
 function nodesInTheWay(context: PlanContext, volume: VolumeToMount): readonly ElsewhereNode[] {
-  const { persistentVolume } = volume
+  const { persistentVolume, attachability, plugin, specName } = volume
   // Without a PersistentVolume there is no access mode (R740).
   if (persistentVolume === undefined || allowsSeveralNodes(persistentVolume)) return []
-  return nodesWith(context, sharedOf(volume))
-}
-
-function sharedOf(volume: VolumeToMount): SharedVolume & Pick<VolumeToMount, 'attachability'> {
-  const { persistentVolume, attachability, plugin, specName } = volume
   const identity = handleOf(volume)
   // A flexVolume that is not attached here has its shared name on other nodes (P7).
   const isShared = identity !== undefined || attachability !== 'unknown'
   const uniqueName = isShared ? volume.uniqueName : uniqueVolumeName(plugin, specName)
-  return { uniqueName, identity, persistentVolume, attachability }
+  return nodesWith(context, { uniqueName, identity, persistentVolume })
 }
 
 /** The controller's "Multi-Attach error" event of the pod (R743), with what a person needs to resolve it. */
