@@ -104,12 +104,8 @@ export function reportVolumeObjects(context: PlanContext): void {
       classes.of(volume.podUid)?.class === 'Desired' &&
       evidenceOf(inputs, volume).state === 'mounted',
   )
-  const said = new Set<string>()
-  for (const volume of mounted) {
-    if (said.has(volume.uniqueName)) continue
-    said.add(volume.uniqueName)
-    reportEnding(context, volume)
-  }
+  for (const [volume] of Map.groupBy(mounted, ({ uniqueName }) => uniqueName).values())
+    if (volume !== undefined) reportEnding(context, volume)
   reportMissingDrivers(context, mounted)
 }
 

@@ -2,7 +2,7 @@
 
 import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import { ON_NODE } from '../../plan/draft.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName, podName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { notMigrated, whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
@@ -19,11 +19,12 @@ function reportVersion({ inputs, findings }: PlanContext): void {
   const version = kubeletVersion(node)
   const { first, last } = TESTED_MINORS
   if (version?.major === 1 && version.minor >= first && version.minor <= last) return
-  if ((node?.status?.nodeInfo?.kubeletVersion ?? '') === '') return
+  const { kubeletVersion: text } = node?.status?.nodeInfo ?? {}
+  if (!text) return
   findings.problem(
     'warning',
     'VersionUntested',
-    `this node runs kubelet ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
+    `this node runs kubelet ${text}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
     ON_NODE,
   )
 }
@@ -80,11 +81,10 @@ function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void 
     ON_NODE,
   )
   for (const { uid, ref } of kept) {
-    findings.problem(
-      'info',
-      'TerminatedKept',
-      `pod ${ref.name === undefined ? uid : namespacedName(ref)} has ended, and its volumes are kept (${why})`,
-      { pod: uid, path: inputs.absolute(`pods/${uid}`), subject: { pod: uid } },
-    )
+    findings.problem('info', 'TerminatedKept', `pod ${podName(ref)} has ended, and its volumes are kept (${why})`, {
+      pod: uid,
+      path: inputs.absolute(`pods/${uid}`),
+      subject: { pod: uid },
+    })
   }
 }
