@@ -13,21 +13,21 @@ import { type Draft, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
 import { judged } from '../rules/rules.ts'
-import { lostAtStart, type PlanContext, waitToSettle } from './context/context.ts'
+import { lostAtStart, type PlanContext } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { gone, podTimes, stateOf } from './context/pod-facts.ts'
+import { gone, stateOf, waitToSettle } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 import { isEmptied } from './tear-down/tear-down.ts'
 
 export function removeOrphanPodDirs(context: PlanContext): void {
-  const { inputs, options, classes, ledger } = context
+  const { inputs, classes } = context
   let removable = 0
   for (const pod of classes.all) {
     const directory = `pods/${pod.uid}`
     if (pod.class !== 'Gone' || !inputs.tree.isDir(directory)) continue
     const isRemovable = removeOrphanPodDir(context, pod)
-    if (isRemovable && isNamed({ pod: pod.ref, paths: [inputs.absolute(directory)] }, options, ledger)) removable += 1
+    if (isRemovable && isNamed(context, { pod: pod.ref, paths: [inputs.absolute(directory)] })) removable += 1
   }
   if (removable > 0) {
     context.findings.problem(
@@ -63,7 +63,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)
   }
   if (reasons.some((reason) => reason !== undefined)) return false
-  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
+  const wait = waitToSettle(context, pod)
   if (wait !== undefined) {
     if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject, pod: pod.ref })
     else leave('S11', wait.message)

@@ -5,8 +5,7 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import type { OperationKind, PodRef, Problem } from '../../plan/plan.ts'
 import { podTexts, shownSubject } from '../../plan/plan-names.ts'
-import { waitToSettle } from '../../reconcile/context/context.ts'
-import { podTimes } from '../../reconcile/context/pod-facts.ts'
+import { waitToSettle } from '../../reconcile/context/pod-facts.ts'
 import type { Decided } from '../../reconcile/decisions.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { about } from '../../trust/json-schema.ts'
@@ -70,7 +69,7 @@ export function examine(decided: Decided): Look {
   // The beginning of a UID that no other pod of the node has is enough for volctl explain, and the line is short.
   const nameOf = podTexts(context.classes.all.map(({ ref }) => ref))
   // Of an orphaned pod something is left that has not changed for the settle time (S11).
-  const isSettled = (pod: PodClass): boolean => waitToSettle(context, pod, () => podTimes(context, pod)) === undefined
+  const isSettled = (pod: PodClass): boolean => waitToSettle(context, pod) === undefined
   const orphans = context.classes.all.filter((pod) => pod.class === 'Gone' && isSettled(pod))
   const troubles = [
     ...causeTroubles(decided, nameOf),

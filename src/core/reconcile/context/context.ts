@@ -11,7 +11,7 @@ import { runsApiServer } from '../../plan/commands.ts'
 import type { About, Findings, Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
+import type { PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUses } from '../pods/volume-uses.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
@@ -83,36 +83,6 @@ const OWNS = {
   mayReturn: 'the kubelet may start at any moment',
   unknown: 'it is not known whether a kubelet runs',
 } as const
-
-/**
- * S11 for leftovers of an orphaned pod: while a kubelet runs, volctl acts only on what has not changed for the settle time.
- * Unknown, zero and future times count as just now (S28).
- */
-export function waitToSettle(
-  context: PlanContext,
-  pod: PodClass,
-  times: () => readonly (number | undefined)[],
-): Wait | undefined {
-  if (context.kubelet.state === 'stopped') return waitForKubelet(context)
-  const limit = (context.cautiousNow - context.options.settleMs) / 1000
-  const mtimes = times()
-  const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
-  if (settled) return undefined
-  return {
-    code: 'Settling',
-    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
-    hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
-    ...omitUndefined({ until: whenSettled(context, mtimes) }),
-  }
-}
-
-/** Undefined: one of the times is unknown, or in the future (S28). */
-function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | undefined)[]): string | undefined {
-  const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
-  const newest = Math.max(...known)
-  if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
-  return rfc3339(newest + options.settleMs)
-}
 
 // Next steps that several phases give.
 

@@ -81,8 +81,8 @@ export function namedAmong<T extends Named>(
 type Named = Pick<Operation, 'pod' | 'volume' | 'attachment' | 'subject'> & { readonly paths?: readonly string[] }
 
 /** True if --pod, --namespace and --volume select this operation of a pod. */
-export function isNamed(operation: Named, scope: Scope, ledger: Ledger): boolean {
-  return isOfNamedPod(operation, scope) && isOfNamedVolume(operation, scope, ledger)
+export function isNamed({ options, ledger }: PlanContext, operation: Named): boolean {
+  return isOfNamedPod(operation, options) && isOfNamedVolume(operation, options, ledger)
 }
 
 function narrowsPods({ pods = [], namespaces = [] }: Scope): boolean {

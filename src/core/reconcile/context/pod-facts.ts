@@ -1,16 +1,45 @@
 /** Facts about one pod that several phases use. */
 
+import { omitUndefined } from '../../base/omit-undefined.ts'
+import { rfc3339 } from '../../base/rfc3339.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { Reason } from '../../messages/codes.ts'
+import type { Wait } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import type { PlanContext } from './context.ts'
+import { type PlanContext, waitForKubelet } from './context.ts'
 import { leftUnread, unreadWithin } from './unread.ts'
 
+/**
+ * S11 for leftovers of an orphaned pod: while a kubelet runs, volctl acts only on what has not changed for the settle time.
+ * Unknown, zero and future times count as just now (S28).
+ */
+export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefined {
+  if (context.kubelet.state === 'stopped') return waitForKubelet(context)
+  const limit = (context.cautiousNow - context.options.settleMs) / 1000
+  const mtimes = podTimes(context, pod)
+  const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
+  if (settled) return undefined
+  return {
+    code: 'Settling',
+    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
+    hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
+    ...omitUndefined({ until: whenSettled(context, mtimes) }),
+  }
+}
+
+/** Undefined: one of the times is unknown, or in the future (S28). */
+function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | undefined)[]): string | undefined {
+  const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
+  const newest = Math.max(...known)
+  if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
+  return rfc3339(newest + options.settleMs)
+}
+
 /** When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API. */
-export function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
+function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
   const onDisk = timesOnDisk(context.inputs, pod)
   return pod.pod === undefined ? onDisk : [...onDisk, ...endTimes(context.inputs, pod.pod)]
 }

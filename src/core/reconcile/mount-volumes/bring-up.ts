@@ -24,7 +24,7 @@ import { labelObstacle, setUpContext } from './selinux.ts'
 
 /** Of a volume that is wanted and not set up, or whose record is lost. */
 export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: MountEvidence): void {
-  const { findings, options, ledger } = context
+  const { findings } = context
   const { uniqueName, persistentVolume, deviceMountable, specName } = volume
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = operationOn(context, volume)
@@ -39,7 +39,7 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
   }
   // Of this plan, neither blocked nor left out by --pod and --volume.
   const isMounted = (draft: Draft): boolean =>
-    MOUNTS.has(draft.kind) && draft.blocked === undefined && isNamed(draft, options, ledger)
+    MOUNTS.has(draft.kind) && draft.blocked === undefined && isNamed(context, draft)
   const earlier = isForOnePod(persistentVolume) ? operationsOn(context, volume) : []
   const rival = earlier.find(isMounted)
   if (rival !== undefined) {

@@ -150,11 +150,11 @@ function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
 
 /** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
 function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
-  const { options, ledger } = context
+  const { options } = context
   const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
   if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
   const { pod, volume: ref } = operationOn(context, volume)
-  if (!isNamed({ pod, volume: ref }, options, ledger)) return false
+  if (!isNamed(context, { pod, volume: ref })) return false
   return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
 }
 

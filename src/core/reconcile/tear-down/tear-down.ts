@@ -12,9 +12,9 @@ import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { lostAtStart, type PlanContext, waitForKubelet, waitToSettle } from '../context/context.ts'
+import { lostAtStart, type PlanContext, waitForKubelet } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
-import { gone, podTimes, stateOf } from '../context/pod-facts.ts'
+import { gone, stateOf, waitToSettle } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 
 /** Something that is there and that nobody wants. */
@@ -39,7 +39,7 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
   const { paths = [], after = [], deletes, kubeletWould } = leftover
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
-  const wait = isMount ? waitToSettle(context, pod, () => podTimes(context, pod)) : waitForKubelet(context)
+  const wait = isMount ? waitToSettle(context, pod) : waitForKubelet(context)
   const about = { ...omitUndefined({ pod: pod?.ref }), volume, subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
     context.findings.wait(kind, wait, 'S11', about)
