@@ -177,20 +177,15 @@ function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly str
 
 // * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
 
-interface NamedPods {
-  /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
-  readonly pods: readonly string[]
-  readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
-}
-
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
 export function namedPods(
   { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
   classes: PodClasses,
-): NamedPods {
+) {
   const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
   const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
   return {
+    /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
     pods: found.flatMap((each) =>
       each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
     ),

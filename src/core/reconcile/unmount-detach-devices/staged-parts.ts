@@ -12,8 +12,7 @@ import { isWithin } from '../../linux/paths.ts'
 import type { Draft, Left } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Stack } from '../context/layers.ts'
-import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { isLiving } from '../pods/pod-classes.ts'
 
 /** Why a device is left as it is. */
@@ -92,22 +91,6 @@ export function showSameDevice(a: Draft, b: Draft): boolean {
 // and writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other
 // (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
 
-interface DriverStaging {
-  readonly ofDriver: readonly MountInfo[]
-  /** The same mounts, by path. */
-  readonly stacks: readonly Stack[]
-  readonly foreign: readonly MountInfo[]
-  /** Files that the driver did not make. */
-  readonly strangers: readonly TreeEntry[]
-}
-
-/** What is staged for a volume, and what a driver can still do about it. */
-interface StagedParts extends References, DriverStaging {
-  readonly call: DriverCall | undefined
-  /** True if a driver, known or not, has to unstage it. */
-  readonly unstages: boolean
-}
-
 interface StagingFacts {
   /** Relative: the staging path of the driver's calls. */
   readonly path: string
@@ -125,10 +108,11 @@ interface StagingFacts {
 /** File in which ceph-csi keeps what it needs to unmap an RBD image. */
 const STASHED = new Set(['image-meta.json'])
 
-/** With other mounts that show the same, and the operations that come first. */
-export function stagedParts(context: PlanContext, found: StagingFacts): StagedParts | Kept {
+/** What is staged for a volume, what a driver can still do about it, other mounts that show the same, and the operations that come first. */
+export function stagedParts(context: PlanContext, found: StagingFacts) {
   const { path, identity, stateFile, layers, mounts, predecessors } = found
   const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
+  // A driver, known or not, has to unstage it.
   const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(context.inputs, identity.driver))
   // Without a driver that is called to unstage nothing counts as made by the driver.
   const own = driverStaging(context, found, unstages ? identity?.handle : undefined)
@@ -138,7 +122,7 @@ export function stagedParts(context: PlanContext, found: StagingFacts): StagedPa
     : { call, unstages, ...own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
 }
 
-function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined): DriverStaging {
+function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined) {
   const { inputs } = context
   const { path, files, predecessors } = found
   const pathOf = (mount: MountInfo): string => inputs.pathOf(mount)
@@ -157,8 +141,10 @@ function driverStaging(context: PlanContext, found: StagingFacts, handle: string
   const stacks = Map.groupBy(ofDriver, pathOf)
   return {
     ofDriver,
+    /** The same mounts, by path. */
     stacks: [...stacks].map(([at, layers]) => ({ path: inputs.absolute(at), layers })),
     foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
+    /** Files that the driver did not make. */
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
   }
 }
