@@ -10,24 +10,24 @@ import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'
-import { unmapDevices, unmapVolumes } from './unmount-detach-devices/unmap-volumes.ts'
+import { unmapDevice, unmapVolume } from './unmount-detach-devices/unmap-volumes.ts'
 import { unmountDevices } from './unmount-detach-devices/unmount-devices.ts'
-import { unmountOtherDevices } from './unmount-detach-devices/unmount-other-devices.ts'
+import { unmountGlobal } from './unmount-detach-devices/unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes/unmount-volumes.ts'
 
 /** Every phase reads the context with the findings of earlier phases, and adds to them; none changes them. */
 export function runPass(context: PlanContext): void {
   // 1. Volumes of orphaned and finished pods.
   unmountVolumes(context)
-  unmapVolumes(context)
+  for (const block of context.blocks) for (const mapping of block.mappings) unmapVolume(context, block, mapping)
 
   // 2. Volumes that desired pods lack.
   mountOrAttachVolumes(context)
 
   // 3. Devices, and then attachments, that no pod needs any more.
   unmountDevices(context)
-  unmapDevices(context)
-  unmountOtherDevices(context)
+  for (const block of context.blocks) unmapDevice(context, block)
+  for (const global of context.ledger.globals) unmountGlobal(context, global)
   detachVolumes(context)
   reportLazyMemory(context)
 

@@ -22,13 +22,7 @@ import { targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { type Kept, LAST_POD_GONE, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
-export function unmapVolumes(context: PlanContext): void {
-  for (const block of context.blocks) {
-    for (const mapping of block.mappings) unmapVolume(context, block, mapping)
-  }
-}
-
-function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
+export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
   const { inputs } = context
   const { podUid, mapFile, mapLayers, publishLayers, symlink } = mapping
   const pod = context.classes.of(podUid)
@@ -122,11 +116,7 @@ function knownBlock(context: PlanContext, block: BlockVolume, mapping?: BlockMap
 
 // Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22).
 
-export function unmapDevices(context: PlanContext): void {
-  for (const block of context.blocks) unmapDevice(context, block)
-}
-
-function unmapDevice(context: PlanContext, block: BlockVolume): void {
+export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { inputs, ledger, findings } = context
   const { plugin, name, stateFile, staging = { path: block.dir, mounts: [], files: [] } } = block
   const { isCsi, identified, identity, volume } = knownBlock(context, block)

@@ -16,11 +16,7 @@ import { isLiving } from '../pods/pod-classes.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
 import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 
-export function unmountOtherDevices(context: PlanContext): void {
-  for (const global of context.ledger.globals) unmountGlobal(context, global)
-}
-
-function unmountGlobal(context: PlanContext, global: GlobalMount): void {
+export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global
   const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
