@@ -4,7 +4,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
@@ -23,7 +22,7 @@ export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'reason' | 'm
   readonly pod?: PodClass
   readonly volume: VolumeRef
   /** Torn down before the volume's own mounts, by steps of its own. */
-  readonly subPaths?: SubPathWork
+  readonly subPaths?: ReturnType<typeof subPathWork>
   readonly steps: readonly Step[]
   /** Absolute, beside those of the steps. The first path names the operation. */
   readonly paths?: readonly string[]
@@ -144,15 +143,8 @@ export function isEmptied({ plugin }: PodVolume): boolean {
 
 // * The sub-path mounts of one volume name (R446, P140; O16, O17, O18).
 
-interface SubPathWork {
-  readonly steps: readonly Step[]
-  readonly mounts: readonly Stack[]
-  /** Mounts that are not the volume's. */
-  readonly foreign: readonly MountInfo[]
-}
-
 /** Unmounts every leaf, newest first, then removes leaves and directories bottom up. Never descends into a leaf. */
-export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined): SubPathWork {
+export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined) {
   if (subPaths === undefined) return { steps: [], mounts: [], foreign: [] }
   const { inputs } = context
   const { tree } = inputs
@@ -178,6 +170,7 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
       ),
     ],
     mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
+    /** Mounts that are not the volume's. */
     foreign: subPaths.foreign,
   }
 }

@@ -21,19 +21,17 @@ export type Kept = Pick<Left, 'rule' | 'why'>
 /** Why a device is torn down whose last pod an operation of this plan takes it from. */
 export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on this node is gone' } as const
 
-interface References {
-  /** One that stays. */
-  readonly held?: Facts['held']
-  /** Operations that have to come first, where none stays. */
-  readonly after: readonly Draft[]
-}
-
 /**
  * @param staged the mounts that would be removed
  * @param target absolute path of the staged mount
- * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts
+ * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts; else one that stays, or the operations
+ *   that have to come first
  */
-export function referencesTo(context: PlanContext, staged: readonly MountInfo[], target: string): References | Kept {
+export function referencesTo(
+  context: PlanContext,
+  staged: readonly MountInfo[],
+  target: string,
+): Kept | { readonly held?: Facts['held']; readonly after: readonly Draft[] } {
   const { inputs, classes, ledger } = context
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
