@@ -1,10 +1,10 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
 import { deletePod, podsOn } from '../../base/command.ts'
-import type { Elsewhere, PodElsewhere } from '../../facts/actual/snapshot.ts'
+import type { PodElsewhere } from '../../facts/actual/snapshot.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../kube/api/objects.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { ApiObjects, Handle } from '../../volumes/api-objects.ts'
+import type { Handle } from '../../volumes/api-objects.ts'
 import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
@@ -30,17 +30,15 @@ type Source = Pick<PlanContext, 'objects' | 'inputs'>
 /** Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). */
 export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
   const asked = inputs.snapshot.api?.elsewhere
-  return nodeNames(objects, asked, volume).map((name) => {
+  const names =
+    volume.identity === undefined
+      ? asked?.nodes.flatMap(({ name, attached }) => (attached?.includes(volume.uniqueName) ? name : [])).toSorted()
+      : objects.attachedElsewhere(volume.identity)
+  return (names ?? []).map((name) => {
     const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
     const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
     return { name, attachment: objects.attachmentOf(volume.identity, name), pods: users, problem }
   })
-}
-
-function nodeNames(objects: ApiObjects, asked: Elsewhere | undefined, volume: SharedVolume): readonly string[] {
-  if (volume.identity !== undefined) return objects.attachedElsewhere(volume.identity)
-  const others = asked?.nodes.filter(({ attached }) => attached?.includes(volume.uniqueName)) ?? []
-  return others.map(({ name }) => name).toSorted()
 }
 
 function usesClaimOf({ namespace, claims }: PodElsewhere, volume: PersistentVolume | undefined): boolean {

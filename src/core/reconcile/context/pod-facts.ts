@@ -19,7 +19,9 @@ import { leftUnread, unreadWithin } from './unread.ts'
 export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefined {
   if (context.kubelet.state === 'stopped') return waitForKubelet(context)
   const limit = (context.cautiousNow - context.options.settleMs) / 1000
-  const mtimes = podTimes(context, pod)
+  const { inputs } = context
+  // When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API.
+  const mtimes = [...timesOnDisk(inputs, pod), ...(pod.pod === undefined ? [] : endTimes(inputs, pod.pod))]
   const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
   if (settled) return undefined
   return {
@@ -36,12 +38,6 @@ function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | u
   const newest = Math.max(...known)
   if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
   return rfc3339(newest + options.settleMs)
-}
-
-/** When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API. */
-function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
-  const onDisk = timesOnDisk(context.inputs, pod)
-  return pod.pod === undefined ? onDisk : [...onDisk, ...endTimes(context.inputs, pod.pod)]
 }
 
 /**
@@ -83,12 +79,8 @@ function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[
   const states = below.map((entry) => inputs.tree.get(`${entry.path}/vol_data.json`))
   const entries = [...own.map((path) => inputs.tree.get(path)), ...below, ...states]
   return entries
-    .filter((entry) => entry !== undefined && !isMountPoint(inputs, entry.path))
+    .filter((entry) => entry !== undefined && inputs.at(entry.path).length === 0)
     .map((entry) => entry?.mtime)
-}
-
-function isMountPoint(inputs: ActualInputs, path: string): boolean {
-  return inputs.at(path).length > 0
 }
 
 /** Why the volumes of this pod are torn down. */

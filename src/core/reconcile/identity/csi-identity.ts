@@ -120,7 +120,8 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
       hint: 'Find out which volume is staged there before you unmount anything.',
     }
   }
-  const handle = givenWithHash(context, key)
+  // Of any --handle whose hash is this staging directory's name.
+  const handle = Object.values(context.options.handles).find((given) => sha256Hex(given) === key)
   const match =
     context.ledger.stagedIn(staged.dir) ??
     (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
@@ -261,11 +262,6 @@ function givenForBlock(context: PlanContext, name: string): Identified | undefin
     unconfirmed: `--handle ${name}=${handle}: the volume with this handle is staged as a file system in ${fileSystem.dir}, but ${name} is a block volume`,
     hint: 'Look up the handle of this block volume in the storage system.',
   }
-}
-
-/** The handle of any --handle whose hash is this staging directory's name. */
-function givenWithHash({ options: { handles } }: PlanContext, key: string): string | undefined {
-  return Object.values(handles).find((handle) => sha256Hex(handle) === key)
 }
 
 function handleGiven({ options: { handles } }: PlanContext, name: string): string | undefined {

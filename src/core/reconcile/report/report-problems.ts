@@ -187,7 +187,7 @@ function reportReadErrors(context: PlanContext): void {
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
     // an attachment that only a pod which has ended names is nothing that a node's credential may read.
     if (failure.forbidden && (isRefusedList(failure) || failure.resource === 'volumeattachments')) continue
-    if (failure.forbidden && isContent(failure)) {
+    if (failure.forbidden && ['configmaps', 'secrets'].includes(failure.resource ?? '')) {
       reportUnreadContent(context, failure)
       continue
     }
@@ -309,10 +309,6 @@ const unknownContent = memoize(({ desired, inputs: { snapshot } }: PlanContext) 
       : []
   }),
 )
-
-function isContent({ resource }: ReadFailure): boolean {
-  return resource === 'configmaps' || resource === 'secrets'
-}
 
 /** Dead mounts that belong to no wanted volume and no operation. */
 function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): void {

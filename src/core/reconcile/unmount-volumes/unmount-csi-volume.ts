@@ -178,16 +178,14 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   if (inputs.tree.has(readyMarker(podUid, wrappedName(subPaths.volumeName)))) return []
   const layers = subPaths.leaves
     .flatMap((leaf) => leaf.layers)
-    .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !isOfGeneration(root))
+    // Content written by the kubelet's atomic writer belongs to no emptyDir, even if the volume's directory is gone (P28).
+    .filter(
+      ({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !isGeneration(root.split('/')[1] ?? ''),
+    )
   const ending = new Set(
     [...new Set(layers.map(({ dev }) => dev))].filter((dev) =>
       inputs.mounts.ofDevice(dev).every((mount) => mount.mountPoint.includes(`/pods/${podUid}/`)),
     ),
   )
   return layers.filter(({ dev }) => ending.has(dev))
-}
-
-/** Content written by the kubelet's atomic writer belongs to no emptyDir, even if the volume's directory is gone (P28). */
-function isOfGeneration(root: string): boolean {
-  return isGeneration(root.split('/')[1] ?? '')
 }
