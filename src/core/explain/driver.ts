@@ -8,7 +8,7 @@ import { isWithin, plainPath } from '../linux/paths.ts'
 import type { NextStep } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
+import { driverOfNode, isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import { asked } from './chain-objects.ts'
@@ -28,7 +28,7 @@ export interface JudgedDriver {
 /** @param isNeeded something here depends on it: it is meant to be on this node, whether or not anything else shows it */
 export function judgeDriver(context: PlanContext, name: string, isNeeded: boolean): JudgedDriver {
   const sockets = socketsOf(context, name)
-  const isExpected = isNeeded || sockets.length > 0 || entryOf(context, name) !== undefined
+  const isExpected = isNeeded || sockets.length > 0 || driverOfNode(context.inputs.snapshot, name) !== undefined
   const pods = driverPods(context, name, sockets)
   const answers = sockets.some(({ registered }) => registered)
   const chain = [
@@ -48,10 +48,6 @@ export function judgeDriver(context: PlanContext, name: string, isNeeded: boolea
 
 function socketsOf({ inputs }: PlanContext, name: string): readonly CsiSocket[] {
   return (inputs.snapshot.csiSockets ?? []).filter((socket) => isOf(socket, name))
-}
-
-function entryOf({ inputs: { snapshot } }: PlanContext, name: string) {
-  return snapshot.api?.csiNode?.spec.drivers?.find((each) => each.name === name)
 }
 
 /** Absolute paths of its own sockets, as problems name them. */
@@ -152,7 +148,7 @@ function linksOf(inputs: ActualInputs, socket: CsiSocket, all: readonly CsiSocke
 function csiNodeLink(context: PlanContext, driver: string, isExpected: boolean): Link {
   const { api, nodeName } = context.inputs.snapshot
   const link = { kind: 'CSINode', name: nodeName } as const
-  const entry = entryOf(context, driver)
+  const entry = driverOfNode(context.inputs.snapshot, driver)
   if (entry !== undefined) {
     const id = entry.nodeID === undefined ? '' : `, node ID ${entry.nodeID}`
     return { ...link, state: 'good', says: `lists the driver${id}` }

@@ -64,7 +64,7 @@ function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: st
   if (!isListedWhole(api, 'csinodes') || !isListedWhole(api, 'volumeattachments')) return false
   if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
   if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
-  if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false
+  if (driverOfNode(inputs.snapshot, driver) !== undefined) return false
   const name = attachmentName(handle, driver, nodeName)
   return !api.volumeAttachments.some((each) => each.metadata.name === name)
 }
@@ -93,10 +93,10 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
  * that it was here: a socket, an entry in CSINode, its directory.
  */
 export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'because'> {
-  const { csiSockets = [], api, kubelet: own, nodeName } = inputs.snapshot
+  const { csiSockets = [], kubelet: own, nodeName } = inputs.snapshot
   const wasHere =
     csiSockets.some((socket) => isOf(socket, driver)) ||
-    api?.csiNode?.spec.drivers?.some(({ name }) => name === driver) === true ||
+    driverOfNode(inputs.snapshot, driver) !== undefined ||
     inputs.tree.get(`plugins/${driver}`) !== undefined
   if (!wasHere)
     return {
@@ -107,6 +107,11 @@ export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string
     : {
         hint: `Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
       }
+}
+
+/** As the kubelet has registered it in the CSINode. */
+export function driverOfNode({ api }: NodeSnapshot, driver: string) {
+  return api?.csiNode?.spec.drivers?.find(({ name }) => name === driver)
 }
 
 /** True if the socket is this driver's; by its path if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */

@@ -30,7 +30,7 @@ import {
   waitForKubelet,
 } from '../context/context.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith } from '../context/other-nodes.ts'
-import { bringDriverBack, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
+import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated, whyNotManaged } from '../pods/kubelet-mode.ts'
 
@@ -68,10 +68,11 @@ function machineWait({ objects, inputs }: PlanContext, volume: VolumeToMount): W
  * node's id.
  */
 function otherMachine(
-  { api, nodeName }: NodeSnapshot,
+  snapshot: NodeSnapshot,
   { spec: { attacher }, metadata, status }: VolumeAttachment,
 ): { readonly its: string; readonly own: string } | undefined {
-  const own = api?.csiNode?.spec.drivers?.find(({ name }) => name === attacher)?.nodeID
+  const { api, nodeName } = snapshot
+  const own = driverOfNode(snapshot, attacher)?.nodeID
   if (!own) return undefined
   const others = (api?.volumeAttachments ?? []).filter(
     ({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher,
@@ -142,7 +143,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 /** The attacher's own word first, and the limit that it may have met. */
 function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, spec, status }: VolumeAttachment): Wait {
   const { api, nodeName } = context.inputs.snapshot
-  const limit = api?.csiNode?.spec.drivers?.find(({ name }) => name === spec.attacher)?.allocatable?.count
+  const limit = driverOfNode(context.inputs.snapshot, spec.attacher)?.allocatable?.count
   const taken = (api?.volumeAttachments ?? []).filter(
     (each) => each.spec.attacher === spec.attacher && each.spec.nodeName === nodeName && each.status?.attached,
   ).length
