@@ -5,10 +5,10 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
-import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import type { Handle } from '../../volumes/api-objects.ts'
 import { isInTree } from '../../volumes/registry.ts'
 import { type PlanContext, startCommand } from '../context/context.ts'
 
@@ -27,7 +27,7 @@ export type DriverCall =
  */
 export function driverCall(
   context: PlanContext,
-  identity: { readonly driver: string; readonly handle: string },
+  identity: Handle,
   stateFile: StateFile | undefined,
   mounted: boolean,
 ): DriverCall {
@@ -58,15 +58,14 @@ function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean
 }
 
 /** S14: is it proved that driver, socket, CSINode entry and VolumeAttachment are all absent? */
-function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
-  const { csiSockets, api, nodeName } = inputs.snapshot
+function nothingLeftOf({ inputs, objects }: PlanContext, { driver, handle }: Handle): boolean {
+  const { csiSockets, api } = inputs.snapshot
   if (csiSockets === undefined || api === undefined || api.csiNode == null) return false
   if (!isListedWhole(api, 'csinodes') || !isListedWhole(api, 'volumeattachments')) return false
   if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
   if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
   if (driverOfNode(inputs.snapshot, driver) !== undefined) return false
-  const name = attachmentName(handle, driver, nodeName)
-  return !api.volumeAttachments.some((each) => each.metadata.name === name)
+  return objects.attachmentOf({ driver, handle }) === undefined
 }
 
 // Why a CSI driver cannot be called.

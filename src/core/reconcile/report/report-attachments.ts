@@ -301,17 +301,13 @@ export function reportStatusNames(context: PlanContext): void {
 }
 
 /** True if there is anything of this CSI volume on disk, in the mount table or among the attachments. */
-function isExplained(
-  context: PlanContext,
-  name: string,
-  { driver, handle }: { readonly driver: string; readonly handle: string },
-): boolean {
+function isExplained(context: PlanContext, name: string, csi: Handle): boolean {
   const { api, nodeName } = context.inputs.snapshot
-  const attachment = api && apiLookup(api).volumeAttachment(attachmentName(handle, driver, nodeName))
+  const attachment = api && apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
   if (attachment?.state !== 'Absent' || context.uses.of(name).length > 0) return true
-  const volumes = context.objects.persistentVolumesOf({ driver, handle }).map(({ metadata }) => metadata.name)
+  const volumes = context.objects.persistentVolumesOf(csi).map(({ metadata }) => metadata.name)
   const names = volumes.length === 0 ? [undefined] : volumes
-  return names.some((volume) => context.uses.traces({ driver, handle }, volume).length > 0)
+  return names.some((volume) => context.uses.traces(csi, volume).length > 0)
 }
 
 /** True if something of the name's plugin is here that no wanted volume explains: that may be the listed volume. */
