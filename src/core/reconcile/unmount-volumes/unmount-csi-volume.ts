@@ -18,7 +18,7 @@ import type { PlanContext } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { driverCall } from '../drivers/driver-call.ts'
+import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type Leftover, partsOfVolume, reportKept, subPathWork, tearDown } from '../tear-down/tear-down.ts'
@@ -37,16 +37,11 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
   const identified = context.identify.podVolume(volume)
   const identity = identityOf(identified)
   const call = identity && driverCall(context, identity, stateFile, mounted)
-  const isGone = call?.kind === 'gone'
-  const absent = call?.kind === 'absentSinceBoot'
+  const isAlone = isWithoutDriver(call)
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
-  const strays = strayFiles(volume, isGone || absent)
-  const steps: Step[] = isGone
-    ? umountSteps(context, target, layers)
-    : absent
-      ? []
-      : [{ op: 'NodeUnpublishVolume', target }]
-  if ((isGone || absent) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
+  const strays = strayFiles(volume, isAlone)
+  const steps: Step[] = isAlone ? umountSteps(context, target, layers) : [{ op: 'NodeUnpublishVolume', target }]
+  if (isAlone && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
   if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
   if (strays.length === 0) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
   const leftover: Leftover = {
@@ -60,7 +55,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
       ...{ uniqueName: podVolumeNameOf(volume), device: layers.at(-1) },
     }),
     message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
-    ...(absent && {
+    ...(call?.kind === 'absentSinceBoot' && {
       message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
       kubeletWould: 'wait for the driver for ever',
     }),
