@@ -42,11 +42,7 @@ export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
 
 /** Absolute, and of the file system that volctl was typed in: apply may have to go into another mount namespace first. */
 export function journalDirectory(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  if (given.startsWith('/')) return callerPath(given)
-  throw new VolctlError('Usage', `--journal: "${given}" is not an absolute path.`, {
-    hint: `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`,
-  })
+  return given === undefined ? undefined : callerPath(formed('journal', given).input)
 }
 
 /** As they were parsed; a command that has only some of them gives these. */
@@ -62,8 +58,8 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parsePairs('handle', handle),
-    forceUnmount: absolutePaths(flags, 'force-unmount'),
-    lazy: absolutePaths(flags, 'lazy'),
+    forceUnmount: texts('force-unmount', flags['force-unmount']),
+    lazy: texts('lazy', flags.lazy),
     ...omitUndefined({
       devices: device && parsePairs('device', device),
       acceptOutage: outage === undefined ? undefined : parseCount(outage, '--accept-outage', 0),
@@ -71,7 +67,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
       acceptInsecureApi: flags['accept-insecure-api'] === true ? true : undefined,
       only: only === undefined ? undefined : parseOperationKinds(only, '--only'),
       skip: skip === undefined ? undefined : parseOperationKinds(skip, '--skip'),
-      pods: flags.pod?.map(checkPod),
+      pods: flags.pod && texts('pod', flags.pod),
       namespaces: namespace,
       volumes: volume,
     }),
@@ -88,42 +84,37 @@ export function parseCount(text: string, flag: string, least: number): number {
   })
 }
 
-/** Of flags with pairs: their form, what is said of another text, and how the hint goes on. */
-const PAIRS = {
-  handle: [/^([^=]+)=(.+)$/s, 'is not VOLUME=HANDLE', ", HANDLE the volume's name at its driver."],
+const VOLUME_COLUMN = "VOLUME is the name in the plan's VOLUME column"
+
+/** Of flags whose values have a form: the form, what is said of another text, and the hint. */
+const FORMS = {
+  journal: [/^\//, 'is not an absolute path', `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`],
+  'force-unmount': [/^\//, 'is not an absolute path', 'Copy the path from the plan.'],
+  lazy: [/^\//, 'is not an absolute path', 'Copy the path from the plan.'],
+  handle: [/^([^=]+)=(.+)$/s, 'is not VOLUME=HANDLE', `${VOLUME_COLUMN}, HANDLE the volume's name at its driver.`],
   device: [
     /^([^=]+)=(none|\/dev\/.+)$/,
     'is neither VOLUME=/dev/NAME nor VOLUME=none',
-    "; lsblk lists this node's devices.",
+    `${VOLUME_COLUMN}; lsblk lists this node's devices.`,
   ],
+  /** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
+  pod: [/^[^/\s]+(\/[^/\s]+)?$/, 'is neither [NAMESPACE/]NAME nor a UID', 'volctl status shows the pods of this node.'],
 } as const
 
-function parsePairs(flag: keyof typeof PAIRS, values: readonly string[]): Record<string, string> {
-  const [form, isNot, more] = PAIRS[flag]
-  const pairs = values.map((text) => {
-    const [, volume, value] = form.exec(text) ?? []
-    if (volume !== undefined && value !== undefined) return [volume, value] as const
-    const hint = `VOLUME is the name in the plan's VOLUME column${more}`
-    throw new VolctlError('Usage', `--${flag}: "${text}" ${isNot}.`, { hint })
-  })
-  return Object.fromEntries(pairs)
+function formed(flag: keyof typeof FORMS, text: string): RegExpExecArray {
+  const [form, isNot, hint] = FORMS[flag]
+  const found = form.exec(text)
+  if (found !== null) return found
+  throw new VolctlError('Usage', `--${flag}: "${text}" ${isNot}.`, { hint })
 }
 
-function absolutePaths(flags: PlanFlagValues, flag: 'force-unmount' | 'lazy'): readonly string[] {
-  const { [flag]: paths = [] } = flags
-  const relative = paths.find((path) => !path.startsWith('/'))
-  if (relative === undefined) return paths
-  throw new VolctlError('Usage', `--${flag}: "${relative}" is not an absolute path.`, {
-    hint: 'Copy the path from the plan.',
-  })
+function texts(flag: keyof typeof FORMS, values: readonly string[] = []): readonly string[] {
+  return values.map((text) => formed(flag, text).input)
 }
 
-/** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
-function checkPod(text: string): string {
-  if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
-  throw new VolctlError('Usage', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
-    hint: 'volctl status shows the pods of this node.',
-  })
+function parsePairs(flag: 'handle' | 'device', values: readonly string[]): Record<string, string> {
+  const pairs = values.map((text) => formed(flag, text))
+  return Object.fromEntries(pairs.map(([, volume, value]) => [volume, value]))
 }
 
 /** The kinds that `--only` or `--skip` names: kinds and groups, comma separated, in the plan's order, each once. */
