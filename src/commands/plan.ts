@@ -1,6 +1,5 @@
 import type { Interfaces } from '@oclif/core'
 import { count } from '../core/base/count.ts'
-import { ExitStatus } from '../core/base/exit-status.ts'
 import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { planCommandFlags } from '../core/cli/flags.ts'
@@ -15,7 +14,6 @@ import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId, withDigest } from '../core/plan/plan-id.ts'
-import { openLines } from '../core/plan/plan-names.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -63,8 +61,7 @@ export default class Plan extends VolctlCommand {
     await watchNode(nodeChoice(flags), this, flags.output, options, (decided, screen) => {
       const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
       requireNamed(plan.problems, flags)
-      const isOver = planExitStatus(plan, true) === ExitStatus.Ok
-      return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
+      return { plan, text: renderPlan(plan, screen) }
     })
   }
 

@@ -1,6 +1,5 @@
 import type { Interfaces } from '@oclif/core'
-import { ExitStatus } from '../core/base/exit-status.ts'
-import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
+import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { statusFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
@@ -11,8 +10,6 @@ import { watchNode } from '../core/cli/watch-node.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
 import type { Naming } from '../core/plan/name-faults.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { openLines } from '../core/plan/plan-names.ts'
-import { answerOf } from '../core/views/answer/make-answer.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -47,12 +44,13 @@ export default class Status extends VolctlCommand {
     if (flags.watch) return await this.#watch(flags, options, all)
     const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, wholeOf(options))
     const given = givenBy(flags, options.settleMs)
-    const { status, plan } = statusAndPlan(decided, options, flags, given)
+    const told = statusAndPlan(decided, options, flags, given)
+    const { status } = told
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const place = flags.snapshot === undefined ? undefined : status.node
-    const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer: answerOf(plan), place })
+    const draw = (screen: Screen): string => renderStatus(told, screen, { all, place })
     await this.answer(status, flags.output, draw, namesOfRows(shownRows(status.rows, all)))
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
@@ -61,9 +59,8 @@ export default class Status extends VolctlCommand {
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const given = givenBy(flags, options.settleMs)
     await watchNode(nodeChoice(flags), this, flags.output, wholeOf(options), (decided, screen) => {
-      const { status, plan } = statusAndPlan(decided, options, flags, given)
-      const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
-      return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+      const told = statusAndPlan(decided, options, flags, given)
+      return { plan: told.plan, text: renderStatus(told, screen, { all }) }
     })
   }
 }

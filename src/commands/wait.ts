@@ -15,7 +15,6 @@ import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
-import { answerOf } from '../core/views/answer/make-answer.ts'
 import { renderStatus } from '../core/views/status-view.ts'
 import { wrapped } from '../core/views/wrap.ts'
 import { mayList } from '../core/volumes/api-lookup.ts'
@@ -111,9 +110,9 @@ export default class Wait extends VolctlCommand {
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])
     const given = givenBy({ ...flags, pod: uids, namespace: undefined }, options.settleMs)
     const own = whole.all.filter((row) => rows.has(row))
-    const { status, plan } = whole.of(own, given)
+    const told = whole.of(own, given)
     const all = rows.size < whole.all.length
-    await this.answer(status, format, (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan) }))
+    await this.answer(told.status, format, (screen) => renderStatus(told, screen, { all }))
   }
 }
 

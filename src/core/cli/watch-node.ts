@@ -1,10 +1,12 @@
 /** `plan -w` and `status -w`: this node, look after look. */
 import { VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { openLines } from '../plan/plan-names.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
+import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
 import { judged } from './judged-node.ts'
 import { type Clock, lookAgain, NodeLooks } from './look-again.ts'
@@ -22,7 +24,7 @@ export async function watchNode(
   command: VolctlCommand,
   format: OutputFormat,
   options: PlanOptions,
-  shown: (decided: Decided, screen: Screen) => Shown,
+  shown: (decided: Decided, screen: Screen) => { readonly plan: Plan; readonly text: string },
 ): Promise<void> {
   if (format !== 'table' && format !== 'wide') {
     throw new VolctlError('Usage', `-w goes with -o table and wide, not with -o ${format}`, {
@@ -35,7 +37,10 @@ export async function watchNode(
   using looks = new NodeLooks(choice, command.detail)
   const isOver = await watch({
     ...looks.clock,
-    look: async () => shown((await judged(await looks.look(), options)).decided, screen),
+    look: async () => {
+      const { plan, text } = shown((await judged(await looks.look(), options)).decided, screen)
+      return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+    },
     write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
     terminal: isTerminal ? io.stdout : undefined,
   })

@@ -5,13 +5,14 @@
 
 import { count } from '../base/count.ts'
 import { present } from '../base/take.ts'
+import type { StatusAndPlan } from '../explain/status/node-status.ts'
 import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podTexts } from '../plan/plan-names.ts'
 import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
-import type { Answer } from './answer/answer.ts'
+import { answerOf } from './answer/make-answer.ts'
 import { verbsOf } from './answer/ready.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable, type TableForm } from './columns-table.ts'
@@ -22,9 +23,6 @@ import { wrapped } from './wrap.ts'
 interface StatusOptions {
   /** Show what is good, and every row. */
   readonly all: boolean
-  /** That the status was made with. */
-  readonly plan: Plan
-  readonly answer: Answer
   /** Where its commands are typed, if that is not here. */
   readonly place?: string | undefined
 }
@@ -39,8 +37,9 @@ const LEAST_LINES = 4
 /** What a person reads of a pipe at a time. */
 const PIPE_LINES = 40
 
-export function renderStatus(status: Status, screen: Screen, { all, plan, answer, place }: StatusOptions): string {
+export function renderStatus({ status, plan }: StatusAndPlan, screen: Screen, { all, place }: StatusOptions): string {
   const unfolded = all || screen.wide
+  const answer = answerOf(plan)
   // What is ready, each row says.
   const told = { ...answer, parts: answer.parts.filter(({ name }) => name !== 'Ready') }
   const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)

@@ -46,10 +46,10 @@ function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
   const options = planOptions({ orphans })
   const decided = planWithDecisions(state, options)
   const whole = withAdvice(decided.plan, GIVEN)
-  const { status, plan } = statusAndPlan(decided, options, {}, GIVEN)
+  const told = statusAndPlan(decided, options, {}, GIVEN)
   return [
     { plan: whole, text: renderPlan(whole, SCREEN) },
-    { plan, text: renderStatus(status, SCREEN, { all: false, plan, answer: answerOf(plan) }) },
+    { plan: told.plan, text: renderStatus(told, SCREEN, { all: false }) },
   ].map((each) => {
     const podText = podTextIn(each.plan)
     return { ...each, answer: answerOf(each.plan), nameOf: (cause) => nameOf(cause, podText, each.plan.rootDir) }

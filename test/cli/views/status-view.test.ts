@@ -4,7 +4,6 @@ import { statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-st
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
-import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/wrap.ts'
@@ -20,8 +19,8 @@ const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before
 const load = (path: string): Promise<NodeState> => recorded(path)
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {
-  const { status, plan } = statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
-  return renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
+  const told = statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
+  return renderStatus(told, screen, { all })
 }
 
 /** Paths and names that a shell has to take whole are never broken: a line that consists of one is as long as it is. */
@@ -151,11 +150,7 @@ it.each([
       ...attach,
     },
   }
-  const text = renderStatus({ ...status, rows: [row as never] }, PLAIN_SCREEN, {
-    all: true,
-    plan,
-    answer: answerOf(plan),
-  })
+  const text = renderStatus({ plan, status: { ...status, rows: [row as never] } }, PLAIN_SCREEN, { all: true })
   expect(text).toMatch(new RegExp(` ${cell}  `))
 })
 
@@ -171,7 +166,7 @@ it.each([
     status.rows.filter(({ verdict }) => (verdict.state === 'good') === is),
   )
   const rows = [...bad.slice(0, 1), ...fine.slice(0, good)]
-  const text = renderStatus({ ...status, rows }, SCREENS['80x24'], { all: false, plan, answer: answerOf(plan) })
+  const text = renderStatus({ plan, status: { ...status, rows } }, SCREENS['80x24'], { all: false })
   expect(text).toContain(`\n${line}\n`)
 })
 

@@ -37,7 +37,7 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
 }
 
 /** The status of some rows, and the plan as far as it is about them. */
-interface StatusAndPlan {
+export interface StatusAndPlan {
   readonly status: Status
   readonly plan: Plan
 }
