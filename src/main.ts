@@ -20,21 +20,6 @@ interface Runnable {
   new (argv: string[], config: Config): { start(): Promise<void> }
 }
 
-/** Literal imports, which the bundler keeps lazy. */
-const LOADERS: Readonly<Record<string, () => Promise<{ default: Runnable }>>> = {
-  apply: () => import('./commands/apply.ts'),
-  check: () => import('./commands/check.ts'),
-  completion: () => import('./commands/completion.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  explain: () => import('./commands/explain.ts'),
-  journal: () => import('./commands/journal.ts'),
-  plan: () => import('./commands/plan.ts'),
-  status: () => import('./commands/status.ts'),
-  snapshot: () => import('./commands/snapshot.ts'),
-  version: () => import('./commands/version.ts'),
-  wait: () => import('./commands/wait.ts'),
-}
-
 /** Where a run finds itself. */
 export interface Where {
   readonly manifest: Interfaces.Manifest
@@ -106,9 +91,8 @@ async function perform(args: readonly string[], { manifest: { commands }, root }
     const maxWidth = stdout.isTTY === true && stdout.columns ? Math.max(stdout.columns, 40) : 80
     return output.write(commandHelp(command, help === 'short', config, CommandHelp, maxWidth))
   }
-  const load = LOADERS[id]
-  if (load === undefined) throw new Error(`no such command: ${id}`)
-  const { default: Loaded } = await load()
+  // The bundler keeps each command lazy, by this pattern.
+  const { default: Loaded }: { default: Runnable } = await import(`./commands/${id}.ts`)
   Loaded.id = id
   await new Loaded(line.slice(1), config).start()
 }
