@@ -12,7 +12,7 @@ import { mustAsk } from '../core/cli/confirm.ts'
 import { applyFlags, DEFAULTS } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
-import { type LookOptions, leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts'
+import { NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import {
   journalDirectory,
@@ -43,6 +43,7 @@ import { renderPlan } from '../core/views/plan-view.ts'
 /** One apply of this node. */
 interface Run extends ApplyAsked {
   readonly interrupts: Interrupts
+  readonly looks: NodeLooks
   /** The plan that was reviewed and saved, whose options count. */
   saved?: SavedPlan
   /** The last look. */
@@ -104,18 +105,15 @@ export default class Apply extends VolctlCommand {
     await requireNodeHere(nodeChoice(flags))
     requireRoot()
     using interrupts = new Interrupts((line) => this.say(line))
-    const looked = this.#look(flags, { signal: interrupts.stop })
-    const run: Run = { ...asked, ...fromFile, interrupts, node: await interrupts.orInterrupted(looked) }
-    try {
-      requireStanding(run.node)
-      // Not before the look: where volctl starts again in another mount namespace, that run reads it.
-      if (isPiped) Object.assign(run, await interrupts.orInterrupted(this.#readPlan(planfile)))
-      const planned = await this.#judge(run)
-      const confirmed = await this.#review(run, planned)
-      await this.#carryOut(run, planned, confirmed)
-    } finally {
-      leaveNode(run.node)
-    }
+    using looks = new NodeLooks(nodeChoice(flags), this.detail)
+    const node = await interrupts.orInterrupted(looks.look({ signal: interrupts.stop }))
+    const run: Run = { ...asked, ...fromFile, interrupts, looks, node }
+    requireStanding(node)
+    // Not before the look: where volctl starts again in another mount namespace, that run reads it.
+    if (isPiped) Object.assign(run, await interrupts.orInterrupted(this.#readPlan(planfile)))
+    const planned = await this.#judge(run)
+    const confirmed = await this.#review(run, planned)
+    await this.#carryOut(run, planned, confirmed)
   }
 
   /** @throws VolctlError Usage */
@@ -145,12 +143,8 @@ export default class Apply extends VolctlCommand {
     return { saved, options: saved.options }
   }
 
-  #look(flags: ApplyAsked['flags'], options: Omit<LookOptions, 'attributes' | 'log'>): Promise<CollectedNode> {
-    return lookAtNode(nodeChoice(flags), { attributes: 'plan', log: this.detail, ...options })
-  }
-
-  #lookAgain({ flags, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
-    return this.#look(flags, { signal: interrupts.abandon, stopped: stop && before.node.kubelet, before })
+  #lookAgain({ looks, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
+    return looks.look({ signal: interrupts.abandon, stopped: stop && before.node.kubelet })
   }
 
   /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */

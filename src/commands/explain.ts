@@ -139,7 +139,7 @@ export default class Explain extends VolctlCommand {
     const whole = { ...flags, namespace: undefined }
     const options = planOptions(whole, this.config.version)
     return {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, { attributes: 'all' }),
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, 'all'),
       given: givenBy(whole, options.settleMs),
       whole: (state, explained) => this.#whole(state, explained, flags),
     }

@@ -1,7 +1,7 @@
 import { VolctlError } from '../core/base/errors.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
-import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
+import { NodeLooks } from '../core/cli/live-node.ts'
 import { type NodeChoice, nodeChoice, planOptions, requireFlagsOfScope } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
@@ -27,14 +27,12 @@ export default class Snapshot extends VolctlCommand {
     const destination = destinationOf(name)
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), destination, name)
-    const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: this.detail })
-    try {
-      // All that any flags would take away, so that plans of the file are those of the node.
-      const options = { ...planOptions({}, this.config.version), orphans: true }
-      await this.#write((await judged(node, options, { blocked: true })).node, destination, name)
-    } finally {
-      leaveNode(node)
-    }
+    using looks = new NodeLooks(nodeChoice(flags), this.detail, 'all')
+    const look = await looks.look()
+    // All that any flags would take away, so that plans of the file are those of the node.
+    const options = { ...planOptions({}, this.config.version), orphans: true }
+    const { node } = await judged(look, options, { blocked: true })
+    await this.#write(node, destination, name)
   }
 
   async #writeCluster(choice: NodeChoice, destination: Destination, name: string): Promise<void> {

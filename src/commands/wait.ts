@@ -5,7 +5,7 @@ import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { type OutputFormat, waitFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
-import { lookAgain, NodeLooks } from '../core/cli/look-again.ts'
+import { EndlessLooks, lookAgain } from '../core/cli/look-again.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
@@ -48,14 +48,14 @@ export default class Wait extends VolctlCommand {
     const word = condition.replace('-', ' ')
     const options = planOptions(flags, this.config.version)
     const { pods, namespaces, volumes } = options
-    using looks = new NodeLooks(nodeChoice(flags), this.detail)
+    using looks = new EndlessLooks(nodeChoice(flags), this.detail)
     const { clock } = looks
     const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
     let since = 0
     let left: readonly string[] = []
     let failed = ''
     const look = async (limitMs?: number): Promise<'over' | 'same'> => {
-      const node = await looks.look(limitMs)
+      const node = await looks.lookWithin(limitMs)
       const whole = wholeStatus(planWithDecisions(node, wholeOf(options)))
       const { targets = waitTargets(whole, omitUndefined({ pods, namespaces, volumes }), condition, flags) } = seen
       Object.assign(seen, { node, targets })

@@ -19,37 +19,43 @@ export class Reentered extends Error {
   }
 }
 
-export interface LookOptions extends Pick<CollectOptions, 'attributes' | 'signal' | 'stopped'> {
-  readonly log: Log
-  /** Its connections are used again. */
-  readonly before?: CollectedNode | undefined
-}
-
 type Log = (line: string) => void
 
 /**
- * One look at this node. Where volctl is in another mount namespace than the kubelet, or `--host-root` says that it
- * runs in a container, it runs again where it has to be.
- *
- * @throws Reentered when that run has ended
+ * Looks at this node, with the connections of those before; what they have opened is closed at the end. Where volctl is in another mount
+ * namespace than the kubelet, or `--host-root` says that it runs in a container, the first one runs volctl again where it has to be.
  */
-export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
-  const { log, before, ...how } = options
-  const { collectNode } = await import('../node/collect-node.ts')
-  const look = async (): Promise<CollectedNode> => {
-    const looked = await watched(log, (line) =>
-      collectNode({
-        ...choice,
-        ...how,
-        log: line,
-        client: before?.client,
-        kubeletClient: before?.kubeletClient,
-        kubeletUnused: before?.kubeletUnused,
-      }),
-    )
-    return choice.hostRoot === undefined ? looked : await fromContainer(looked, choice.hostRoot)
+export class NodeLooks implements Disposable {
+  readonly #choice: NodeChoice
+  readonly #log: Log
+  readonly #attributes: CollectOptions['attributes']
+  protected last: CollectedNode | undefined
+
+  constructor(choice: NodeChoice, log: Log, attributes: CollectOptions['attributes'] = 'plan') {
+    this.#choice = choice
+    this.#log = log
+    this.#attributes = attributes
   }
-  return before === undefined ? await whereTheNodeIs(choice, look) : await look()
+
+  /** @throws Reentered when that run has ended */
+  async look(how: Pick<CollectOptions, 'signal' | 'stopped'> = {}): Promise<CollectedNode> {
+    const { last } = this
+    const { collectNode } = await import('../node/collect-node.ts')
+    const look = async (): Promise<CollectedNode> => {
+      const { client, kubeletClient, kubeletUnused } = { ...last }
+      const own = { ...how, attributes: this.#attributes, client, kubeletClient, kubeletUnused }
+      const looked = await watched(this.#log, (log) => collectNode({ ...this.#choice, ...own, log }))
+      const { hostRoot } = this.#choice
+      return hostRoot === undefined ? looked : await fromContainer(looked, hostRoot)
+    }
+    this.last = await (last === undefined ? whereTheNodeIs(this.#choice, look) : look())
+    return this.last
+  }
+
+  [Symbol.dispose](): void {
+    this.last?.client.close()
+    this.last?.kubeletClient?.close()
+  }
 }
 
 /** What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node. */
@@ -118,12 +124,6 @@ export async function whereTheNodeIs<T>(choice: NodeChoice, work: () => Promise<
     const { reenter } = await import('../node/reenter.ts')
     throw new Reentered(await reenter({ mountNamespace: error.namespace }))
   }
-}
-
-/** Closes what a look has opened. */
-export function leaveNode(node: CollectedNode | undefined): void {
-  node?.client.close()
-  node?.kubeletClient?.close()
 }
 
 /** @throws VolctlError NoNodeHere */

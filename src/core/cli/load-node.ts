@@ -2,10 +2,11 @@ import { VolctlError } from '../base/errors.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
+import type { CollectOptions } from '../node/collect-node.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judged } from './judged-node.ts'
-import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
+import { NodeLooks } from './live-node.ts'
 import type { NodeChoice } from './options.ts'
 
 export interface LoadedNode extends NodeState {
@@ -21,7 +22,7 @@ export async function loadNode(
   snapshot: string | undefined,
   log: (line: string) => void,
   options: PlanOptions,
-  { attributes = 'plan' }: Partial<Pick<LookOptions, 'attributes'>> = {},
+  attributes?: CollectOptions['attributes'],
 ): Promise<LoadedNode> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
@@ -29,13 +30,9 @@ export async function loadNode(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: planWithDecisions(state, options), standing: [] }
   }
-  const look = await lookAtNode(choice, { attributes, log })
-  try {
-    const { node, decided } = await judged(look, options)
-    return { ...node, decided, standing: node.node.standing }
-  } finally {
-    leaveNode(look)
-  }
+  using looks = new NodeLooks(choice, log, attributes)
+  const { node, decided } = await judged(await looks.look(), options)
+  return { ...node, decided, standing: node.node.standing }
 }
 
 /** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */

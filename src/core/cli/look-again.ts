@@ -4,7 +4,7 @@ import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { io } from '../trust/run.ts'
-import { leaveNode, lookAtNode } from './live-node.ts'
+import { NodeLooks } from './live-node.ts'
 import type { NodeChoice } from './options.ts'
 
 /** Between two looks: after the first look, or one that shows a change, then after each further one. */
@@ -65,18 +65,14 @@ export async function lookAgain(
   return clock.interrupted() ? 'interrupted' : 'timedOut'
 }
 
-/** Looks with the connections of those before; what they have opened is closed at the end. The first SIGINT or SIGTERM ends them. */
-export class NodeLooks implements Disposable {
+/** Those of a command that goes on: the first SIGINT or SIGTERM ends them. */
+export class EndlessLooks extends NodeLooks {
   readonly #stop = new AbortController()
   readonly #signals = io().signals
   readonly #onSignal = (): void => this.#stop.abort()
-  readonly #choice: NodeChoice
-  readonly #log: (line: string) => void
-  #last: CollectedNode | undefined
 
   constructor(choice: NodeChoice, log: (line: string) => void) {
-    this.#choice = choice
-    this.#log = log
+    super(choice, log)
     this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
   }
 
@@ -87,14 +83,12 @@ export class NodeLooks implements Disposable {
   }
 
   /** @throws Interrupted, or what a look throws; a later one ApiUnreachable where it takes too long */
-  async look(limitMs?: number): Promise<CollectedNode> {
+  async lookWithin(limitMs?: number): Promise<CollectedNode> {
     const stop = this.#stop.signal
-    const before = this.#last
+    const before = this.last
     const late = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
-    const signal = late === undefined ? stop : AbortSignal.any([stop, late])
     try {
-      this.#last = await lookAtNode(this.#choice, { attributes: 'plan', log: this.#log, signal, before })
-      return this.#last
+      return await this.look({ signal: late === undefined ? stop : AbortSignal.any([stop, late]) })
     } catch (error) {
       if (stop.aborted) throw new Interrupted('interrupted before the first look at the node')
       if (late?.aborted && before !== undefined && limitMs !== undefined) throw lateError(before.client.server, limitMs)
@@ -102,8 +96,8 @@ export class NodeLooks implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
-    leaveNode(this.#last)
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]()
     this.#signals.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal)
   }
 }

@@ -9,7 +9,7 @@ import type { Screen } from '../views/screen.ts'
 import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
 import { judged } from './judged-node.ts'
-import { type Clock, lookAgain, NodeLooks } from './look-again.ts'
+import { type Clock, EndlessLooks, lookAgain } from './look-again.ts'
 import type { NodeChoice } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
@@ -34,11 +34,11 @@ export async function watchNode(
   const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)
   const isTerminal = io.stdout.isTTY === true
-  using looks = new NodeLooks(choice, command.detail)
+  using looks = new EndlessLooks(choice, command.detail)
   const isOver = await watch({
     ...looks.clock,
     look: async () => {
-      const { plan, text } = shown((await judged(await looks.look(), options)).decided, screen)
+      const { plan, text } = shown((await judged(await looks.lookWithin(), options)).decided, screen)
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     },
     write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
