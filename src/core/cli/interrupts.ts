@@ -10,6 +10,10 @@ import { standardOutput } from './output.ts'
 export class Interrupts implements Disposable {
   readonly #stop = new AbortController()
   readonly #abandon = new AbortController()
+  /** Aborted: start nothing more. */
+  readonly stop = this.#stop.signal
+  /** Aborted: leave, naming what is unfinished. */
+  readonly abandon = this.#abandon.signal
   readonly #say: (message: string) => void
   readonly #signals = io().signals
   readonly #output = standardOutput()
@@ -20,16 +24,6 @@ export class Interrupts implements Disposable {
   constructor(say: (message: string) => void) {
     this.#say = say
     this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal).on('SIGHUP', this.#ignore)
-  }
-
-  /** Aborted: start nothing more. */
-  get stop(): AbortSignal {
-    return this.#stop.signal
-  }
-
-  /** Aborted: leave, naming what is unfinished. */
-  get abandon(): AbortSignal {
-    return this.#abandon.signal
   }
 
   /** Waits for what comes before the first operation: an interruption there leaves with nothing changed. */
@@ -46,7 +40,7 @@ export class Interrupts implements Disposable {
   }
 
   #next(): void {
-    if (!this.#stop.signal.aborted) {
+    if (!this.stop.aborted) {
       this.#say(
         'Interrupted: no further operation is started; waiting for those in progress. Interrupt again to leave at once.',
       )

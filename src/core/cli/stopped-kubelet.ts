@@ -128,7 +128,7 @@ export class StoppedKubelet implements KubeletStop {
   #stoppedAt = ''
   #isDown = false
   #end: Promise<void> | undefined
-  #downtime: KubeletDowntime | undefined
+  downtime: KubeletDowntime | undefined
 
   constructor(node: CollectedNode, choice: StopChoice) {
     this.#node = node
@@ -136,13 +136,11 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   readonly limit: TimeLimit = {
-    leftMs: () => this.#leftMs(),
+    leftMs: () =>
+      this.#timer === undefined
+        ? Number.POSITIVE_INFINITY
+        : this.#timer.firesAt - this.choice.limits.startMs - performance.now(),
     over: this.#over.signal,
-  }
-
-  #leftMs(): number {
-    if (this.#timer === undefined) return Number.POSITIVE_INFINITY
-    return this.#timer.firesAt - this.choice.limits.startMs - performance.now()
   }
 
   async begin(journal: Journal, looks: StoppedLooks, onEvent: Say): Promise<Plan> {
@@ -156,14 +154,14 @@ export class StoppedKubelet implements KubeletStop {
         hint: 'volctl only stops a kubelet that runs. Plan again.',
       })
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
-    if (this.#leftMs() <= 0)
+    if (this.limit.leftMs() <= 0)
       throw new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
     this.#stopping = performance.now()
     this.#stoppedAt = new Date().toISOString()
-    const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.#leftMs()))
+    const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.limit.leftMs()))
     this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
     await stopUnit(unit)
@@ -176,7 +174,7 @@ export class StoppedKubelet implements KubeletStop {
   async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Plan> {
     const { stop: signal } = this.choice.interrupts
     const again = async () => ({ plan: await look() })
-    const until = Date.now() + this.#leftMs()
+    const until = Date.now() + this.limit.leftMs()
     const waiter = { again, kubeletIsBack, signal, terminal: watchedTerminal(), until, begins: () => undefined }
     try {
       return (await afterSettling(await again(), waiter)).plan
@@ -189,10 +187,6 @@ export class StoppedKubelet implements KubeletStop {
   end(journal: Journal, onEvent: Say): Promise<void> {
     this.#end ??= this.#started(journal, onEvent)
     return this.#end
-  }
-
-  get downtime(): KubeletDowntime | undefined {
-    return this.#downtime
   }
 
   async #started(journal: Journal, onEvent: Say): Promise<void> {
@@ -228,7 +222,7 @@ export class StoppedKubelet implements KubeletStop {
     }
     onEvent(note(startText(down)))
     const ready = down.runs && !byOthers && !interrupts.abandon.aborted ? await this.#untilReady(startedAt) : undefined
-    this.#downtime = { ...down, ...omitUndefined({ ready }) }
+    this.downtime = { ...down, ...omitUndefined({ ready }) }
   }
 
   async #disarm(): Promise<void> {
