@@ -49,7 +49,6 @@ export default class Wait extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     const { pods, namespaces, volumes } = options
     using looks = new EndlessLooks(nodeChoice(flags), this.detail)
-    const { clock } = looks
     const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
     let since = 0
     let left: readonly string[] = []
@@ -64,7 +63,7 @@ export default class Wait extends VolctlCommand {
         const why = missing(whole, target, condition)
         return why === undefined ? [] : `${target.name} is not ${word} (${why})`
       })
-      if (limitMs === undefined) since = clock.now()
+      if (limitMs === undefined) since = performance.now()
       if (left.length === 0) return 'over'
       if (limitMs === undefined && timeoutMs > 0) {
         if (condition === 'detached') requireSight(node, targets)
@@ -75,8 +74,8 @@ export default class Wait extends VolctlCommand {
     const onFailure = (message: string): void => {
       failed = `; the last look failed: ${message}`
     }
-    const outcome = await lookAgain({ timeoutMs, look, failed: onFailure }, clock)
-    const waited = formatDuration(Math.round(clock.now() - since))
+    const outcome = await lookAgain({ timeoutMs, look, failed: onFailure, signal: looks.stop })
+    const waited = formatDuration(Math.round(performance.now() - since))
     const { node, targets = [] } = seen
     if (node !== undefined) await this.#answer(node, targets, word, outcome === 'over', flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { afterSettling, type Waiter } from '../../src/core/cli/after-settling.ts'
 import type { Plan, Waiting } from '../../src/core/plan/plan.ts'
+import { timePasses } from '../helpers/time-passes.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T10:00:00Z') }))
 afterEach(() => vi.useRealTimers())
@@ -32,12 +33,7 @@ async function waited(
     terminal: { columns: 80, write: (text) => drawn.push(text.replaceAll('\r\u001b[0J', '')) },
     ...more,
   })
-  let over = false
-  void ending.finally(() => {
-    over = true
-  })
-  await vi.advanceTimersByTimeAsync(0)
-  while (!over) await vi.advanceTimersByTimeAsync(100)
+  await timePasses(ending)
   return { looks: looked, ms: Date.now() - began, said, drawn }
 }
 

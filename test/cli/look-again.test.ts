@@ -1,7 +1,11 @@
 /** How often is looked, and when it ends; by a clock of the test's own. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { lookAgain } from '../../src/core/cli/look-again.ts'
+import { timePasses } from '../helpers/time-passes.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
 
 const DEFAULT_TIMEOUT_MS = 123_000
 
@@ -9,41 +13,35 @@ const DEFAULT_TIMEOUT_MS = 123_000
 const FRACTION_MS = 0.03
 
 class Clock {
-  ms = 0
   /** When it was looked, in milliseconds. */
   readonly looks: number[] = []
   readonly limits: number[] = []
-  interruptAt = Number.POSITIVE_INFINITY
+  interruptAt: number | undefined
   lookMs = 0
   fails: () => void = () => undefined
 
-  ports = {
-    now: () => this.ms,
-    pause: async (ms: number) => {
-      expect(ms).toSatisfy(Number.isInteger)
-      this.ms = Math.min(this.ms + ms, Math.max(this.ms, this.interruptAt))
-    },
-    interrupted: () => this.ms >= this.interruptAt,
-  }
-
   async wait(isReached: (ms: number) => boolean, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
+    const stop = new AbortController()
+    if (this.interruptAt !== undefined) setTimeout(() => stop.abort(), this.interruptAt)
+    const began = performance.now()
+    const passed = (): number => performance.now() - began
     let problem: string | undefined
     const look = async (limitMs?: number) => {
       if (limitMs === undefined) return 'same'
       // Takes whole milliseconds only.
       AbortSignal.timeout(limitMs)
       this.limits.push(limitMs)
-      this.looks.push(Math.round(this.ms))
-      this.ms += this.lookMs + FRACTION_MS
+      this.looks.push(Math.round(passed()))
+      vi.advanceTimersByTime(this.lookMs + FRACTION_MS)
       this.fails()
       problem = undefined
-      return isReached(this.ms) ? 'over' : 'same'
+      return isReached(passed()) ? 'over' : 'same'
     }
     const failed = (message: string): void => {
       problem = message
     }
-    const outcome = await lookAgain({ timeoutMs, look, failed }, this.ports)
-    return { outcome, waitedMs: Math.round(this.ms), problem }
+    const outcome = await timePasses(lookAgain({ timeoutMs, look, failed, signal: stop.signal }))
+    return { outcome, waitedMs: Math.round(passed()), problem }
   }
 }
 
@@ -98,7 +96,7 @@ describe('a look that fails', () => {
 
   it('is no end: the next one counts', async () => {
     const clock = new Clock()
-    clock.fails = () => (clock.ms < 3000 ? away() : undefined)
+    clock.fails = () => (clock.looks.length === 1 ? away() : undefined)
     const waited = await clock.wait((ms) => ms > 5000)
     expect(waited).toMatchObject({ outcome: 'over' })
     expect(waited.problem).toBeUndefined()

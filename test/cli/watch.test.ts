@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
 import { type Shown, type WatchPorts, watch } from '../../src/core/cli/watch-node.ts'
+import { timePasses } from '../helpers/time-passes.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
 
 const shown = (text: string, isOver = false): Shown => ({
   text: `${text}\n`,
@@ -12,25 +16,21 @@ interface Watched {
   readonly over: boolean | string
   readonly written: string
   readonly drawn: string
-  readonly pauses: readonly number[]
   /** Most that were at work at once. */
   readonly most: number
 }
 
 /** One look after the other, each a thing to show or to throw; after the last one somebody presses Ctrl-C. */
-async function watched(
-  looks: readonly (Shown | Error)[],
-  { terminal = false, tookMs = 100, rows = 24 } = {},
-): Promise<Watched> {
-  let [now, count, busy, most, written, drawn] = [0, 0, 0, 0, '', '']
-  const pauses: number[] = []
+async function watched(looks: readonly (Shown | Error)[], { terminal = false, rows = 24 } = {}): Promise<Watched> {
+  let [count, busy, most, written, drawn] = [0, 0, 0, '', '']
+  const stop = new AbortController()
   const ports: WatchPorts = {
     look: async () => {
       most = Math.max(most, ++busy)
       await Promise.resolve()
-      now += tookMs
       busy--
       const next = looks[count++] as Shown | Error
+      if (count === looks.length) stop.abort()
       if (next instanceof Error) throw next
       return next
     },
@@ -38,15 +38,10 @@ async function watched(
       written += text
     },
     terminal: terminal ? { columns: 80, rows, write: (text) => (drawn += text) } : undefined,
-    interrupted: () => count >= looks.length,
-    pause: async (ms) => {
-      pauses.push(ms)
-      now += ms
-    },
-    now: () => now,
+    signal: stop.signal,
   }
-  const over = await watch(ports).catch((error: Error) => error.message)
-  return { over, written, drawn, pauses, most }
+  const over = await timePasses(watch(ports).catch((error: Error) => error.message))
+  return { over, written, drawn, most }
 }
 
 it('ends when nothing is left', async () => {

@@ -17,14 +17,6 @@ const REST_PER_LOOK = 4
 const LOOK_LIMIT_MS = 10_000
 const LEAST_LIMIT_MS = 1000
 
-export interface Clock {
-  /** Milliseconds of a clock that nobody sets. */
-  now(): number
-  /** Ends early when `interrupted` becomes true. @param ms whole, as timers take them */
-  pause(ms: number): Promise<void>
-  interrupted(): boolean
-}
-
 interface Looking {
   /** From the end of the first look on; absent: for ever. */
   readonly timeoutMs?: number
@@ -32,42 +24,48 @@ interface Looking {
   look(limitMs?: number): Promise<'over' | 'changed' | 'same'>
   /** A later look that fails is not the end. */
   failed(message: string): void
+  /** Aborted: it is interrupted. */
+  readonly signal: AbortSignal
 }
 
 /** @throws what the first look throws; SafetyRefusal of a later one: then this is another node, or another cluster */
-export async function lookAgain(
-  { timeoutMs = Number.POSITIVE_INFINITY, look, failed }: Looking,
-  clock: Clock,
-): Promise<'over' | 'timedOut' | 'interrupted'> {
-  const start = clock.now()
+export async function lookAgain({
+  timeoutMs = Number.POSITIVE_INFINITY,
+  look,
+  failed,
+  signal,
+}: Looking): Promise<'over' | 'timedOut' | 'interrupted'> {
+  const start = performance.now()
   if ((await look()) === 'over') return 'over'
-  const began = clock.now()
-  const left = (): number => timeoutMs - (clock.now() - began)
+  const began = performance.now()
+  const left = (): number => timeoutMs - (performance.now() - began)
   const most = Math.max(LOOK_LIMIT_MS, 2 * (began - start))
   let tookMs = began - start
   for (let quiet = 0; left() > 0; quiet++) {
     const rest = Math.max(PAUSES_MS[quiet] ?? LONGEST_PAUSE_MS, tookMs * REST_PER_LOOK)
-    await clock.pause(Math.ceil(Math.max(1, Math.min(rest, left()))))
-    if (clock.interrupted()) return 'interrupted'
-    const before = clock.now()
+    await pause(Math.max(1, Math.min(rest, left())), signal)
+    if (signal.aborted) return 'interrupted'
+    const before = performance.now()
     try {
       // Beyond the time of the whole wait no look goes on.
       const seen = await look(Math.ceil(Math.max(LEAST_LIMIT_MS, Math.min(most, left()))))
       if (seen === 'over') return 'over'
       if (seen === 'changed') quiet = -1
     } catch (error) {
-      if (clock.interrupted()) return 'interrupted'
+      if (signal.aborted) return 'interrupted'
       if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
       failed(error.message)
     }
-    tookMs = clock.now() - before
+    tookMs = performance.now() - before
   }
-  return clock.interrupted() ? 'interrupted' : 'timedOut'
+  return signal.aborted ? 'interrupted' : 'timedOut'
 }
 
 /** Those of a command that goes on: the first SIGINT or SIGTERM ends them. */
 export class EndlessLooks extends NodeLooks {
   readonly #stop = new AbortController()
+  /** Aborted: somebody has interrupted it. */
+  readonly stop = this.#stop.signal
   readonly #signals = io().signals
   readonly #onSignal = (): void => this.#stop.abort()
 
@@ -76,16 +74,9 @@ export class EndlessLooks extends NodeLooks {
     this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
   }
 
-  readonly clock: Clock = {
-    now: () => performance.now(),
-    pause: (ms) => pause(ms, this.#stop.signal),
-    interrupted: () => this.#stop.signal.aborted,
-  }
-
   /** @throws Interrupted, or what a look throws; a later one ApiUnreachable where it takes too long */
   async lookWithin(limitMs?: number): Promise<CollectedNode> {
-    const stop = this.#stop.signal
-    const before = this.last
+    const { stop, last: before } = this
     const late = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
     try {
       return await this.look({ signal: late === undefined ? stop : AbortSignal.any([stop, late]) })

@@ -9,7 +9,7 @@ import type { Screen } from '../views/screen.ts'
 import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
 import { judged } from './judged-node.ts'
-import { type Clock, EndlessLooks, lookAgain } from './look-again.ts'
+import { EndlessLooks, lookAgain } from './look-again.ts'
 import type { NodeChoice } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
@@ -36,7 +36,7 @@ export async function watchNode(
   const isTerminal = io.stdout.isTTY === true
   using looks = new EndlessLooks(choice, command.detail)
   const isOver = await watch({
-    ...looks.clock,
+    signal: looks.stop,
     look: async () => {
       const { plan, text } = shown((await judged(await looks.lookWithin(), options)).decided, screen)
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
@@ -58,7 +58,8 @@ export interface Shown {
   readonly isOver: boolean
 }
 
-export interface WatchPorts extends Clock {
+export interface WatchPorts {
+  readonly signal: AbortSignal
   /** A whole look; the one before has ended. */
   look(): Promise<Shown>
   write(text: string): unknown
@@ -72,30 +73,28 @@ export interface WatchPorts extends Clock {
  * @returns whether nothing is left
  * @throws what the first look throws; SafetyRefusal of a later one: then this is another node, or another cluster
  */
-export async function watch({ look, write, terminal, ...clock }: WatchPorts): Promise<boolean> {
+export async function watch({ look, write, terminal, signal }: WatchPorts): Promise<boolean> {
   using screen = new Redrawn(terminal)
   const say = (lines: readonly string[]): void => {
     if (terminal === undefined) for (const line of lines) write(`${line}\n`)
   }
   const seen: { last?: Shown } = {}
-  const outcome = await lookAgain(
-    {
-      look: async () => {
-        const last = await look()
-        const changes = changedLines(seen.last?.lines ?? new Map(), last.lines)
-        seen.last = last
-        say(changes)
-        screen.draw(last.text)
-        return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
-      },
-      failed: (message) => {
-        const trouble = `The last look failed: ${message}`
-        say([trouble])
-        screen.draw(`${seen.last?.text}${trouble}\n`)
-      },
+  const outcome = await lookAgain({
+    signal,
+    look: async () => {
+      const last = await look()
+      const changes = changedLines(seen.last?.lines ?? new Map(), last.lines)
+      seen.last = last
+      say(changes)
+      screen.draw(last.text)
+      return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
     },
-    clock,
-  )
+    failed: (message) => {
+      const trouble = `The last look failed: ${message}`
+      say([trouble])
+      screen.draw(`${seen.last?.text}${trouble}\n`)
+    },
+  })
   if (terminal !== undefined) screen.leave(() => write(seen.last?.text ?? ''))
   return outcome === 'over'
 }
