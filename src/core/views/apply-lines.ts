@@ -26,7 +26,7 @@ import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { numbersOf, podText } from './format.ts'
+import { numbersOf } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { type Width, wrapped } from './wrap.ts'
 
@@ -69,7 +69,7 @@ export function numberedInCluster({ operations }: Pick<ClusterPlan, 'operations'
 
 /** Kind, pod and volume of an operation, as the journal names it. */
 export function subject({ kind, pod, volume }: Pick<ApplyEvent, 'kind' | 'pod' | 'volume'>): string {
-  return partsText(kind, podText(pod), volume)
+  return partsText(kind, pod && podName(pod), volume)
 }
 
 /** The same by the plan's number and names: so the lines and the progress name it. */
@@ -82,11 +82,11 @@ export function numbered(plan: Pick<Plan, 'operations'> & Partial<Plan>): (event
     const operation = operations[number - 1]
     const shown = operation?.volume === undefined ? volume : shownVolume(operation)
     const first = `${number || '-'}`.padEnd(`${operations.length}`.length)
-    return `${first}  ${partsText(kind, pod === undefined ? '-' : podText(pod), shown)}`
+    return `${first}  ${partsText(kind, pod && podText(pod), shown)}`
   }
 }
 
-function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undefined): string {
+function partsText(kind: ApplyEvent['kind'], pod = '-', volume?: string): string {
   return terminalSafe(present((kind ?? '').padEnd(KIND_WIDTH), pod, volume).join('  '))
 }
 

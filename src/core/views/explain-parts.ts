@@ -7,7 +7,8 @@ import { LINKS, ROLES } from '../explain/kinds.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { type PodText, podTexts } from '../plan/plan-names.ts'
-import { podText, volumeText } from './format.ts'
+import { podName } from '../plan/pod-name.ts'
+import { volumeText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
@@ -92,7 +93,7 @@ function placeText(place: Place, namesPod: boolean, { paint, width }: Screen): s
   const about = texts.length === 1 ? `${state}: ${texts.join()}` : state
   return [
     wrapped(`  ${ROLES[role].padEnd(ROLE_WIDTH)}`, path, undefined),
-    wrapped(indent, present(about, namesPod && pod && `pod ${podText(pod)}`).join('; '), width, paint.dim),
+    wrapped(indent, present(about, namesPod && pod && `pod ${podName(pod)}`).join('; '), width, paint.dim),
     ...(texts.length > 1 ? texts : []).map((text, index) => wrapped(`${indent}${index + 1}. `, text, width, paint.dim)),
     loops && wrapped(indent, `held by ${loops.join(', ')}`, width, paint.warn),
     dead && wrapped(indent, `DEAD: ${dead}`, width, paint.bad),

@@ -1,11 +1,5 @@
-import type { PodRef, VolumeRef } from '../plan/plan.ts'
+import type { VolumeRef } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
-import { podName } from '../plan/pod-name.ts'
-
-/** A pod that has a column or a line to itself. */
-export function podText(pod: PodRef | undefined): string {
-  return pod === undefined ? '-' : podName(pod)
-}
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {

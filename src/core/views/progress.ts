@@ -19,23 +19,16 @@ export class Progress implements Disposable {
   readonly #terminal: Terminal
   readonly #screen: Redrawn
   readonly #nameOf: (event: ApplyEvent) => string
-  readonly #now: () => number
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
   #total: number
   #ended = 0
 
-  constructor(
-    terminal: Terminal,
-    nameOf: (event: ApplyEvent) => string,
-    total: number,
-    now: () => number = () => performance.now(),
-  ) {
+  constructor(terminal: Terminal, nameOf: (event: ApplyEvent) => string, total: number) {
     this.#terminal = terminal
     this.#screen = new Redrawn(terminal)
     this.#nameOf = nameOf
     this.#total = total
-    this.#now = now
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
     this.#timer.unref()
   }
@@ -43,7 +36,7 @@ export class Progress implements Disposable {
   follow(event: ApplyEvent): void {
     const { id } = event
     if (id === undefined) return
-    if (event.type === 'start') this.#running.set(id, { event, since: this.#now(), step: '' })
+    if (event.type === 'start') this.#running.set(id, { event, since: performance.now(), step: '' })
     const running = this.#running.get(id)
     if (event.type === 'step' && running !== undefined) running.step = event.step?.op ?? ''
     if (isEnd(event)) {
@@ -75,7 +68,7 @@ export class Progress implements Disposable {
       .values()
       .take(most)
       .map(({ event, since, step }) => {
-        const time = formatDuration(this.#now() - since).padStart(6)
+        const time = formatDuration(performance.now() - since).padStart(6)
         return `  ${time}  ${this.#nameOf(event)}  ${step}`.trimEnd()
       })
     const hidden = this.#running.size - most

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
@@ -213,17 +213,17 @@ class FakeTerminal implements Terminal {
 }
 
 describe('progress on a terminal', () => {
+  beforeEach(() => vi.useFakeTimers())
+  afterEach(() => vi.useRealTimers())
+
   it('a line for each running operation, with its time and step; ended ones scroll away above', () => {
-    vi.useFakeTimers()
     const terminal = new FakeTerminal()
-    let now = 0
     {
-      using progress = new Progress(terminal, nameOf, 3, () => now)
+      using progress = new Progress(terminal, nameOf, 3)
       progress.follow(event({ type: 'start' }))
       progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
       progress.follow(event({ type: 'step', id: 'op-2', step: { op: 'NodeUnpublishVolume', target: '/x' } }))
-      now = 12_000
-      vi.advanceTimersByTime(200)
+      vi.advanceTimersByTime(12_000)
       expect(terminal.lines).toEqual([
         '     12s  2  UnmountVolume       shop/web-0  data',
         '     12s  -  UnmountVolume       shop/web-0  pv-b  NodeUnpu',
@@ -240,12 +240,11 @@ describe('progress on a terminal', () => {
       ])
     }
     expect(terminal.lines).toEqual(['done pv-a', ''])
-    vi.useRealTimers()
   })
 
   it('never more lines than the screen has', () => {
     const terminal = new FakeTerminal()
-    using progress = new Progress(terminal, nameOf, 50, () => 0)
+    using progress = new Progress(terminal, nameOf, 50)
     for (let i = 0; i < 50; i++) progress.follow(event({ type: 'start', id: `op-${i}` }))
     progress.above(() => undefined)
     expect(terminal.lines).toHaveLength(5)

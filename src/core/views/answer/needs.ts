@@ -167,16 +167,16 @@ function podsOf(work: AnyOperation | AnyWaiting): readonly PodRef[] {
 /** `44 operations: 34 ready, 9 wait for loop.pg.test, 1 needs --orphans`. */
 export function countsText(plan: AnyPlan): string {
   const { scope, operations, refused, waiting, complete, summary } = plan
-  const severities = new Set(severitiesOf(plan))
+  const has = (severity: Severity): boolean => plan.problems.some((each) => each.severity === severity)
   const filtered = summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []
   const total = count(operations.length, 'operation')
   if (refused !== undefined) return `Refused: nothing is done${operations.length === 0 ? '' : `; ${total} blocked`}`
   if (operations.length > 0) return [`${total}: ${partsOf(plan).join(', ')}`, ...filtered].join('; ')
-  if (severities.has('error')) return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
+  if (has('error')) return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
   if (waiting.length > 0) return `${[`Nothing to do yet: ${waiting.length} waiting`, ...filtered].join('; ')}.`
   if (filtered.length > 0) return `Nothing to do under these flags: ${filtered.join('')}.`
   if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
-  return severities.has('warning')
+  return has('warning')
     ? 'No operation is needed: see above.'
     : `Nothing to do: every volume ${scope === 'cluster' ? 'in this cluster' : 'on this node'} is as it should be.`
 }
@@ -206,9 +206,6 @@ function whyNot(operation: AnyOperation, causes: ReadonlyMap<string, Cause>): re
 
 /** Is there an error or a wait, though maybe no operation is left? */
 export function isOpen(plan: AnyPlan): boolean {
-  return plan.refused !== undefined || plan.waiting.length > 0 || severitiesOf(plan).includes('error')
-}
-
-function severitiesOf({ problems }: AnyPlan): Severity[] {
-  return problems.map(({ severity }) => severity)
+  const { refused, waiting, problems } = plan
+  return refused !== undefined || waiting.length > 0 || problems.some(({ severity }) => severity === 'error')
 }
