@@ -1,14 +1,19 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
+import { VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
-import type { CollectedNode } from '../node/collect-node.ts'
+import { plainPath } from '../linux/paths.ts'
+import type { StandingObstacle } from '../linux/standing.ts'
+import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import type { Witness } from '../rules/machine-facts.ts'
+import { NodeLooks } from './live-node.ts'
+import type { NodeChoice } from './options.ts'
 
 /**
  * The pass over it, made once more only where something is in use. Where the plan takes nothing away, nothing is read, and this costs
@@ -70,4 +75,48 @@ function withInUse(node: CollectedNode, inUse: readonly InUse[]): CollectedNode 
     inUse: { value: inUse, enumerable: true },
   })
   return { ...node, snapshot }
+}
+
+// The same for a command that looks once, at this node or into a snapshot.
+
+export interface LoadedNode extends NodeState {
+  /** The pass over it, by the options that were given. */
+  readonly decided: Decided
+  /** What volctl cannot see or do from where it stands; of a snapshot nothing is asked. */
+  readonly standing: readonly StandingObstacle[]
+}
+
+/** One look at the node: this one, with who uses what the plan takes away, or the one in a snapshot. Nothing stays open. */
+export async function loadNode(
+  choice: NodeChoice,
+  snapshot: string | undefined,
+  log: (line: string) => void,
+  options: PlanOptions,
+  attributes?: CollectOptions['attributes'],
+): Promise<LoadedNode> {
+  if (snapshot !== undefined) {
+    const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
+    const state = withChoice(await readSnapshot(snapshot), choice)
+    log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
+    return { ...state, decided: planWithDecisions(state, options), standing: [] }
+  }
+  using looks = new NodeLooks(choice, log, attributes)
+  const { node, decided } = await judged(await looks.look(), options)
+  return { ...node, decided, standing: node.node.standing }
+}
+
+/** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */
+export function withChoice(state: NodeState, { nodeName, rootDir }: NodeChoice): NodeState {
+  const { snapshot } = state
+  if (nodeName !== undefined && nodeName !== snapshot.nodeName)
+    throw notInSnapshot('--node', nodeName, snapshot.nodeName)
+  if (rootDir !== undefined && plainPath(rootDir) !== plainPath(snapshot.rootDir))
+    throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
+  return state
+}
+
+function notInSnapshot(flag: string, given: string, held: string): VolctlError {
+  return new VolctlError('Usage', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
+    hint: `Omit ${flag}, or give the matching snapshot.`,
+  })
 }

@@ -16,7 +16,7 @@ import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
 import { refusalOf } from './carry-out.ts'
-import type { LoadedNode } from './load-node.ts'
+import type { LoadedNode } from './judged-node.ts'
 
 /** The node that is asked. */
 export interface AskedNode {

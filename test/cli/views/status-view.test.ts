@@ -1,6 +1,6 @@
 /** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
 import { expect, it } from 'vitest'
-import { statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
+import { type StatusAndPlan, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
@@ -8,7 +8,6 @@ import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
-import { nodeStatus } from '../../helpers/explaining.ts'
 import { claimOf, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice } from '../../helpers/screens.ts'
@@ -16,11 +15,12 @@ import { SCREENS, saidTwice } from '../../helpers/screens.ts'
 /** Of these the screens are compared with what they were. */
 const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'stuck/before.json'])
 
-const load = (path: string): Promise<NodeState> => recorded(path)
+function toldOf(state: NodeState, options: Partial<PlanOptions> = {}): StatusAndPlan {
+  return statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
+}
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {
-  const told = statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
-  return renderStatus(told, screen, { all })
+  return renderStatus(toldOf(state, options), screen, { all })
 }
 
 /** Paths and names that a shell has to take whole are never broken: a line that consists of one is as long as it is. */
@@ -31,8 +31,8 @@ function tooWide(text: string, width = Number.POSITIVE_INFINITY): string[] {
 }
 
 it.each(captureFiles())('%s: the last lines count, and say what to type', async (path) => {
-  const state = await load(path)
-  const { plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions())
+  const state = await recorded(path)
+  const { plan } = toldOf(state)
   const drawn = Object.entries(SCREENS).map(([name, screen]) => {
     const text = drawnOf(state, screen)
     expect(tooWide(text, screen.width)).toEqual([])
@@ -47,10 +47,10 @@ it.each(captureFiles())('%s: the last lines count, and say what to type', async 
 })
 
 it('-o wide shows everything: each row with its pod, what else is wrong, and why', async () => {
-  const state = await load('recreate/before.json')
+  const state = await recorded('recreate/before.json')
   const text = drawnOf(state, { ...PLAIN_SCREEN, wide: true })
   expect(text.split('\n').filter((line) => line.startsWith('pg/') || line.startsWith('on the node'))).toHaveLength(
-    nodeStatus(state, planOptions()).rows.length,
+    toldOf(state).status.rows.length,
   )
   expect(text).toMatch(
     /^POD +VOLUME +SPEC NAME +PLUGIN +WANTED +ATTACHED +IN USE +STAGED +MOUNTED +VERDICT +CODE +WHY$/m,
@@ -59,11 +59,11 @@ it('-o wide shows everything: each row with its pod, what else is wrong, and why
 })
 
 it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (width) => {
-  const state = await load('recreate/before.json')
+  const state = await recorded('recreate/before.json')
   const text = drawnOf(state, { ...PLAIN_SCREEN, wide: true, width, rows: 40 })
   expect(tooWide(text, width)).toEqual([])
   const words = text.replaceAll(/\s+/g, ' ')
-  for (const { volume, verdict } of nodeStatus(state, planOptions()).rows) {
+  for (const { volume, verdict } of toldOf(state).status.rows) {
     expect(words).toContain(verdict.message)
     expect(words).toContain(volume.driver ?? volume.plugin.replace('kubernetes.io/', ''))
     for (const code of verdict.also) expect(words).toContain(code)
@@ -71,11 +71,11 @@ it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (
 })
 
 it('in a pipe a page of 40 lines, and with -v every row', async () => {
-  const state = await load('reboot/before.json')
+  const state = await recorded('reboot/before.json')
   const folded = drawnOf(state, SCREENS['a pipe'])
   expect(screenLines(folded, undefined)).toBeLessThanOrEqual(40)
   expect(folded).toMatch(/^and \d+ more \(-v shows them\)$/m)
-  const { status } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions())
+  const { status } = toldOf(state)
   const rows = drawnOf(state, SCREENS['a pipe'], {}, true)
     .split('\n')
     .filter((line) => /^(?:pg\/|on the node)/.test(line))
@@ -84,8 +84,8 @@ it('in a pipe a page of 40 lines, and with -v every row', async () => {
 
 it('volumes that only the status of the Node still lists: what has to change first, of one and of three', async () => {
   const names = ['a', 'b', 'c'].map((name) => `kubernetes.io/csi/loop.pg.test^vol-${name}`)
-  const { snapshot, ...rest } = await load('forcedel-killed/after.json')
-  const { kubelet } = (await load('forcedel-killed/before.json')).snapshot
+  const { snapshot, ...rest } = await recorded('forcedel-killed/after.json')
+  const { kubelet } = (await recorded('forcedel-killed/before.json')).snapshot
   const { api } = snapshot
   if (api?.node == null) throw new Error('no node')
   for (const listed of [names.slice(0, 1), names]) {
@@ -103,8 +103,8 @@ it('volumes that only the status of the Node still lists: what has to change fir
 })
 
 it('what was asked for by name has the answer of that alone', async () => {
-  const state = await load('recreate/before.json')
-  const { status, plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions({ pods: ['pg/sc-n4'] }))
+  const state = await recorded('recreate/before.json')
+  const { status, plan } = toldOf(state, { pods: ['pg/sc-n4'] })
   expect(plan.operations.map(({ id }) => id).toSorted()).toEqual(
     status.rows.flatMap(({ operations }) => operations).toSorted(),
   )
@@ -116,13 +116,12 @@ it('what was asked for by name has the answer of that alone', async () => {
 
 it('a good volume that is in use and not reported is shown, and why', () => {
   const rows = (reported: boolean) =>
-    nodeStatus(
+    toldOf(
       node()
         .livingPod(uid(7), 'web-0', [claimOf('pv-a')])
         .persistentVolume('pv-a')
         .build(),
-      planOptions(),
-    ).rows.map((row): typeof row => ({
+    ).status.rows.map((row): typeof row => ({
       ...row,
       verdict: { state: 'good', message: 'as it should be', also: [] },
       inUse: { computed: true, reported },
@@ -137,10 +136,7 @@ it.each([
   [{ attachment: { attached: true } }, 'not reported'],
   [{ needed: 'unknown', elsewhere: ['node-2'] }, 'unknown, on node-2'],
 ])('attached, as %j: %s', async (attach, cell) => {
-  const { status, plan } = statusAndPlan(
-    planWithDecisions(await load('recreate/before.json'), planOptions()),
-    planOptions(),
-  )
+  const { status, plan } = toldOf(await recorded('recreate/before.json'))
   const row = {
     ...status.rows[0],
     attach: {
@@ -158,10 +154,7 @@ it.each([
   [1, 'and 1 volume that is good (-v shows it)'],
   [2, 'and 2 volumes that are good (-v shows them)'],
 ])('%i good beside one that is not are counted', async (good, line) => {
-  const { status, plan } = statusAndPlan(
-    planWithDecisions(await load('recreate/after.json'), planOptions()),
-    planOptions(),
-  )
+  const { status, plan } = toldOf(await recorded('recreate/after.json'))
   const [fine = [], bad = []] = [true, false].map((is) =>
     status.rows.filter(({ verdict }) => (verdict.state === 'good') === is),
   )
@@ -171,7 +164,7 @@ it.each([
 })
 
 it('columns give way in the order that the manual states', async () => {
-  const state = await load('recreate/before.json')
+  const state = await recorded('recreate/before.json')
   const heads = (width: number): string[] => {
     const text = drawnOf(state, { ...PLAIN_SCREEN, width })
     const line = text.split('\n').find((each) => /^(?:POD)? +VOLUME/.test(each)) ?? ''
