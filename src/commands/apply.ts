@@ -1,4 +1,3 @@
-import { Args } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
@@ -9,7 +8,7 @@ import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { mustAsk } from '../core/cli/confirm.ts'
-import { applyFlags, DEFAULTS } from '../core/cli/flags.ts'
+import { applyFlags, DEFAULTS, manyArguments } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
@@ -69,16 +68,12 @@ export default class Apply extends VolctlCommand {
     'old and the new value; the others are carried out.'
   static override usage = 'apply [NAME...|PLANFILE] [FLAGS]'
   static override args = {
-    'name-or-planfile': Args.string({
-      name: 'NAME-OR-PLANFILE',
-      multiple: true,
-      // Else oclif would take a line of standard input for it.
-      ignoreStdin: true,
-      description:
-        `${PLAN_NAMES} Or a plan saved by plan --out: carry out exactly this plan, with the options it was made with. ` +
+    'name-or-planfile': manyArguments(
+      'NAME-OR-PLANFILE',
+      `${PLAN_NAMES} Or a plan saved by plan --out: carry out exactly this plan, with the options it was made with. ` +
         'That is a file of this name, or what begins with /, ./ or ../ or ends in .json or .plan; "-" reads the plan ' +
         'from standard input.',
-    }),
+    ),
   }
   static override examples = examples({
     'Show the plan, ask, carry it out:': '$ apply',

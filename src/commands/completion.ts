@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
+import { argument } from '../core/cli/flags.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 
 export default class Completion extends VolctlCommand {
@@ -11,13 +11,7 @@ export default class Completion extends VolctlCommand {
     'after an upgrade it is printed again.'
   static override usage = 'completion bash|zsh|fish'
   static override args = {
-    shell: Args.string({
-      name: 'SHELL',
-      // Else oclif would take a line of standard input for it.
-      ignoreStdin: true,
-      options: SHELLS,
-      description: 'The shell that reads the script.',
-    }),
+    shell: argument('SHELL', 'The shell that reads the script.', SHELLS),
   }
   static override examples = examples({
     'In this bash, and with the same line in ~/.bashrc in every later one:': 'source <($ completion bash)',

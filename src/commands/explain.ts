@@ -1,9 +1,9 @@
-import { Args, type Interfaces } from '@oclif/core'
+import type { Interfaces } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
 import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
-import { explainFlags } from '../core/cli/flags.ts'
+import { argument, explainFlags } from '../core/cli/flags.ts'
 import { type LoadedNode, loadNode } from '../core/cli/judged-node.ts'
 import type { Answered, AskedNode } from '../core/cli/line-answers.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
@@ -55,21 +55,16 @@ export default class Explain extends VolctlCommand {
     'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
   static override usage = 'explain WHAT [NAME] [FLAGS]'
   static override args = {
-    what: Args.string({
-      name: 'WHAT',
-      // Else oclif would take a line of standard input for it.
-      ignoreStdin: true,
-      description:
-        'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
+    what: argument(
+      'WHAT',
+      'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
         'Or a line of a log or an event, in quotes, or - for one on standard input; a code, such as DriverUnavailable; a rule, such as S11.',
-    }),
-    name: Args.string({
-      name: 'NAME',
-      ignoreStdin: true,
-      description:
-        'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path).',
-    }),
+    ),
+    name: argument(
+      'NAME',
+      'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path).',
+    ),
   }
   static override examples = examples({
     'Why a pod hangs in Terminating:': '$ explain shop/web-0',

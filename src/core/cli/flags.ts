@@ -1,5 +1,5 @@
 /** The flags of all commands. What a command makes of those of a pass: options.ts. */
-import { Flags, type Interfaces } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
 import type { WaitCondition } from '../explain/status/wait-rows.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 
@@ -15,6 +15,13 @@ const text = (helpValue: string, summary: string, more: More = {}) => Flags.stri
 const texts = (helpValue: string, summary: string, more: More = {}) =>
   Flags.string({ multiple: true, multipleNonGreedy: true, helpValue, summary, ...more })
 const isOn = (summary: string, more: More = {}) => Flags.boolean({ summary, ...more })
+
+/** What stands behind a command without a flag. Else oclif would take a line of standard input for it. */
+export const argument = (name: string, description: string, options?: readonly string[]) =>
+  Args.string({ name, description, ignoreStdin: true, ...(options && { options }) })
+/** The same, of several. */
+export const manyArguments = (name: string, description: string) =>
+  Args.string({ name, description, ignoreStdin: true, multiple: true })
 
 /** The contract's forms of an answer; `apply` adds ndjson, `check` prometheus. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const

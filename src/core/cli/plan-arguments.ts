@@ -1,11 +1,11 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
-import { Args } from '@oclif/core'
 import { isMissing, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
+import { manyArguments } from './flags.ts'
 
 /** Of the flags of both. */
 interface Narrowed {
@@ -25,13 +25,7 @@ export const PLAN_NAMES = `Only these pods or volumes: NAMESPACE/NAME, pod/NAME 
 
 /** Of the commands that answer for all of the node, or for what is named. */
 export const namesArgument = {
-  names: Args.string({
-    name: 'NAME',
-    multiple: true,
-    // Else oclif would take a line of standard input for it.
-    ignoreStdin: true,
-    description: PLAN_NAMES,
-  }),
+  names: manyArguments('NAME', PLAN_NAMES),
 }
 
 /**
