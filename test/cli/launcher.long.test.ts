@@ -130,43 +130,42 @@ function said({ exitCode, stdout, stderr }: Told): { env: Record<string, string>
 }
 
 const unless = (reason: string | undefined): string => (reason === undefined ? '' : ` (${reason})`)
+const itUnless = (reason: string | undefined, title: string, test: () => Promise<void>): void =>
+  it.skipIf(reason !== undefined)(`${title}${unless(reason)}`, test)
 
 describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
   const path = program === undefined ? undefined : pathOf(program)
   const reason = program !== path && path === undefined ? `${program} is not here` : undefined
   const started = (bin: string): string[] => (path === undefined ? [bin] : [path, ...flags, bin])
 
-  it.skipIf(reason !== undefined)(
-    `the environment is what is on the list, with its values whole${unless(reason)}`,
-    async () => {
-      const values = {
-        HOME: '/a b/*',
-        KUBECONFIG: `it's "here":$(exit 3)\`exit 3\`\\n\\`,
-        NO_PROXY: '*,[a-z]?, ~',
-        https_proxy: '  two  lines\nTERM=evil\n',
-        COLORTERM: '\u0001\u0081\u0088ü',
-        NO_COLOR: '',
-      }
-      const { bin } = install(join(makePlace(), 'an odd=place *', 'volctl'))
-      const args = ['plan', '', '-o json', '*', 'a\nb', '$HOME', '--', 'a=b', '\\']
-      const others = {
-        FOO: 'bar',
-        'A-B': 'c',
-        VOLCTL_REENTERED: '1',
-        VOLCTL_CALLER: '/proc/1',
-        VOLCTL_TEST_HOST: '/x',
-        LD_LIBRARY_PATH: '/x',
-      }
-      const env = { PATH: process.env.PATH ?? '', ...values, ...others }
-      const told = said(await run([...started(bin), ...args], { env, extendEnv: false }))
-      expect(told.args).toEqual(args)
-      const { TERM: _, ...seen } = told.env
-      for (const name of OWN_VARIABLES) delete seen[name]
-      expect(seen).toEqual({ ...values, PATH: kept.PATH })
-    },
-  )
+  itUnless(reason, 'the environment is what is on the list, with its values whole', async () => {
+    const values = {
+      HOME: '/a b/*',
+      KUBECONFIG: `it's "here":$(exit 3)\`exit 3\`\\n\\`,
+      NO_PROXY: '*,[a-z]?, ~',
+      https_proxy: '  two  lines\nTERM=evil\n',
+      COLORTERM: '\u0001\u0081\u0088ü',
+      NO_COLOR: '',
+    }
+    const { bin } = install(join(makePlace(), 'an odd=place *', 'volctl'))
+    const args = ['plan', '', '-o json', '*', 'a\nb', '$HOME', '--', 'a=b', '\\']
+    const others = {
+      FOO: 'bar',
+      'A-B': 'c',
+      VOLCTL_REENTERED: '1',
+      VOLCTL_CALLER: '/proc/1',
+      VOLCTL_TEST_HOST: '/x',
+      LD_LIBRARY_PATH: '/x',
+    }
+    const env = { PATH: process.env.PATH ?? '', ...values, ...others }
+    const told = said(await run([...started(bin), ...args], { env, extendEnv: false }))
+    expect(told.args).toEqual(args)
+    const { TERM: _, ...seen } = told.env
+    for (const name of OWN_VARIABLES) delete seen[name]
+    expect(seen).toEqual({ ...values, PATH: kept.PATH })
+  })
 
-  it.skipIf(reason !== undefined)(`starts no program of the caller's PATH${unless(reason)}`, async () => {
+  itUnless(reason, "starts no program of the caller's PATH", async () => {
     const place = makePlace()
     install(join(place, 'volctl'))
     const link = join(place, 'link')
@@ -184,41 +183,35 @@ describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  it.skipIf(reason !== undefined)(
-    `exit status, signals and standard input are those of the program${unless(reason)}`,
-    async () => {
-      const place = makePlace()
-      const { bin: seven } = install(join(place, 'seven'), { bundle: 'process.exit(7)' })
-      expect(await run(started(seven))).toEqual({ exitCode: 7, stdout: '', stderr: '' })
-      const { bin: echo } = install(join(place, 'echo'), { bundle: 'process.stdin.pipe(process.stdout)' })
-      expect(await run(started(echo), { stdin: 'pipe', input: 'a line' })).toMatchObject({ stdout: 'a line' })
-      const bundle = `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log(process.pid)`
-      const [program = '', ...args] = started(install(join(place, 'waiting'), { bundle }).bin)
-      const child = execa(program, args, { reject: false, buffer: false })
-      const [pid] = await child.stdout.take(1).toArray()
-      expect(Number(pid)).toBe(child.pid)
-      child.kill('SIGTERM')
-      expect(await child).toMatchObject({ exitCode: 9 })
-    },
-  )
+  itUnless(reason, 'exit status, signals and standard input are those of the program', async () => {
+    const place = makePlace()
+    const { bin: seven } = install(join(place, 'seven'), { bundle: 'process.exit(7)' })
+    expect(await run(started(seven))).toEqual({ exitCode: 7, stdout: '', stderr: '' })
+    const { bin: echo } = install(join(place, 'echo'), { bundle: 'process.stdin.pipe(process.stdout)' })
+    expect(await run(started(echo), { stdin: 'pipe', input: 'a line' })).toMatchObject({ stdout: 'a line' })
+    const bundle = `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log(process.pid)`
+    const [program = '', ...args] = started(install(join(place, 'waiting'), { bundle }).bin)
+    const child = execa(program, args, { reject: false, buffer: false })
+    const [pid] = await child.stdout.take(1).toArray()
+    expect(Number(pid)).toBe(child.pid)
+    child.kill('SIGTERM')
+    expect(await child).toMatchObject({ exitCode: 9 })
+  })
 
   const asRoot = noRoot ?? reason
-  it.skipIf(reason !== undefined)(
-    `check that cannot start is an answer to a monitor: unknown, not wrong${unless(reason)}`,
-    async () => {
-      const { bin, launch } = install(makePlace())
-      rmSync(launch)
-      const why = 'volctl: not built yet: run npm run build.'
-      expect(await run([...started(bin), 'check', '-v'])).toEqual({
-        exitCode: 2,
-        stdout: 'unknown: volctl cannot start',
-        stderr: why,
-      })
-      expect(await run([...started(bin), 'plan'])).toEqual({ exitCode: 1, stdout: '', stderr: why })
-    },
-  )
+  itUnless(reason, 'check that cannot start is an answer to a monitor: unknown, not wrong', async () => {
+    const { bin, launch } = install(makePlace())
+    rmSync(launch)
+    const why = 'volctl: not built yet: run npm run build.'
+    expect(await run([...started(bin), 'check', '-v'])).toEqual({
+      exitCode: 2,
+      stdout: 'unknown: volctl cannot start',
+      stderr: why,
+    })
+    expect(await run([...started(bin), 'plan'])).toEqual({ exitCode: 1, stdout: '', stderr: why })
+  })
 
-  it.skipIf(asRoot !== undefined)(`S33: root runs nothing that others may change${unless(asRoot)}`, async () => {
+  itUnless(asRoot, 'S33: root runs nothing that others may change', async () => {
     const { bin, node, root } = install(join(makePlace(), 'volctl'))
     said(await run(started(bin)))
     chmodSync(node, 0o775)
@@ -419,21 +412,18 @@ describe('Node.js is found', () => {
     said(await run(install(join(place, path), { modules: join(place, modules) }).bin))
   })
 
-  it.skipIf(plainly === undefined)(
-    `on the PATH of a plain user, where none came with it${unless(noPlainUser)}`,
-    async () => {
-      const place = makePlace()
-      const { bin } = install(join(place, 'volctl'), { modules: undefined })
-      const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\nfor last; do :; done; echo "fake $last"\n', 0o755)
-      const env = { PATH: `/nonexistent:${dirname(fake)}:${process.env.PATH}` }
-      expect(await run(bin, { ...plainly, env })).toMatchObject({
-        exitCode: 0,
-        stdout: expect.stringMatching(/^fake \/.*launch\.cjs$/),
-      })
-      const none = await run(bin, { ...plainly, env: { PATH: '/nonexistent' } })
-      expect(none.stderr).toBe('volctl: Node.js 22 or newer is needed, and there is none on the PATH.')
-    },
-  )
+  itUnless(noPlainUser, 'on the PATH of a plain user, where none came with it', async () => {
+    const place = makePlace()
+    const { bin } = install(join(place, 'volctl'), { modules: undefined })
+    const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\nfor last; do :; done; echo "fake $last"\n', 0o755)
+    const env = { PATH: `/nonexistent:${dirname(fake)}:${process.env.PATH}` }
+    expect(await run(bin, { ...plainly, env })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^fake \/.*launch\.cjs$/),
+    })
+    const none = await run(bin, { ...plainly, env: { PATH: '/nonexistent' } })
+    expect(none.stderr).toBe('volctl: Node.js 22 or newer is needed, and there is none on the PATH.')
+  })
 })
 
 describe('a Node.js that is too old', () => {
@@ -535,13 +525,13 @@ describe('the code cache', () => {
     expect(await outputs(installed)).toBe('good')
   })
 
-  it.skipIf(noRoot !== undefined)(`is not used where it is another user's${unless(noRoot)}`, async () => {
+  itUnless(noRoot, "is not used where it is another user's", async () => {
     const installed = withCache()
     chownSync(join(installed.root, 'dist', 'code-cache'), 1, 1)
     expect([await outputs(installed), await outputs(installed, asNobody)]).toEqual(['good', 'good'])
   })
 
-  it.skipIf(plainly === undefined)(`is not used where others may write above it${unless(noPlainUser)}`, async () => {
+  itUnless(noPlainUser, 'is not used where others may write above it', async () => {
     for (const path of ['dist', '.', '..']) {
       const installed = withCache()
       chmodSync(join(installed.root, path), 0o777)
