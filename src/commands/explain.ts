@@ -106,7 +106,7 @@ export default class Explain extends VolctlCommand {
       if (what === '-' || isLine(what)) return await lineAnswer(what, this.#node(flags))
     }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
-    if (offline !== undefined) return { ...offline, names: [what] }
+    if (offline !== undefined) return offline
     const asked = typedQuestion(words, flags.namespace)
     try {
       return await this.#onNode(asked, flags)

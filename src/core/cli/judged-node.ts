@@ -8,6 +8,7 @@ import { missingCapabilities } from '../linux/capabilities.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
+import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
@@ -42,7 +43,6 @@ async function inUseAhead(
   node: CollectedNode,
   { signal, blocked }: { readonly signal: AbortSignal | undefined; readonly blocked: boolean },
 ): Promise<readonly InUse[] | undefined> {
-  const { TAKING_AWAY } = await import('../plan/kinds.ts')
   if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
   if (node.node.standing.length + missingCapabilities().length > 0) return undefined
   const [{ checkInUse }, { questionsOf }] = await Promise.all([

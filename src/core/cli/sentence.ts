@@ -15,20 +15,16 @@ import { ALL_CODES } from '../messages/codes.ts'
 import { sentence } from '../views/format.ts'
 import type { Screen } from '../views/screen.ts'
 import { wrapped } from '../views/wrap.ts'
-
-interface OwnAnswer {
-  readonly value: object
-  readonly draw: (screen: Screen) => string
-}
+import type { Answered } from './line-answers.ts'
 
 /** @param root where the program is installed @returns undefined where the word is not one of volctl's */
-export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
+export function ownAnswer(word: string, root: string): Answered | undefined {
   const code = explainCode(word)
-  if (code !== undefined) return { value: code, draw: (screen) => renderCode(code, screen) }
+  if (code !== undefined) return { value: code, draw: (screen) => renderCode(code, screen), names: [word] }
   if (!looksLikeRule(word)) return undefined
   const rule = explainRule(word, shippedRules(root))
   // Where there is no such rule, the word may be the name of something.
-  return rule && { value: rule, draw: (screen) => renderRule(rule, screen) }
+  return rule && { value: rule, draw: (screen) => renderRule(rule, screen), names: [word] }
 }
 
 const MOST_MEANT = 3
