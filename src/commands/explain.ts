@@ -22,7 +22,7 @@ import { containerNames } from '../core/users/describe-holders.ts'
 import { liveHolders } from '../core/users/live-holders.ts'
 import { hostPathsOf } from '../core/users/mount-uses.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
-import { namesOfExplanation } from '../core/views/names.ts'
+import { subjectName } from '../core/views/names.ts'
 import { isTerminalPhase } from '../core/volumes/pods.ts'
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
@@ -124,7 +124,7 @@ export default class Explain extends VolctlCommand {
     return {
       value,
       draw: (screen) => renderExplanation(value, screen, place),
-      names: namesOfExplanation(value),
+      names: [subjectName(value.subject)],
       ...omitUndefined({ failure: refusalOf(value) }),
     }
   }

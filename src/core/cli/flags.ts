@@ -3,13 +3,7 @@ import { Args, Flags, type Interfaces } from '@oclif/core'
 import type { WaitCondition } from '../explain/status/wait-rows.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 
-interface More {
-  readonly char?: 'n' | 'v' | 'w' | 'y'
-  readonly aliases?: string[]
-  readonly helpGroup?: string
-  readonly exclusive?: string[]
-  readonly dependsOn?: string[]
-}
+type More = Partial<Pick<Interfaces.BooleanFlag<boolean>, 'char' | 'aliases' | 'helpGroup' | 'exclusive' | 'dependsOn'>>
 
 const text = (helpValue: string, summary: string, more: More = {}) => Flags.string({ helpValue, summary, ...more })
 const texts = (helpValue: string, summary: string, more: More = {}) =>

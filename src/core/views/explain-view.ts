@@ -37,20 +37,6 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
   const isNode = subject.kind === 'Node'
-  const short = (): (string | false)[] => [
-    others.length > 0 && volumesSummary(volumes, screen, !isNode),
-    first !== undefined && others.length === 0 && volumeRows(first, screen),
-  ]
-  const all = (): (string | false)[] => [
-    isNode && planHeader(plan, screen),
-    factsText(identity, screen),
-    placesText(places, screen),
-    podsText(told.pods, screen),
-    subject.kind === 'Driver' && chainText(chain, screen),
-    ...volumes.map((volume) => volumeBlock(volume, screen)),
-    operationsTable(plan, podText, screen),
-    decisionsText(told, screen),
-  ]
   const says = saysOf(told)
   // What the first line says is not said again below.
   const said = saidBy(told, answer)
@@ -61,7 +47,21 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
   }
   const code = !isNode && HAS_CODE.has(verdict.state) ? verdict.code : undefined
   const more = present(
-    ...(wide ? all() : short()),
+    ...(wide
+      ? [
+          isNode && planHeader(plan, screen),
+          factsText(identity, screen),
+          placesText(places, screen),
+          podsText(told.pods, screen),
+          subject.kind === 'Driver' && chainText(chain, screen),
+          ...volumes.map((volume) => volumeBlock(volume, screen)),
+          operationsTable(plan, podText, screen),
+          decisionsText(told, screen),
+        ]
+      : [
+          others.length > 0 && volumesSummary(volumes, screen, !isNode),
+          first !== undefined && others.length === 0 && volumeRows(first, screen),
+        ]),
     holdersText(holders, screen),
     code && wrapped('', `Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
   )

@@ -5,6 +5,7 @@
  */
 
 import { volctl } from '../base/command.ts'
+import { present } from '../base/take.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
@@ -24,17 +25,15 @@ export function renderLine(answer: LineExplanation, screen: Screen): string {
 function lineText(answer: LineExplanation, screen: Screen): string {
   const { otherNode, sentence: said, main, node, line, explanation } = answer
   const { paint, width } = screen
-  const parts = [
-    otherNode === undefined ? '' : wrapped('', sentence(otherNode.says), width, paint.warn),
-    node === undefined || otherNode ? '' : hereText(answer, screen),
+  return present(
+    otherNode && wrapped('', sentence(otherNode.says), width, paint.warn),
+    node !== undefined && otherNode === undefined && hereText(answer, screen),
     said === undefined
       ? `${wrapped('', 'volctl does not know this sentence:', width, paint.bold)}${wrapped('  ', line.message, width, paint.dim)}`
       : sentenceText(said, screen),
-    main?.ask === undefined
-      ? ''
-      : `More: ${volctl('explain', main.ask)}\n${nextText(explanation?.summary.next ?? [], screen)}`,
-  ]
-  return parts.filter((part) => part !== '').join('\n')
+    main?.ask !== undefined &&
+      `More: ${volctl('explain', main.ask)}\n${nextText(explanation?.summary.next ?? [], screen)}`,
+  ).join('\n')
 }
 
 const INDENT = 'What to do: '.length
@@ -71,12 +70,12 @@ function hereText({ main, explanation, names, node, createdAt = '' }: LineExplan
       : wide
         ? renderExplanation(explanation, screen)
         : `${headerText(explanation, screen)}${holdersText(explanation.holders, screen, '  ')}`
-  return [
+  return present(
     about,
-    names.length === 0 ? wrapped('  ', 'No pod, volume, path or driver in this line.', width) : '',
+    names.length === 0 && wrapped('  ', 'No pod, volume, path or driver in this line.', width),
     ...shown.map((name) => nameText(name, screen)),
-    more === 0 ? '' : wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim),
-  ].join('')
+    more > 0 && wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim),
+  ).join('')
 }
 
 /** In the normal form only the state of what the line names besides; `-o wide` and JSON have the whole verdict. */

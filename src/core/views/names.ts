@@ -36,17 +36,12 @@ function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
   return persistentVolume === undefined ? `volume/${uniqueName ?? name}` : `persistentvolume/${persistentVolume}`
 }
 
-/** The one thing that was asked about. */
-export function namesOfExplanation({ subject }: { readonly subject: Subject }): string[] {
-  return [subjectName(subject)]
-}
-
 /** What of the names in a line of a log is on this node. */
 export function namesOfLine({ names }: Pick<LineAnswer, 'names'>): string[] {
   return names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : []))
 }
 
-function subjectName({ kind, name }: Subject): string {
+export function subjectName({ kind, name }: Subject): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
