@@ -54,7 +54,7 @@ export async function main(argv: readonly string[], io: Io, where: Where): Promi
         await output.flush()
       } catch (error) {
         // What goes wrong outside a command: an unknown one, output that cannot be written.
-        const explained = explainError(error, {})
+        const explained = explainError(error)
         await sayError(explained, argv)
         run.status = explained.exit
       }

@@ -60,7 +60,7 @@ export default class Check extends VolctlCommand {
     await super.catch(thrown)
     // The run in the other namespace has answered.
     if (thrown instanceof Reentered) return
-    const { code, message } = explainError(thrown, { command: this.id })
+    const { code, message } = explainError(thrown, this.id)
     const typed = typedFormats(this.argv)
     const format = CHECK_FORMATS.findLast((each) => typed.includes(each))
     await this.#print(judged.failedCheck(`${code}: ${message}`, this.config.version), undefined, format)

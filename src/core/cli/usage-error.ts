@@ -1,26 +1,25 @@
 import { stripVTControlCharacters } from 'node:util'
+import type { Interfaces } from '@oclif/core'
 import { errorMessage, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/near-names.ts'
 import { programName } from '../trust/own-program.ts'
 
-/** What could have been typed. */
-export interface Known {
-  /** The command that was typed; absent: it is no command. */
-  readonly command?: string | undefined
-  /** The command's flags, without dashes. */
+/** What an error for an unknown flag of oclif's names, and the flags that there are. */
+interface UnknownFlag {
   readonly flags?: readonly string[]
-  /** Values of its -o. */
-  readonly formats?: readonly string[]
+  readonly parse?: { readonly input?: { readonly flags: Interfaces.FlagInput } }
 }
 
 /**
  * What a person reads of anything thrown: one of our own errors as it is, a usage error of oclif's parser in one
  * line, anything else as a defect of volctl's. Never a stack, never the parser's state.
+ *
+ * @param command that was typed; absent: it is no command
  */
-export function explainError(error: unknown, known: Known): VolctlError {
+export function explainError(error: unknown, command?: string): VolctlError {
   if (error instanceof VolctlError) return error
   const message = oneLine(errorMessage(error))
-  if (isUsageError(error)) return usageError(error, message, known)
+  if (isUsageError(error)) return usageError(error, message, command)
   return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
 }
 
@@ -29,13 +28,11 @@ function isUsageError(error: unknown): error is Error {
   return error instanceof Error && ('parse' in error || 'oclif' in error)
 }
 
-function usageError(error: Error, message: string, known: Known): VolctlError {
-  const { command } = known
-  // oclif's error for an unknown flag names it.
-  const { flags: [typed] = [] } = error as { readonly flags?: readonly string[] }
+function usageError(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
+  const { flags: [typed] = [], parse } = error
   const isLine = command === 'explain' && message.startsWith('Unexpected argument')
   const habit = isLine ? A_LINE : FLAG_HABITS.get(typed?.replace(/=.*/s, '') ?? '')
-  const meant = typed === undefined ? meantValue(message) : meantFlag(typed, known)
+  const meant = typed === undefined ? meantValue(message) : meantFlag(typed, parse?.input?.flags ?? {})
   return new VolctlError('Usage', message, { hint: habit ?? meantHint(meant, `${command ?? ''} `) })
 }
 
@@ -81,12 +78,12 @@ function meantValue(message: string): string | undefined {
   return near && `${flag} ${near}`
 }
 
-function meantFlag(typed: string, { flags = [], formats = [] }: Known): string | undefined {
+function meantFlag(typed: string, flags: Interfaces.FlagInput): string | undefined {
   const name = typed.replace(/^-+/, '').replace(/=.*/s, '')
   // kubectl has no --json either, other tools do.
-  if (formats.includes(name)) return `-o ${name}`
+  if (flags.output?.type === 'option' && flags.output.options?.includes(name)) return `-o ${name}`
   // A letter alone is near to nothing.
-  const [near] = name.length < 2 ? [] : nearNames(name, flags, 1)
+  const [near] = name.length < 2 ? [] : nearNames(name, Object.keys(flags), 1)
   return near && `--${near}`
 }
 

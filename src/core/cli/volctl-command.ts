@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { Command, type Interfaces } from '@oclif/core'
+import { Command } from '@oclif/core'
 import { formatDuration } from '../base/duration.ts'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { environment } from '../trust/environment.ts'
@@ -12,7 +12,7 @@ import { baseFlags, type OutputFormat } from './flags.ts'
 import { Reentered } from './live-node.ts'
 import { messages, paintOf, standardOutput } from './output.ts'
 import { sayError } from './report-error.ts'
-import { explainError, type Known } from './usage-error.ts'
+import { explainError } from './usage-error.ts'
 
 /** By what each shows; `$` stands for the name that volctl is called by. */
 export function examples(all: Readonly<Record<string, string>>): Command.Example[] {
@@ -128,18 +128,11 @@ export abstract class VolctlCommand extends Command {
     }
     // Else oclif adds its own warning to a usage error.
     this.parsed = true
-    const error = explainError(thrown, this.#known())
+    const error = explainError(thrown, this.id)
     await sayError(error, this.argv)
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     this.finish(error.exit)
-  }
-
-  #known(): Known {
-    const flags: Interfaces.FlagInput = { ...this.ctor.baseFlags, ...this.ctor.flags }
-    const { output } = flags
-    const formats = output?.type === 'option' ? (output.options ?? []) : []
-    return { command: this.id, flags: Object.keys(flags), formats }
   }
 }
 
