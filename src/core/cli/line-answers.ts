@@ -9,9 +9,8 @@ import { explainLine, type LineExplanation } from '../explain/log-lines/explain-
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
-import { readSource, TooSlow, Unreadable } from '../plan/documents/document-frame.ts'
+import { readSource } from '../plan/documents/document-frame.ts'
 import type { Given } from '../plan/next-steps.ts'
-import { TooLarge } from '../trust/plain-files.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
@@ -103,8 +102,7 @@ async function readInput(): Promise<string> {
   try {
     return (await readSource('-', INPUT_LIMITS)).bytes.toString()
   } catch (error) {
-    const isOurs = error instanceof TooSlow || error instanceof Unreadable || error instanceof TooLarge
-    throw new VolctlError('FileUnreadable', `standard input: ${isOurs ? error.message : unreadText(error)}`, {
+    throw new VolctlError('FileUnreadable', `standard input: ${unreadText(error)}`, {
       cause: error,
       hint: 'Give one line: journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -',
     })
