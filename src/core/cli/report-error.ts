@@ -44,7 +44,8 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
 
 /** Says it on standard error. @param argv the command line, as a usage error leaves nothing parsed */
 export async function sayError(error: VolctlError, argv: readonly string[]): Promise<void> {
-  messages.write(errorText(error, isStructured(argv), await paintOf(argv, io().stderr), messages.columns))
+  const structured = typedFormats(argv).some((format) => ['json', 'yaml', 'ndjson'].includes(format))
+  messages.write(errorText(error, structured, await paintOf(argv, io().stderr), messages.columns))
 }
 
 /** The values of `-o` among raw arguments: a usage error leaves nothing parsed. */
@@ -52,9 +53,4 @@ export function typedFormats(argv: readonly string[]): readonly string[] {
   return argv.flatMap((arg, index) =>
     arg === '-o' || arg === '--output' ? (argv[index + 1] ?? []) : (/^(?:-o=?|--output=)(.+)$/.exec(arg)?.[1] ?? []),
   )
-}
-
-/** Is an error printed as JSON, too? */
-function isStructured(argv: readonly string[]): boolean {
-  return typedFormats(argv).some((format) => ['json', 'yaml', 'ndjson'].includes(format))
 }

@@ -41,7 +41,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
     ...answer.parts.map((part) => partText(part, screen, unfolded, most)),
     notesText(answer.notes, screen, unfolded),
     ...more,
-    end ?? answerEnd(answer, screen),
+    end ?? `${wrapped('', answer.counts, width, paint.bold)}${nextText(answer.next, screen)}`,
   )
   const room = unfolded || header !== undefined ? undefined : roomBetween(head, rest.join('\n'), screen)
   const needs = needsText(answer.needs, screen, detail, room)
@@ -59,11 +59,6 @@ function roomBetween(head: string, rest: string, { rows, width }: Screen): numbe
   if (rows === undefined) return undefined
   const above = screenLines(head, width) + 2
   return Math.min(rows - above - 1, Math.max(rows, LINES_AT_MOST) - above - 1 - screenLines(rest, width))
-}
-
-/** The counts and what to type next. */
-function answerEnd({ counts, next }: Answer, screen: Screen): string {
-  return `${wrapped('', counts, screen.width, screen.paint.bold)}${nextText(next, screen)}`
 }
 
 /** @param room lines that the needs may take; undefined: any number */

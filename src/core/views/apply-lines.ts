@@ -130,22 +130,19 @@ export function closing(
       : (left?.length ?? 0) > 0 || isLeft
         ? `\n${renderAnswer({ ...answer, parts, notes: [], next }, screen, { header: '' })}`
         : `${nothing}${nextText(next, screen)}`
+  // Of a plan file: somebody has carried it out before.
+  const isAllDone = outcomes.length > 0 && outcomes.every(({ code }) => code === 'AlreadyDone')
   const [what, again] = 'node' in plan ? ['node', 'volctl plan'] : ['cluster', 'volctl plan --cluster']
   return [
     '\n',
     wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan.operations)}`, width, paint.bold),
-    isAllDone(outcomes) ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
+    isAllDone ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
     downtime && 'node' in plan ? downtimeText(downtime, plan.node, paint, width) : '',
     left === undefined
       ? wrapped('', `The ${what} was not read again: ${again} shows what is left to do.`, width)
       : rest,
   ].join('')
-}
-
-/** Of a plan file: somebody has carried it out before. */
-function isAllDone(outcomes: readonly Outcome[]): boolean {
-  return outcomes.length > 0 && outcomes.every(({ code }) => code === 'AlreadyDone')
 }
 
 function tally(outcomes: readonly Outcome[]): string {

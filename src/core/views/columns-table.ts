@@ -6,7 +6,7 @@
 import Table from 'cli-table3'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Screen } from './screen.ts'
-import { textWidth, wrapped } from './wrap.ts'
+import { asItIs, textWidth, wrapped } from './wrap.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }
@@ -41,7 +41,7 @@ export function columnsTable<R>(form: TableForm<R>, rows: readonly R[], screen: 
   const flat = fitting(owners === undefined ? columns : [owners, ...columns], width)
   const groups = widthOf(flat) > width ? owners : undefined
   const shown = groups === undefined ? flat : fitting(columns, width - INDENT.length)
-  const groupOf = (row: number): string => cellText(groups?.cells[row])
+  const groupOf = (row: number): string => groups?.cells[row]?.text ?? ''
   const order = [...Map.groupBy(rows.keys(), groupOf).values()].flat()
   const hidden = columns.filter((each) => !shown.includes(each))
   const [head = '', ...lines] = drawn(shown, order, groups === undefined ? '' : INDENT)
@@ -62,7 +62,7 @@ export function columnsTable<R>(form: TableForm<R>, rows: readonly R[], screen: 
 /** A column with its cells, made safe. */
 interface Filled {
   readonly head: string
-  readonly cells: readonly Cell[]
+  readonly cells: readonly Exclude<Cell, string>[]
   /** Of its widest line; 0: it is empty, and left out. */
   readonly width: number
   /** The lowest gives way first. */
@@ -70,10 +70,14 @@ interface Filled {
 }
 
 function filled<R>({ head, cell, stays, tells }: Column<R>, rows: readonly R[], screen: Screen): Filled {
-  const cells = rows.map((row) => safeCell(cell(row, screen)))
+  const cells = rows.map((row) => {
+    const made = cell(row, screen)
+    const { text, paint } = typeof made === 'string' ? { text: made, paint: asItIs } : made
+    return { text: terminalSafe(text), paint }
+  })
   // A loop, as spreading 100,000 rows into Math.max would overflow the stack.
   let width = 0
-  for (const each of cells) width = Math.max(width, textWidth(cellText(each)))
+  for (const { text } of cells) width = Math.max(width, textWidth(text))
   const isPressing = stays !== undefined && tells !== undefined && rows.some(tells)
   return {
     head,
@@ -103,7 +107,7 @@ function widthOf(columns: readonly Filled[]): number {
 
 function wordsOf(hidden: readonly Filled[], row: number): string {
   const words = hidden.flatMap(({ head, cells }) => {
-    const text = cellText(cells[row])
+    const { text = '' } = { ...cells[row] }
     return text === '' ? [] : [`${head.toLowerCase()}: ${text}`]
   })
   return words.join('; ')
@@ -121,7 +125,8 @@ const ROWS_AT_ONCE = 100
 
 /** The head, and each row. */
 function drawn(columns: readonly Filled[], order: readonly number[], indent: string): string[] {
-  const rows = [columns.map(({ head }) => head), ...order.map((row) => columns.map(({ cells }) => painted(cells[row])))]
+  const painted = order.map((row) => columns.map(({ cells: { [row]: cell } }) => cell?.paint(cell.text) ?? ''))
+  const rows = [columns.map(({ head }) => head), ...painted]
   if (columns.length === 0) return rows.map(() => '')
   const lines: string[] = []
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
@@ -134,16 +139,4 @@ function drawn(columns: readonly Filled[], order: readonly number[], indent: str
     lines.push(...table.toString().split('\n'))
   }
   return lines.map((line) => `${indent}${line}`.trimEnd())
-}
-
-function cellText(cell: Cell = ''): string {
-  return typeof cell === 'string' ? cell : cell.text
-}
-
-function painted(cell: Cell = ''): string {
-  return typeof cell === 'string' ? cell : cell.paint(cell.text)
-}
-
-function safeCell(cell: Cell): Cell {
-  return typeof cell === 'string' ? terminalSafe(cell) : { ...cell, text: terminalSafe(cell.text) }
 }

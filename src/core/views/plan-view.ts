@@ -73,7 +73,8 @@ function insteadText({ operations, rootDir }: Plan, { width }: Screen): string {
 function volumesText(operations: readonly Operation[], screen: Screen): string {
   const volumes = new Map<string, VolumeRef>()
   for (const { volume, pod } of operations) {
-    if (volume === undefined || !isKnown(volume)) continue
+    const { claim, persistentVolume, driver, device } = { ...volume }
+    if (volume === undefined || (claim ?? persistentVolume ?? driver ?? device) === undefined) continue
     const key = volume.persistentVolume ?? volume.uniqueName ?? `${pod?.uid}/${volume.name}`
     volumes.set(key, { ...volume, ...volumes.get(key) })
   }
@@ -103,10 +104,6 @@ const COLUMNS: readonly Column<VolumeRef>[] = [
     cell: (volume: VolumeRef, screen: Screen) => cell(volume, screen) ?? '',
   })),
 ]
-
-function isKnown({ claim, persistentVolume, driver, device }: VolumeRef): boolean {
-  return [claim, persistentVolume, driver, device].some((value) => value !== undefined)
-}
 
 function yesNo(value: boolean | undefined): string {
   return value === undefined ? '' : value ? 'yes' : 'no'

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { textWidth, type Width } from './wrap.ts'
+import { asItIs, textWidth, type Width } from './wrap.ts'
 
 /** What a view draws on, and how much it shows. */
 export interface Screen {
@@ -71,8 +71,6 @@ export interface Palette {
   readonly warn: (text: string) => string
   readonly bad: (text: string) => string
 }
-
-const asItIs = (text: string): string => text
 
 export const PLAIN: Palette = { bold: asItIs, dim: asItIs, good: asItIs, warn: asItIs, bad: asItIs }
 

@@ -15,7 +15,7 @@ const LEAST = 20
  * @param first what stands before the text in its first line, as it is; the other lines are indented by its width
  * @param paint colours the text, line by line
  */
-export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = same): string {
+export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = asItIs): string {
   const safe = terminalSafe(text)
   if (width === undefined) return `${`${first}${paint(safe)}`.trimEnd()}\n`
   const indent = ' '.repeat(textWidth(first))
@@ -24,7 +24,7 @@ export function wrapped(first: string, text: string, width: Width, paint: (line:
     .join('')
 }
 
-const same = (line: string): string => line
+export const asItIs = (text: string): string => text
 
 function linesOf(text: string, width: number): string[] {
   if (textWidth(text) <= width) return [text]

@@ -137,7 +137,7 @@ function doesText(kind: OperationKind): string {
 /** A change of a moment ago may be the kubelet's work. */
 function settlingRows(waits: readonly Waiting[], whose: (wait: Waiting) => string): Row[] {
   return [...Map.groupBy(waits, ({ until }) => until)].map(([until, all]): Row => {
-    const then = until === undefined ? '' : `; after ${clock(until)} volctl does it`
+    const then = until === undefined ? '' : `; after ${until.slice(11, 19)}Z volctl does it`
     return { label: 'kubelet', text: `tears down what changed a moment ago: ${few(all.map(whose))}${then}` }
   })
 }
@@ -180,9 +180,4 @@ export function waitRows<T extends Pick<Waiting, 'kind' | 'message'>>(
     const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf), OTHERS_AT_MOST)}`
     return [{ label: nameOf(first), text: `${textOf(first)}${more}` }]
   })
-}
-
-/** `11:15:00Z`, of an RFC 3339 time in UTC. */
-function clock(time: string): string {
-  return `${time.slice(11, 19)}Z`
 }
