@@ -77,7 +77,8 @@ export default class Wait extends VolctlCommand {
     const outcome = await lookAgain({ timeoutMs, look, failed: onFailure, signal: looks.stop })
     const waited = formatDuration(Math.round(performance.now() - since))
     const { node, targets = [] } = seen
-    if (node !== undefined) await this.#answer(node, targets, word, outcome === 'over', flags, options)
+    if (outcome === 'over' && flags.output === 'table') await this.#reached(targets, word)
+    else if (node !== undefined) await this.#answer(node, targets, flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
     throw new VolctlError('NotReached', `timed out after ${waited}: ${firstOf(left)}${failed}`, {
@@ -86,23 +87,21 @@ export default class Wait extends VolctlCommand {
     })
   }
 
-  /** The rows that were waited for, as `volctl status` prints them; on a screen of what is reached a line for each name. */
+  /** On a screen a line for each name. */
+  async #reached(targets: readonly WaitTarget[], word: string): Promise<void> {
+    const { paint, symbols, width } = await this.screenOf(this.io.stdout, 'table')
+    for (const { name } of targets)
+      this.output.write(wrapped(`${symbols.good} `, `${name}: ${word}`, width, paint.good))
+    await this.output.flush()
+  }
+
+  /** The rows that were waited for, as `volctl status` prints them. */
   async #answer(
     node: CollectedNode,
     targets: readonly WaitTarget[],
-    word: string,
-    isReached: boolean,
     flags: Readonly<Record<string, unknown>> & { readonly output: OutputFormat },
     options: PlanOptions,
   ): Promise<void> {
-    const { output: format } = flags
-    if (isReached && format === 'table') {
-      const { paint, symbols, width } = await this.screenOf(this.io.stdout, format)
-      for (const { name } of targets)
-        this.output.write(wrapped(`${symbols.good} `, `${name}: ${word}`, width, paint.good))
-      await this.output.flush()
-      return
-    }
     const { decided } = await judged(node, wholeOf(options))
     const whole = wholeStatus(decided)
     const rows = new Set(targets.flatMap((target) => rowsOf(whole, target)))
@@ -111,7 +110,7 @@ export default class Wait extends VolctlCommand {
     const own = whole.all.filter((row) => rows.has(row))
     const told = whole.of(own, given)
     const all = rows.size < whole.all.length
-    await this.answer(told.status, format, (screen) => renderStatus(told, screen, { all }))
+    await this.answer(told.status, flags.output, (screen) => renderStatus(told, screen, { all }))
   }
 }
 

@@ -65,7 +65,10 @@ export async function lineAnswer(typed: string, node: AskedNode): Promise<Answer
   const asked = state && { state, explain: explainer(state.decided, node.given) }
   const { answer, explained } = explainLine(line, asked)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
-  if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0) throw nothingKnown()
+  if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
+    throw new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
+      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
+    })
   const explanation = state && explained && (await node.whole(state, explained))
   const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {
@@ -107,11 +110,4 @@ async function readInput(): Promise<string> {
       hint: 'Give one line: journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -',
     })
   }
-}
-
-/** Nothing of the line is known to volctl. */
-function nothingKnown(): VolctlError {
-  return new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
-    hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
-  })
 }

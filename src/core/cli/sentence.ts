@@ -80,12 +80,8 @@ function renderRule({ id, about, text, upstream }: RuleExplanation, { paint, wid
   return [
     wrapped('', `Rule ${id}: ${about}`, width, paint.bold),
     '\n',
-    wrapped('  ', plain(text), width),
+    // Without the marks of Markdown.
+    wrapped('  ', text.replaceAll(/`([^`]*)`/g, '$1').replaceAll(/\*\*([^*]+)\*\*/g, '$1'), width),
     upstream === undefined ? '' : `\n${wrapped('  Kubernetes: ', upstream, width, paint.dim)}`,
   ].join('')
-}
-
-/** Without the marks of Markdown. */
-function plain(text: string): string {
-  return text.replaceAll(/`([^`]*)`/g, '$1').replaceAll(/\*\*([^*]+)\*\*/g, '$1')
 }

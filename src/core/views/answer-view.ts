@@ -38,7 +38,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
   )
   const head = `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`
   const rest = present(
-    ...answer.parts.map((part) => partText(part, screen, unfolded, most)),
+    ...answer.parts.map((part) => part.rows.length > 0 && partText(part, screen, unfolded, most)),
     notesText(answer.notes, screen, unfolded),
     ...more,
     end ?? `${wrapped('', answer.counts, width, paint.bold)}${nextText(answer.next, screen)}`,

@@ -21,19 +21,17 @@ export function renderJournal({ applies, damaged }: PastApplies, paint: Palette)
 }
 
 function applyText(apply: PastApply, paint: Palette): string {
-  const { begunAt, plan, node, exit, operations } = apply
-  const by = `by ${userText(apply)}`
-  const parts = [inSeconds(begunAt), `plan ${plan}`, `node ${node}`, by, endText(apply), tally(operations)]
+  const { begunAt, plan, node, exit, operations, by } = apply
+  const { sudoUser } = by
+  const user = sudoUser === undefined ? by.user : `${sudoUser} as ${by.user}`
+  const said = `by ${user} (pid ${by.pid})`
+  const parts = [inSeconds(begunAt), `plan ${plan}`, `node ${node}`, said, endText(apply), tally(operations)]
   const head = terminalSafe(parts.join('  '))
   return [
     `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,
     kubeletText(apply),
     ...operations.map((operation) => operationText(operation, paint)),
   ].join('')
-}
-
-function userText({ by: { pid, user, sudoUser } }: PastApply): string {
-  return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`} (pid ${pid})`
 }
 
 function endText({ begunAt, endedAt, exit, interrupted }: PastApply): string {

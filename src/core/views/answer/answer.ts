@@ -40,7 +40,7 @@ export interface Answer {
   /** Something could not be read. */
   readonly incomplete: boolean
   readonly needs: readonly Need[]
-  /** Those that have rows. */
+  /** Those without rows are not shown. */
   readonly parts: readonly Part[]
   readonly notes: readonly string[]
   /** They add up. */

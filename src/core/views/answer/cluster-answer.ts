@@ -16,17 +16,24 @@ import { verbsOf } from './ready.ts'
 /** @param context of the commands that are proposed @param isAtWork the apply that would carry the plan out */
 export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAtWork = false): Answer {
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
-  const { operations, waiting } = plan
+  // How stands what was named: the name of each volume, and one sentence.
+  const { operations, waiting, stands = [] } = plan
   const { answer, passes } = inBothScopes(plan, { podText: podName, said, context })
   return {
     ...answer,
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     parts: [
-      { name: 'As it stands', rows: standsRows(plan, said) },
+      {
+        name: 'As it stands',
+        rows: stands.map(({ message, about: { volume, claim } }) => ({
+          text: said(message),
+          ...omitUndefined({ label: volume?.claim ?? volume?.name ?? claim }),
+        })),
+      },
       readyPart(operations.filter(({ blocked }) => blocked === undefined)),
       { name: 'Left to others', rows: othersRows(waiting.filter(passes), said) },
-    ].filter(({ rows }) => rows.length > 0),
+    ],
     next: stepsOf(plan, !isAtWork).map((step) => typed(step, context)),
   }
 }
@@ -52,13 +59,6 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
     ...apiDoubts(api).map((each) => `API server: ${each}`),
     ...unjudged.map(({ message }) => `Not judged: ${message}`),
   ]
-}
-
-/** How stands what was named: the name of each volume, and one sentence. */
-function standsRows({ stands = [] }: ClusterPlan, said: (text: string) => string): Row[] {
-  return stands.map(({ message, about: { volume, claim } }) => {
-    return { text: said(message), ...omitUndefined({ label: volume?.claim ?? volume?.name ?? claim }) }
-  })
 }
 
 /** A row a node: what is done with which volumes, and what a person has to make sure of before. */

@@ -28,7 +28,7 @@ export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
       readyPart(plan, podText),
       keptPart(plan, podText),
       { name: 'Left to others', rows: othersRows(plan, plan.waiting.filter(passes), podText) },
-    ].filter(({ rows }) => rows.length > 0),
+    ],
     next: plan.summary.next ?? [],
   }
 }
