@@ -19,11 +19,15 @@ import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, unclearOf } from './scenarios/outcomes.ts'
 import { it } from './story.ts'
 
-/** `verb resource` of every right that a role gives. */
+/** `get pods`, `get csinodes.storage.k8s.io` */
+const right = (verb: string, resource: string, group: string): string =>
+  `${verb} ${resource}${group === '' ? '' : `.${group}`}`
+
+/** Every right that a role gives. */
 function rightsOf(...roles: readonly string[]): string[] {
   const rules = roles.flatMap((role) => loadRole(new URL(`../../deploy/${role}.yaml`, import.meta.url).pathname).rules)
-  const rights = rules.flatMap(({ resources = [], verbs }) =>
-    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+  const rights = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((each) => verbs.map((verb) => right(verb, each, group)))),
   )
   return [...new Set(rights)].toSorted()
 }
@@ -116,7 +120,7 @@ function grown(objects: readonly object[]): object[] {
   })
 }
 
-/** A run of volctl as that user, with what it was given and what not: `verb resource`, each once, sorted; reviews left out. */
+/** A run of volctl as that user, with what it was given and what not, each right once, sorted; reviews left out. */
 async function runAs(scene: Scene, user: string, args: readonly string[]) {
   scene.api.clearRequests()
   const run: Run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
@@ -124,7 +128,7 @@ async function runAs(scene: Scene, user: string, args: readonly string[]) {
   const rights = (refused: boolean): string[] => {
     const found = requests.filter(({ status }) => (status === 403) === refused)
     const words = found.map(({ method, path }) => requestInfo(method, new URL(path, 'https://test')))
-    return [...new Set(words.map(({ verb, resource }) => `${verb} ${resource}`))].toSorted()
+    return [...new Set(words.map(({ verb, resource, group }) => right(verb, resource, group)))].toSorted()
   }
   return { run, given: rights(false), forbidden: rights(true) }
 }
@@ -214,7 +218,12 @@ it("S3: what the kubelet's own credential is not told of may be anything, and is
 
 it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', async ({ scene }) => {
   scene.api.remove('PersistentVolumeClaim', 'hollow', NAMESPACE)
-  const unlisted = ['list nodes', 'list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
+  const unlisted = [
+    'list nodes',
+    'list persistentvolumeclaims',
+    'list persistentvolumes',
+    'list volumeattachments.storage.k8s.io',
+  ]
   const plan = await planAs(scene, 'kubelet')
   // Whether other nodes have it attached cannot be told.
   expect([plan.forbidden, plan.waiting]).toEqual([unlisted, expect.arrayContaining(['pv-common: AccessMode'])])

@@ -55,10 +55,10 @@ async function verdictOn(scene: Scene, what: string): Promise<string> {
   return `${verdict.state} ${verdict.code ?? ''} ${verdict.message}`
 }
 
-it("control: of a healthy node nothing is said, and no other node is asked about; nor with the kubelet's own credential", async ({
+it("control: of a healthy node nothing is said, and no other node is asked about; nor with the kubelet's own credential, or volctl's role", async ({
   scene,
 }) => {
-  for (const user of ['admin', 'kubelet'])
+  for (const user of ['admin', 'kubelet', 'plan'])
     expect(await said(scene, user)).toEqual({
       status: 0,
       operations: 0,
