@@ -3,15 +3,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { expect } from 'vitest'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { Node, Pod, VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
 import { ATTACHMENTS, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/kube/api/resources.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
-import { attached, attachmentOf, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
-import type { Fault } from '../../helpers/api-server/faults.ts'
+import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
 import { temporary } from '../../helpers/left-behind.ts'
@@ -83,13 +81,6 @@ export class LiveCluster implements AsyncDisposable {
     rmSync(this.directory, { recursive: true, force: true })
   }
 
-  /** As the controller does it: without preconditions (R738). */
-  async detach(volume: string, node: string): Promise<void> {
-    await this.#client.send('delete', objectPath(ATTACHMENTS, { name: attachmentOf(volume, node) }), {
-      kind: 'DeleteOptions',
-    })
-  }
-
   /** So many minutes pass in which only kubelets are at work. */
   async elapse(minutes: number): Promise<void> {
     this.api.elapse(minutes * 60_000)
@@ -153,14 +144,6 @@ export class LiveCluster implements AsyncDisposable {
       pid: child.pid ?? 0,
       ended: child.then((result) => ({ ...ran(result), ends: endsOf(ran(result).stdout) })),
     }
-  }
-
-  /** An apply that waits for the answer to one request, until the server has no fault any more. */
-  async beginHeld(fault: Omit<Fault, 'action'>): Promise<{ readonly ended: Promise<Applied> }> {
-    this.api.setFaults({ ...fault, times: 1, action: { type: 'hold' } })
-    const { ended } = this.begin(...GONE)
-    await expect.poll(() => this.api.held()).toBe(1)
-    return { ended }
   }
 
   #begin(args: readonly string[]) {

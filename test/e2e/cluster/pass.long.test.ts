@@ -1,22 +1,9 @@
-/** volctl beside a controller and attachers that come back or die in the middle; and an apply that is killed itself. */
+/** An apply of a cluster that is killed at each of its changes; what comes in between from others: test/cluster/apply. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../../src/core/plan/documents/read-journal.ts'
-import { attached, attachmentOf, claimed, controllerLease, node, pod } from '../../cluster/apply/scene.ts'
-import { ATTACH, DETACH, LiveCluster, moved } from './live-cluster.ts'
-
-it('a controller that goes on in mid-apply: the apply ends, and nothing is done twice', async () => {
-  await using cluster = await LiveCluster.start(moved())
-  const { ended } = await cluster.beginHeld({ method: 'DELETE' })
-  await cluster.detach('data', 'gone')
-  cluster.api.put(controllerLease(0), attached('data', 'here'))
-  cluster.api.setFaults()
-  expect(await ended).toMatchObject({
-    status: 3,
-    ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerRunning'],
-  })
-  expect(await cluster.attachments()).toEqual(['pv-data@here'])
-})
+import { attached, attachmentOf, claimed, node, pod } from '../../cluster/apply/scene.ts'
+import { ATTACH, DETACH, LiveCluster } from './live-cluster.ts'
 
 const LEASES = '/namespaces/kube-system/leases'
 

@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest'
 import { attached, claimed, controllerLease, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
 import { startAttacher } from '../../cluster/attacher.ts'
-import type { Fault } from '../../helpers/api-server/faults.ts'
 import { ATTACH, DETACH, GONE, LiveCluster, moved, operationsOf, waitsOf } from './live-cluster.ts'
 
 const OFF = { isOutOfService: true, ready: 'Unknown' } as const
@@ -61,27 +60,14 @@ it('a controller that lives, while pods come and go: every plan is empty, and an
 
 it('a controller that attaches between the two looks of an apply stops it', async () => {
   await using cluster = await LiveCluster.start(moved())
-  const { ended } = await cluster.beginHeld({ method: 'POST', path: '/leases' })
+  cluster.api.setFaults({ method: 'POST', path: '/leases', times: 1, action: { type: 'hold' } })
+  const { ended } = cluster.begin(...GONE)
+  await expect.poll(() => cluster.api.held()).toBe(1)
   const [made] = node('here') as [{ status: object }]
   cluster.api.put({ ...made, status: { ...made.status, volumesAttached: [{ name: 'x', devicePath: '' }] } })
   cluster.api.setFaults()
   expect((await ended).ends).toContainEqual(expect.stringContaining('refused AttachVolume pv-data@here'))
   expect(await cluster.attachments()).not.toContain('pv-data@here')
-})
-
-it('a controller that comes back and deletes what volctl is about to delete: refused, and the rest is left to it', async () => {
-  await using cluster = await LiveCluster.start(moved(), 'own')
-  const { ended } = await cluster.beginHeld({ method: 'DELETE' })
-  cluster.api.put(controllerLease(0))
-  await cluster.detach('data', 'gone')
-  cluster.api.setFaults()
-  expect(await ended).toMatchObject({
-    status: 3,
-    ends: ['refused DetachVolume pv-data@gone Changed', 'skipped AttachVolume pv-data@here Predecessor'],
-  })
-  expect(cluster.changes()).toEqual(['DELETE 409'])
-  // As the plan says: the controller acts, and before it the attacher.
-  expect(waitsOf(await cluster.plan())).toEqual(['AttachmentDeleting pv-data@gone', 'DetachFirst pv-data@here'])
 })
 
 it('an attacher that fails to detach: its words are shown, nothing is attached, and the next plan waits for it', async () => {
@@ -99,29 +85,4 @@ it('an attacher that fails to detach: its words are shown, nothing is attached, 
     ['AttachmentDeleting pv-data@gone', 'DetachFirst pv-data@here'],
   ])
   expect(await cluster.attachments()).toEqual(['pv-data@gone!'])
-})
-
-const PAGE = { path: '/api/v1/pods?', skip: 1 }
-
-it.each<{ name: string; fault: Fault; operations: readonly string[]; complete: boolean }>([
-  {
-    name: 'whose token expires once, is read again',
-    fault: { ...PAGE, times: 1, action: { type: 'expire' } },
-    operations: ['DetachVolume pv-free@here'],
-    complete: true,
-  },
-  {
-    name: 'whose page ends in its middle',
-    fault: { ...PAGE, action: { type: 'body', body: '{"kind":"PodList","items":[' } },
-    operations: [],
-    complete: false,
-  },
-])('a list $name: no operation rests on what was not read', async ({ fault, operations, complete }) => {
-  // Nobody wants volume free. That web-1 wants its own stands on a later page.
-  const idle = Array.from({ length: 500 }, (_, n) => pod(`idle-${n}`, 'here', 'one'))
-  const volumes = ['free', 'one'].flatMap((name) => [...claimed(name), attached(name, 'here')])
-  await using cluster = await LiveCluster.start([...node('here'), ...volumes, ...idle, pod('web-1', 'here', 'one')])
-  cluster.api.setFaults(fault)
-  const plan = await cluster.plan()
-  expect([operationsOf(plan), plan.complete]).toEqual([operations, complete])
 })
