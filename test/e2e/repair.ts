@@ -32,8 +32,8 @@ export function repairs(layout: Layout): void {
     const { mounts } = before
     expect(mounts.length / new Set(mounts).size).toBe(timesInTable(layout))
     broken = await planOf(scene, '--orphans')
-    const { operations, complete } = broken.plan
-    expect([broken.status, complete]).toEqual([2, true])
+    const { operations, complete, problems } = broken.plan
+    expect([broken.status, complete, problems]).toEqual([2, true, []])
     expect(operations.filter(({ blocked, pod }) => blocked !== undefined || pod?.uid === scene.pods.web.uid)).toEqual(
       [],
     )

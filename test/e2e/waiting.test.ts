@@ -1,4 +1,4 @@
-/** `wait` on a node with real mounts, beside an apply that unmounts what it waits for. */
+/** `wait` on a node with real mounts, beside an apply that unmounts what it waits for; when the time is up: test/cli/wait.test.ts. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -43,19 +43,6 @@ it('all volumes of a whole node are mounted', async ({ scene }) => {
   const { status, result } = await waitFor(scene, '--for=mounted', ...AT_ONCE)
   expect(status).toBe(0)
   expect(new Set(result?.rows.map(({ pod }) => pod?.name))).toEqual(new Set(['web-0', 'db-0', 'batch-0', undefined]))
-})
-
-it('5 when the time is up, with what is still mounted, and the next command', async ({ broken }) => {
-  const { status, result, stderr } = await waitFor(broken, '--for=unmounted', broken.pods.db.uid, '--timeout', '300ms')
-  expect(status).toBe(5)
-  expect(result?.rows.map(({ volume }) => volume.name)).toEqual(
-    expect.arrayContaining(['scratch', 'password', 'pv-common']),
-  )
-  expect(result?.next).toMatchObject([{ command: expect.stringMatching(/^volctl apply .*--pod/) }])
-  expect(JSON.parse(stderr)).toMatchObject({
-    code: 'NotReached',
-    message: expect.stringMatching(/^timed out after \d+m?s: pod\/\S+ is not unmounted \(mounted or set up: .*scratch/),
-  })
 })
 
 it('sees the volumes go while an apply unmounts them; a node with work to do is not in sync, and is after it', async ({

@@ -83,26 +83,6 @@ describeUnless(noRoot, 'explaining for real', () => {
     expect(requests.filter((each) => !/^GET |selfsubject/.test(each))).toEqual([])
   })
 
-  it('a driver by its sockets: it answers, it was killed, it was stopped', async () => {
-    const links = ({ chain }: Explanation): string[] => chain.map(({ kind, state }) => `${kind} ${state}`)
-    const objects = ['CSINode good', 'CSIDriver good']
-    const runs = await answer(`driver/${DRIVER}`)
-    expect(links(runs)).toEqual(['NodePluginPod unknown', 'Socket good', 'Registration good', ...objects])
-    expect(runs).toMatchObject({ verdict: { state: 'operation' } })
-    expect(runs.volumes.length).toBeGreaterThan(0)
-    await scene.driver.kill()
-    const killed = await answer(`driver/${DRIVER}`)
-    await scene.driver.restart()
-    await scene.driver.stop()
-    const stopped = await answer(`driver/${DRIVER}`)
-    await scene.driver.restart()
-    // The sockets stay, and nobody listens.
-    expect(links(killed)).toContain('Socket bad')
-    expect(links(stopped)).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
-    for (const { verdict } of [killed, stopped])
-      expect(verdict).toMatchObject({ state: 'problem', code: 'DriverUnavailable' })
-  })
-
   const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
 
   it('with the least power, what could not be seen is said, and it is never "nobody"', async ({ skip }) => {

@@ -2,17 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { endsOf } from '../../e2e/scenarios/outcomes.ts'
-import type { Layout } from '../../helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** Runs on a broken node with the pods of the small cast: web lives, db and batch are gone. */
-export async function onBroken<T>(
-  directory: string,
-  use: (scene: Scene) => Promise<T>,
-  layout: Layout = 'private',
-): Promise<T> {
-  const scene = await makeScene({ directory: `${directory}/scene`, small: true, layout })
+export async function onBroken<T>(directory: string, use: (scene: Scene) => Promise<T>): Promise<T> {
+  const scene = await makeScene({ directory: `${directory}/scene`, small: true })
   try {
     await scene.breakIt()
     scene.api.clearRequests()

@@ -327,41 +327,4 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
       expect({ status: later.status, ends: later.ends.length }).toEqual({ status: 0, ends: 11 })
     }),
   )
-
-  it('S18, S24, S31: with nothing wrong, and every mount twice, all of it is done; before the question stands what it is', async ({
-    directory,
-  }) => {
-    await onBroken(
-      directory,
-      async (scene) => {
-        const before = scene.contentHashes()
-        expect(scene.mountPoints().length / new Set(scene.mountPoints()).size).toBe(2)
-        const plan = await planOf(scene)
-        expect({ blocked: blockedOf(plan), problems: plan.problems, all: plan.operations.length }).toEqual({
-          blocked: [],
-          problems: [],
-          all: 14,
-        })
-        const { status, stderr } = await runVolctl(scene, ['apply', '--orphans', '--yes', '--output', 'wide'])
-        expect(status).toBe(0)
-        for (const shown of [
-          'worker-1 (matches the Node object; boot ',
-          `${scene.api.url} as kubernetes-admin`,
-          'stopped (kubelet.service inactive)',
-          '3 pod directories, 2 orphaned',
-          '1 file, 17 B',
-          '.example.com',
-          'ReadWriteOnce',
-        ])
-          expect(stderr).toContain(shown)
-        const after = fingerprint(scene)
-        expect({ detached: after.detached.length, contents: after.contents }).toEqual({
-          detached: 3,
-          contents: before,
-        })
-        expect((await planOf(scene)).operations).toEqual([])
-      },
-      'shared-self-bind',
-    )
-  })
 })
