@@ -10,7 +10,7 @@ import type { Plan } from '../../src/core/plan/plan.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { NAMESPACE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { it, leftOf } from './story.ts'
 
@@ -55,8 +55,8 @@ function timeless(text: string): unknown {
   })
 }
 
-function operationsOf({ stdout }: Run): string[] {
-  return (JSON.parse(stdout) as Plan).operations.map(({ id, blocked }) => `${id} ${blocked?.code ?? 'ready'}`)
+function operationsOf(run: Run): string[] {
+  return answerOf<Plan>(run).operations.map(({ id, blocked }) => `${id} ${blocked?.code ?? 'ready'}`)
 }
 
 beforeAll(() => {

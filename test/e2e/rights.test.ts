@@ -15,7 +15,7 @@ import {
 } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, unclearOf } from './scenarios/outcomes.ts'
 import { it } from './story.ts'
 
@@ -123,7 +123,7 @@ function grown(objects: readonly object[]): object[] {
 /** A run of volctl as that user, with what it was given and what not, each right once, sorted; reviews left out. */
 async function runAs(scene: Scene, user: string, args: readonly string[]) {
   scene.api.clearRequests()
-  const run: Run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
+  const run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
   const requests = scene.api.requests().filter(({ path }) => !path.includes('reviews'))
   const rights = (refused: boolean): string[] => {
     const found = requests.filter(({ status }) => (status === 403) === refused)
@@ -136,7 +136,7 @@ async function runAs(scene: Scene, user: string, args: readonly string[]) {
 async function planAs(scene: Scene, user: string) {
   const { run, ...asked } = await runAs(scene, user, ['plan', '--orphans', '-o', 'json'])
   expect(run.status, run.stderr).toBe(0)
-  const { operations, waiting } = JSON.parse(run.stdout) as Plan
+  const { operations, waiting } = answerOf<Plan>(run)
   return {
     ...asked,
     blocked: operations
@@ -162,7 +162,7 @@ async function expectExplained(
 ): Promise<void> {
   const args = ['explain', scene.rootDir, '-o', 'json', '--orphans', '--verbose']
   const { run, given, forbidden } = await runAs(scene, user, args)
-  expect((JSON.parse(run.stdout) as Plan).operations.length).toBeGreaterThan(5)
+  expect(answerOf<Plan>(run).operations.length).toBeGreaterThan(5)
   expect([run.status, given, forbidden]).toEqual([0, plan.given, plan.forbidden])
 }
 

@@ -8,7 +8,7 @@ import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, it, journalOf, stateOf } from './story.ts'
 
@@ -50,7 +50,7 @@ it('is for its owner alone, says how to be called, and is the plan that was prin
   expect(saved.status).toBe(0)
   expect(saved.stderr).toMatch(/^wrote .*node\.plan: plan [0-9a-f]{12}, \d+ operations\n$/)
   expect(statSync(fileOf(broken)).mode & 0o777).toBe(0o600)
-  printed = JSON.parse(saved.stdout) as Plan
+  printed = answerOf<Plan>(saved)
   const { options: _, ...inFile } = JSON.parse(readFileSync(fileOf(broken), 'utf8')) as Plan & { options: unknown }
   expect(JSON.stringify(inFile)).toBe(JSON.stringify(printed))
 })

@@ -11,7 +11,7 @@ import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { fingerprint } from './scenarios/fingerprint.ts'
 
@@ -66,9 +66,8 @@ export interface PlanRun {
 
 /** `plan` as JSON, with the exit status that tells. */
 export async function planOf(scene: Pick<Scene, 'env'>, ...flags: string[]): Promise<PlanRun> {
-  const { status, stdout, stderr } = await runVolctl(scene, ['plan', '--detailed-exitcode', '-o', 'json', ...flags])
-  if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
-  return { status, text: stdout, plan: JSON.parse(stdout) as Plan }
+  const run = await runVolctl(scene, ['plan', '--detailed-exitcode', '-o', 'json', ...flags])
+  return { status: run.status, text: run.stdout, plan: answerOf<Plan>(run) }
 }
 
 /** How many operations a plan has, blocked ones included. */
@@ -82,7 +81,7 @@ export function stateOf(scene: Scene): string {
 }
 
 export async function journalOf(scene: Scene): Promise<PastApplies> {
-  return JSON.parse((await runVolctl(scene, ['journal', '-o', 'json'])).stdout) as PastApplies
+  return answerOf<PastApplies>(await runVolctl(scene, ['journal', '-o', 'json']))
 }
 
 /** What the test's host says of itself besides, or instead. @returns puts it back */

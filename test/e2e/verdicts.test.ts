@@ -13,7 +13,7 @@ import {
   volumeObjects,
 } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, runVolctl } from '../helpers/scene/volctl.ts'
 import { it, planOf } from './story.ts'
 
 const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
@@ -51,7 +51,7 @@ async function said(scene: Scene, user: string) {
 }
 
 async function verdictOn(scene: Scene, what: string): Promise<string> {
-  const { verdict } = JSON.parse((await runVolctl(scene, ['explain', what, '-o', 'json'])).stdout) as Explanation
+  const { verdict } = answerOf<Explanation>(await runVolctl(scene, ['explain', what, '-o', 'json']))
   return `${verdict.state} ${verdict.code ?? ''} ${verdict.message}`
 }
 

@@ -2,32 +2,31 @@
 import { writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import type { Plan } from '../../src/core/plan/plan.ts'
+import { planOf } from '../e2e/story.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
 import { NAMESPACE, pvOf } from '../helpers/scene/api-objects.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
-import { runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, runVolctl } from '../helpers/scene/volctl.ts'
 import { describeUnless } from './describe-unless.ts'
 import { readMounts } from './workers/real-node.ts'
 
 /** What plan and explain say: the status, "severity code volume" of each problem, and the verdict on a pod that has it. */
 async function look(scene: Scene): Promise<{ status: number | undefined; problems: Set<string>; verdict: string }> {
-  const { stdout, stderr, status } = await runVolctl(scene, ['plan', '--detailed-exitcode', '-o', 'json'])
-  if (stdout === '') throw new Error(stderr)
-  const { operations, problems } = JSON.parse(stdout) as Plan
+  const { status, plan } = await planOf(scene)
+  const { operations, problems } = plan
   expect(operations).toEqual([])
   const asked = await runVolctl(scene, ['explain', `pod/${NAMESPACE}/${scene.pods.web.name}`, '-o', 'json'])
-  const { state, code = '' } = (JSON.parse(asked.stdout) as Explanation).verdict
+  const { state, code = '' } = answerOf<Explanation>(asked).verdict
   const said = problems.map(({ severity, code: each, about }) => `${severity} ${each} ${about.volume ?? ''}`)
   return { status, problems: new Set(said), verdict: `${state} ${code}`.trim() }
 }
 
 /** The pods as they are, with every volumeMount read-only. */
 async function readers(scene: Scene): Promise<object[]> {
-  const { stdout } = await runVolctl(scene, ['snapshot', '-o', '-'])
-  const { api } = JSON.parse(stdout) as { api: { pods: { spec: { containers: { volumeMounts: object[] }[] } }[] } }
+  type Pods = { spec: { containers: { volumeMounts: object[] }[] } }[]
+  const { api } = answerOf<{ api: { pods: Pods } }>(await runVolctl(scene, ['snapshot', '-o', '-']))
   return api.pods.map((pod) => ({
     ...pod,
     spec: {

@@ -13,8 +13,9 @@ import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/
 import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
 import { temporary } from '../../helpers/left-behind.ts'
-import type { Run } from '../../helpers/scene/volctl.ts'
+import { answerOf, type Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { endEvents } from '../scenarios/outcomes.ts'
 
 const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
 
@@ -40,16 +41,6 @@ interface Applied extends Run {
   /** `done DetachVolume pv-data@gone`, with the code where there is one. */
   readonly ends: readonly string[]
 }
-
-interface Event {
-  readonly type: string
-  readonly kind?: string
-  readonly node?: string
-  readonly volume?: string
-  readonly code?: string
-}
-
-const ENDS = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted']
 
 export class LiveCluster implements AsyncDisposable {
   readonly api: TestApiServer
@@ -127,9 +118,7 @@ export class LiveCluster implements AsyncDisposable {
   }
 
   async plan(...flags: readonly string[]): Promise<ClusterPlan> {
-    const { stdout, stderr } = await this.#begin(['plan', '--cluster', '-o', 'json', ...flags])
-    if (stdout === '') throw new Error(stderr)
-    return JSON.parse(stdout) as ClusterPlan
+    return answerOf<ClusterPlan>(await this.#begin(['plan', '--cluster', '-o', 'json', ...flags]))
   }
 
   async apply(...flags: readonly string[]): Promise<Applied> {
@@ -142,7 +131,7 @@ export class LiveCluster implements AsyncDisposable {
     const child = this.#begin(['apply', '--cluster', '-o', 'ndjson', ...journal, ...flags])
     return {
       pid: child.pid ?? 0,
-      ended: child.then((result) => ({ ...ran(result), ends: endsOf(ran(result).stdout) })),
+      ended: child.then((result) => ({ ...ran(result), ends: endsOf(ran(result)) })),
     }
   }
 
@@ -155,16 +144,10 @@ function ran({ exitCode, stdout, stderr }: { exitCode?: number; stdout: string; 
   return { status: exitCode, stdout, stderr }
 }
 
-function endsOf(stdout: string): string[] {
-  return stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Event)
-    .filter(({ type }) => ENDS.includes(type))
-    .map(
-      ({ type, kind, volume, node, code }) =>
-        `${type} ${kind} ${volume}@${node}${code === undefined ? '' : ` ${code}`}`,
-    )
+function endsOf(run: Run): string[] {
+  return endEvents(run).map(
+    ({ type, kind, volume, node, code }) => `${type} ${kind} ${volume}@${node}${code === undefined ? '' : ` ${code}`}`,
+  )
 }
 
 /** `DetachVolume pv-data@gone`, with the code of what blocks it. */

@@ -62,3 +62,9 @@ export async function runUnjudged(
   const [status] = (await once(child, 'close')) as [number | null]
   return { status: status ?? undefined, stdout: lines.map((line) => `${line}\n`).join(''), stderr }
 }
+
+/** What it printed as JSON. @throws Error what it said instead */
+export function answerOf<T>({ stdout, stderr }: Pick<Run, 'stdout' | 'stderr'>): T {
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as T
+}

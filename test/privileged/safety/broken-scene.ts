@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { endsOf } from '../../e2e/scenarios/outcomes.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
-import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { answerOf, runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** Runs on a broken node with the pods of the small cast: web lives, db and batch are gone. */
 export async function onBroken<T>(directory: string, use: (scene: Scene) => Promise<T>): Promise<T> {
@@ -17,10 +17,8 @@ export async function onBroken<T>(directory: string, use: (scene: Scene) => Prom
   }
 }
 
-export async function planOf(scene: Scene, ...flags: string[]): Promise<Plan> {
-  const { stdout, stderr } = await runVolctl(scene, ['plan', '--orphans', '-o', 'json', ...flags])
-  if (stdout === '') throw new Error(stderr)
-  return JSON.parse(stdout) as Plan
+export async function planOf(scene: Pick<Scene, 'env'>, ...flags: string[]): Promise<Plan> {
+  return answerOf<Plan>(await runVolctl(scene, ['plan', '--orphans', '-o', 'json', ...flags]))
 }
 
 export interface Applied {

@@ -8,7 +8,7 @@ import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { answerOf, type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { abortConnections, type Fuse, startFuse } from '../fuse/start.ts'
@@ -54,9 +54,8 @@ async function everyCommand(scene: Scene, path: string) {
 }
 
 /** What `explain` says of the mount that hangs, and whether it could tell who holds it. */
-function verdictOf({ stdout, stderr }: Run): object {
-  if (stdout === '') throw new Error(stderr)
-  const { subject, verdict, places, holders } = JSON.parse(stdout) as Explanation
+function verdictOf(run: Run): object {
+  const { subject, verdict, places, holders } = answerOf<Explanation>(run)
   return {
     kind: subject.kind,
     state: verdict.state,

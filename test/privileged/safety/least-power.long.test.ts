@@ -8,7 +8,7 @@ import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, runUnjudged } from '../../helpers/scene/volctl.ts'
+import { answerOf, type Run, runUnjudged } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { onBroken } from './broken-scene.ts'
@@ -36,14 +36,12 @@ function readOnly({ directory }: Scene, args: readonly string[]): readonly strin
 const run = ({ env }: Scene, [program = '', ...args]: readonly string[]): Promise<Run> =>
   runUnjudged({ env, program }, args)
 
-function operationsOf({ stdout, stderr }: Run): readonly string[] {
-  if (stdout === '') throw new Error(stderr)
-  return (JSON.parse(stdout) as Plan).operations.map(({ id }) => id)
+function operationsOf(run: Run): readonly string[] {
+  return answerOf<Plan>(run).operations.map(({ id }) => id)
 }
 
-function verdictOf({ stdout, stderr }: Run): { readonly state: string; readonly notes: readonly string[] } {
-  if (stdout === '') throw new Error(stderr)
-  const { verdict, holders } = JSON.parse(stdout) as Explanation
+function verdictOf(run: Run): { readonly state: string; readonly notes: readonly string[] } {
+  const { verdict, holders } = answerOf<Explanation>(run)
   return { state: verdict.state, notes: holders.notes }
 }
 

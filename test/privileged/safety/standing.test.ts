@@ -9,6 +9,7 @@ import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { answerOf } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { age, KUBELET_UNIT, makeVolume, NODE, nodeForAll, nodeObject, writeUnit } from '../trust/node.ts'
 import { end } from '../trust/strangers.ts'
@@ -85,8 +86,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     )
     // Where a holder cannot be seen from, explain says so.
     const holders = async (script = '"$@"') => {
-      const { stdout } = await node().volctl(['explain', node().volume, ...given()], { script })
-      return (JSON.parse(stdout) as Explanation).holders
+      return answerOf<Explanation>(await node().volctl(['explain', node().volume, ...given()], { script })).holders
     }
     expect(await holders()).toMatchObject({ processes: [{ pid: running.pid, holds: [{ what: 'cwd' }] }], notes: [] })
     expect(await holders('exec unshare -Ur "$@"')).toMatchObject({

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { it } from '../../helpers/machine.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { answerOf } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { LIVES, named, unitText } from '../systemd/kubelet-unit.ts'
 import { noSystemd, startSystemd, type TestSystemd } from '../systemd/start.ts'
@@ -60,9 +61,7 @@ describeUnless(noSystemd, "the kubelet's unit", () => {
     return await node().volctl(all, { script: `exec ${systemd.inside.join(' ')} "$@"` })
   }
   const see = async (...flags: readonly string[]): Promise<object> => {
-    const { stdout, stderr } = await run('plan', '-o', 'json', ...flags)
-    if (stdout === '') throw new Error(stderr)
-    const { inputs, waiting, operations } = JSON.parse(stdout) as Plan
+    const { inputs, waiting, operations } = answerOf<Plan>(await run('plan', '-o', 'json', ...flags))
     return {
       kubelet: inputs.kubelet,
       waiting: waiting.map(({ code }) => code),

@@ -33,84 +33,98 @@ interface Begun {
   readonly subject: Subject
   /** The user's own, empty, and not below the root directory. */
   readonly own: string
-  /** What is used: a directory with content, or the inner one of it. */
+  /** What is used: a directory with content, the inner one of it, a file in it, the disk. */
   readonly directory: string
   readonly inner: string
+  readonly file: string
   readonly device: string
   readonly node: TrialNode
-  /** What the user has mounted himself is no longer seen anywhere but through the use. */
-  readonly hide: () => void
 }
+
+type Used = 'directory' | 'inner' | 'file' | 'device'
+
+function heldOf(use: Begun, how: Held['how'], used: Used): Held {
+  return { how, path: use[used], mark: use.subject.mark, ...(used === 'device' && { at: RAW_AT }) }
+}
+
+/** A process of the user's, where volctl is. */
+const byProcess =
+  (how: Held['how'], used: Used, more: Partial<Held> = {}): Begin =>
+  (use) =>
+    process_({ ...heldOf(use, how, used), ...more })
+
+/** A mount in volctl's own namespace. @param args of mount(8), before the user's own directory */
+const onHostBy =
+  (args: (use: Begun) => readonly string[]): Begin =>
+  async (use) => {
+    sh('mount', ...args(use), use.own)
+    return onHost(use.own, use.subject)
+  }
+
+/** A place of the user's own for a bind mount of this. */
+function placeFor(used: Used, { own }: Begun): string {
+  const path = `${own}.bound`
+  if (used === 'file' || used === 'device') writeFileSync(path, '')
+  else mkdirSync(path)
+  return path
+}
+
+const boundOnHost =
+  (used: Used): Begin =>
+  async (use) => {
+    const path = placeFor(used, use)
+    sh('mount', '--bind', use[used], path)
+    return {
+      names: [path],
+      check: (token) => checkOnce(token, { ...heldOf(use, 'by name', used), path }),
+      end: async () => void sh('umount', path),
+    }
+  }
+
+/** A bind mount that is in the user's mount namespace alone. @param covered whether he mounts over it what nobody looks below */
+const boundElsewhere =
+  (used: Used, how: Held['how'], covered = false): Begin =>
+  (use) => {
+    const path = placeFor(used, use)
+    const held = { ...heldOf(use, how, used), path, ...(covered && { cover: path }) }
+    return elsewhere(use.node, ['mount', '--bind', use[used], path], held)
+  }
 
 const BEGIN: Readonly<Record<Use, Begin>> = {
   none: async () => NO_NAMES,
-  'mount of the device': async ({ device, own, subject }) => {
-    sh('mount', device, own)
-    return onHost(own, subject)
-  },
+  'mount of the device': onHostBy(({ device }) => [device]),
   'mount of the device in a namespace': ({ device, own, subject, node }) =>
     elsewhere(node, ['mount', device, own], { how: 'path', path: own, mark: subject.mark }),
-  'bind on the host': async ({ directory, own, subject }) => {
-    sh('mount', '--bind', directory, own)
-    return onHost(own, subject)
-  },
-  'bind of a directory in it': async ({ inner, own, subject }) => {
-    sh('mount', '--bind', inner, own)
-    return onHost(own, subject)
-  },
-  'bind in a namespace': ({ directory, own, subject, node }) =>
-    elsewhere(node, ['mount', '--bind', directory, own], { how: 'path', path: own, mark: subject.mark }),
-  'bind of a directory in it, in a namespace': ({ inner, own, subject, node }) =>
-    elsewhere(node, ['mount', '--bind', inner, own], { how: 'path', path: own, mark: subject.mark }),
-  'copy of its mount in a namespace': ({ directory, subject, node }) =>
-    elsewhere(node, ['mount', '--make-private', directory], { how: 'path', path: directory, mark: subject.mark }),
-  'nested kubelet': async ({ directory, own, subject, node, hide }) => {
+  'bind on the host': onHostBy(({ directory }) => ['--bind', directory]),
+  'bind of a directory in it': onHostBy(({ inner }) => ['--bind', inner]),
+  'bind in a namespace': boundElsewhere('directory', 'path'),
+  'bind of a directory in it, in a namespace': boundElsewhere('inner', 'path'),
+  'copy of its mount in a namespace': (use) =>
+    elsewhere(use.node, ['mount', '--make-private', use.directory], heldOf(use, 'path', 'directory')),
+  'nested kubelet': async ({ directory, own, subject, node }) => {
     const path = `${own}/pods/22222222-2222-4333-8444-000000000001/volumes/kubernetes.io~csi/${subject.name}/mount`
     mkdirSync(path, { recursive: true })
-    return await elsewhere(node, ['mount', '--bind', directory, path], { how: 'path', path, mark: subject.mark }, hide)
+    return await elsewhere(node, ['mount', '--bind', directory, path], { how: 'path', path, mark: subject.mark })
   },
-  'working directory': ({ directory, subject }) => process_({ how: 'cwd', path: directory, mark: subject.mark }),
-  'working directory in a namespace': ({ directory, own, subject, node, hide }) => {
-    mkdirSync(`${own}.ns`)
-    const path = `${own}.ns`
-    return elsewhere(node, ['mount', '--bind', directory, path], { how: 'cwd', path, mark: subject.mark }, hide)
-  },
-  'root directory': ({ directory, subject }) => process_({ how: 'root', path: directory, mark: subject.mark }),
-  'directory open': ({ directory, subject }) =>
-    process_({ how: 'open directory', path: directory, mark: subject.mark }),
-  'bind of a file in it': async ({ directory, own, subject: { mark } }) => {
-    const path = `${own}.file`
-    writeFileSync(path, '')
-    sh('mount', '--bind', `${directory}/file`, path)
-    return {
-      names: [path],
-      check: (token) => checkOnce(token, { how: 'by name', path, mark }),
-      end: async () => void sh('umount', path),
-    }
-  },
-  'bind of a file in it, in a namespace': ({ directory, own, subject, node }) => {
-    const path = `${own}.file`
-    writeFileSync(path, '')
-    return elsewhere(node, ['mount', '--bind', `${directory}/file`, path], { how: 'by name', path, mark: subject.mark })
-  },
-  'file open read-only': ({ directory, subject }) =>
-    process_({ how: 'read-only', path: `${directory}/file`, mark: subject.mark }),
-  'file open for write': ({ directory, subject }) =>
-    process_({ how: 'for write', path: `${directory}/file`, mark: subject.mark }),
-  'mapped, descriptor closed': ({ directory, subject }) =>
-    process_({ how: 'mapped', path: `${directory}/file`, mark: subject.mark }),
-  'loop device on a file': ({ directory, subject }) =>
-    onLoop(sh('losetup', '--find', '--show', `${directory}/file`), 0, subject),
+  'working directory': byProcess('cwd', 'directory'),
+  'working directory in a namespace': boundElsewhere('directory', 'cwd'),
+  'root directory': byProcess('root', 'directory'),
+  'directory open': byProcess('open directory', 'directory'),
+  'bind of a file in it': boundOnHost('file'),
+  'bind of a file in it, in a namespace': boundElsewhere('file', 'by name'),
+  'file open read-only': byProcess('read-only', 'file'),
+  'file open for write': byProcess('for write', 'file'),
+  'mapped, descriptor closed': byProcess('mapped', 'file'),
+  'loop device on a file': ({ file, subject }) => onLoop(sh('losetup', '--find', '--show', file), 0, subject),
   'loop device on a file, made in a namespace': ({ directory, own, subject }) => {
     // What the kernel calls the file is no path from anywhere once that namespace is gone.
     const script = 'mount --bind "$1" "$2" && exec losetup --find --show "$2/file"'
     const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', directory, own]
     return onLoop(sh('unshare', ...namespace), 0, subject)
   },
-  'swap file': async ({ directory, subject, device, own, hide }) => {
+  'swap file': async ({ directory, subject, device, own }) => {
     const name = `swap-${subject.name}`
     makeSwap(`${directory}/${name}`)
-    hide()
     return {
       names: [name],
       check: async () => (isSwap(`/${name} `) ? '' : 'the swap file has no name any more'),
@@ -132,10 +146,10 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     return overlay({ upper: inner, work, own, subject })
   },
   'overlay, work': ({ inner, own, subject }) => overlay({ work: inner, own, subject }),
-  'overlay in a namespace': ({ inner, own, subject, node, hide }) => {
+  'overlay in a namespace': ({ inner, own, subject, node }) => {
     const options = overlayOptions({ lower: inner, own })
     const command = ['mount', '-t', 'overlay', '-o', options, 'overlay', own]
-    return elsewhere(node, command, { how: 'path', path: own, mark: subject.mark }, hide)
+    return elsewhere(node, command, { how: 'path', path: own, mark: subject.mark })
   },
   'mounted, detached lazily, file open': async ({ device, own, subject }) => {
     sh('mount', device, own)
@@ -143,28 +157,21 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     sh('umount', '-l', own)
     return held
   },
-  'device open read-only': ({ device, subject }) =>
-    process_({ how: 'read-only', path: device, mark: subject.mark, at: RAW_AT }),
-  'device open for write': ({ device, subject }) =>
-    process_({ how: 'for write', path: device, mark: subject.mark, at: RAW_AT }),
-  'device mapped, descriptor closed': ({ device, subject }) =>
-    process_({ how: 'mapped', path: device, mark: subject.mark, at: RAW_AT }),
-  'device open in a namespace': ({ device, own, subject, node }) => {
-    writeFileSync(`${own}.node`, '')
-    const held: Held = { how: 'for write', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
-    return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
-  },
-  'device open, hidden by a mount of its own': ({ device, own, subject, node }) => {
-    const held: Held = { how: 'for write', path: device, mark: subject.mark, at: RAW_AT, cover: '/dev' }
-    return elsewhere(node, ['mount', '-t', 'tmpfs', 'tmpfs', own], held)
-  },
-  'device open, under the name of a trusted program': ({ device, subject }) =>
-    process_({ how: 'for write', path: device, mark: subject.mark, at: RAW_AT, name: 'multipathd' }),
-  'device open in a table of one thread': ({ device, subject }) =>
-    process_({ how: 'in a thread', path: device, mark: subject.mark, at: RAW_AT }),
-  'device mapped among many mappings': ({ device, own, subject }) => {
-    writeFileSync(`${own}.many`, Buffer.alloc(PAGE))
-    return process_({ how: 'mapped', path: device, mark: subject.mark, at: RAW_AT, crowd: `${own}.many` })
+  'device open read-only': byProcess('read-only', 'device'),
+  'device open for write': byProcess('for write', 'device'),
+  'device mapped, descriptor closed': byProcess('mapped', 'device'),
+  'device open in a namespace': boundElsewhere('device', 'for write'),
+  'device open, hidden by a mount of its own': (use) =>
+    elsewhere(use.node, ['mount', '-t', 'tmpfs', 'tmpfs', use.own], {
+      ...heldOf(use, 'for write', 'device'),
+      cover: '/dev',
+    }),
+  'device open, under the name of a trusted program': byProcess('for write', 'device', { name: 'multipathd' }),
+  'device open in a table of one thread': byProcess('in a thread', 'device'),
+  'device mapped among many mappings': (use) => {
+    const crowd = `${use.own}.many`
+    writeFileSync(crowd, Buffer.alloc(PAGE))
+    return process_({ ...heldOf(use, 'mapped', 'device'), crowd })
   },
   'file named as if deleted, detached lazily': async ({ directory, own, subject }) => {
     const file = `${directory}/file (deleted)`
@@ -174,34 +181,13 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     sh('umount', '-l', own)
     return held
   },
-  'working directory, hidden by a mount of its own': ({ directory, own, subject, node, hide }) => {
-    const path = `${own}.ns`
-    mkdirSync(path)
-    const held: Held = { how: 'cwd', path, mark: subject.mark, cover: path }
-    return elsewhere(node, ['mount', '--bind', directory, path], held, hide)
-  },
-  'bind of the device node': async ({ device, own, subject }) => {
-    writeFileSync(`${own}.node`, '')
-    sh('mount', '--bind', device, `${own}.node`)
-    return {
-      names: [`${own}.node`],
-      check: (token) => checkOnce(token, { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }),
-      end: async () => void sh('umount', `${own}.node`),
-    }
-  },
-  'bind of the device node in a namespace': ({ device, own, subject, node }) => {
-    writeFileSync(`${own}.node`, '')
-    const held: Held = { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
-    return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
-  },
-  'device open, its node deleted': async ({ device, own, subject }) => {
-    const held = await process_({
-      how: 'for write',
-      path: nodeOf(device, `${own}.node`),
-      mark: subject.mark,
-      at: RAW_AT,
-    })
-    rmSync(`${own}.node`)
+  'working directory, hidden by a mount of its own': boundElsewhere('directory', 'cwd', true),
+  'bind of the device node': boundOnHost('device'),
+  'bind of the device node in a namespace': boundElsewhere('device', 'by name'),
+  'device open, its node deleted': async (use) => {
+    const path = nodeOf(use.device, `${use.own}.node`)
+    const held = await process_({ ...heldOf(use, 'for write', 'device'), path })
+    rmSync(path)
     return held
   },
   'loop device on the disk': ({ device, subject }) =>
@@ -220,11 +206,12 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     rmSync(`${own}.node`)
     return onLoop(loop, RAW_AT, subject, false)
   },
-  'device mapper on the disk': async ({ device, subject }) => {
+  'device mapper on the disk': async (use) => {
+    const { device, subject } = use
     if (spawnSync('dmsetup', ['version']).status !== 0) throw new Unavailable('this kernel has no device mapper')
     const name = `volctl-${process.pid}-${subject.name}`
     sh('dmsetup', 'create', name, '--table', `0 ${sh('blockdev', '--getsz', device)} linear ${device} 0`)
-    const user = await process_({ how: 'for write', path: `/dev/mapper/${name}`, mark: subject.mark, at: RAW_AT })
+    const user = await process_({ ...heldOf(use, 'for write', 'device'), path: `/dev/mapper/${name}` })
     return {
       names: [...user.names, name],
       check: user.check,
@@ -275,13 +262,10 @@ export async function begin(subject: Subject, node: TrialNode): Promise<Holding>
     fill(ownMount, mark)
     if (!first) sh('umount', ownMount)
   }
-  const hide = (): void => {
-    if (first && mountPoints().includes(ownMount)) sh('umount', '-l', ownMount)
-  }
   const directory = first ? ownMount : (subject.directory ?? '')
   const inner = first ? `${ownMount}/inner` : (subject.inner ?? '')
-  const holding = await BEGIN[use]({ subject, own, directory, inner, device, node, hide })
-  hide()
+  const holding = await BEGIN[use]({ subject, own, directory, inner, file: `${directory}/file`, device, node })
+  if (first && mountPoints().includes(ownMount)) sh('umount', '-l', ownMount)
   return {
     ...holding,
     // Whoever has the disk, in whatever way, is named by its name as well.
@@ -326,18 +310,12 @@ async function checkOnce(token: string, held: Held): Promise<string> {
   return wrong
 }
 
-/** A process of the user's, where volctl is. */
 function process_(held: Held): Promise<Holding> {
   return started(spawn(...nodeProgram(USER, [JSON.stringify(held)], ['--experimental-ffi']), { stdio: 'pipe' }))
 }
 
 /** A process in a mount namespace of its own, in which of all of the node nothing but its own mount is left. */
-async function elsewhere(
-  { directory }: TrialNode,
-  mount: readonly string[],
-  held: Held,
-  hide: () => void = () => undefined,
-): Promise<Holding> {
+async function elsewhere({ directory }: TrialNode, mount: readonly string[], held: Held): Promise<Holding> {
   const [program, args] = nodeProgram(USER, [JSON.stringify(held)], ['--experimental-ffi'])
   const own = mount.at(-1) ?? ''
   const script = `"$@" || exit 1
@@ -351,7 +329,6 @@ exec "$USER_PROGRAM" $USER_ARGS "$USER_HELD"`
   }
   const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', ...mount]
   const holding = await started(spawn('unshare', namespace, { stdio: 'pipe', env }))
-  hide()
   return { ...holding, names: [...holding.names, own] }
 }
 
