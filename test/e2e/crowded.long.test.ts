@@ -7,12 +7,13 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { LOOPS_OF_MACHINES, MACHINES, ON_MACHINE } from '../helpers/own-machine.ts'
 import { BUNDLES } from '../helpers/programs.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 
@@ -121,22 +122,19 @@ async function run(command: readonly string[]): Promise<{ status: unknown; text:
   }
 }
 
-describe.skipIf(noCrowd !== undefined)(
-  `in a container-like root, beside others' disks${noCrowd === undefined ? '' : ` (${noCrowd})`}`,
-  () => {
-    it.for(USERS)('the demo repairs its node: $user user', async ({ user, cannot }, { skip }) => {
-      skip(cannot, 'this machine allows no user namespaces')
-      await using crowd = await crowdedRoot()
-      const { status, text } = await run(crowd.enter(DEMO, user))
-      expect(status, text).toBe(0)
-      expect(text).toContain('The content of every volume is unchanged.')
-    })
+describeUnless(noCrowd, "in a container-like root, beside others' disks", () => {
+  it.for(USERS)('the demo repairs its node: $user user', async ({ user, cannot }, { skip }) => {
+    skip(cannot, 'this machine allows no user namespaces')
+    await using crowd = await crowdedRoot()
+    const { status, text } = await run(crowd.enter(DEMO, user))
+    expect(status, text).toBe(0)
+    expect(text).toContain('The content of every volume is unchanged.')
+  })
 
-    it.for(USERS)('the tests $part pass: $user user', async ({ user, part, cannot }, { skip }) => {
-      skip(cannot, 'this machine allows no user namespaces')
-      await using crowd = await crowdedRoot()
-      const { status, text } = await run(crowd.enter([...VITEST, `test/${part}.test.ts`], user))
-      expect(status, text).toBe(0)
-    })
-  },
-)
+  it.for(USERS)('the tests $part pass: $user user', async ({ user, part, cannot }, { skip }) => {
+    skip(cannot, 'this machine allows no user namespaces')
+    await using crowd = await crowdedRoot()
+    const { status, text } = await run(crowd.enter([...VITEST, `test/${part}.test.ts`], user))
+    expect(status, text).toBe(0)
+  })
+})

@@ -1,12 +1,13 @@
 /** The demo on a terminal, interrupted, and killed. */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { noMounts } from '../helpers/namespace.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { commands, demo, directory, expectMainJob, expectNothingLeft, onceShown } from './run-demo.ts'
 
-describe.skipIf(noMounts !== undefined)('the demo', () => {
+describeUnless(noMounts, 'the demo', () => {
   it('shows the main job on a terminal', () => expectMainJob({ terminal: true }))
 
   it.each([

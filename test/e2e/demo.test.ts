@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { noMounts } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { commands, demo, directory, expectMainJob } from './run-demo.ts'
 
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
 const USER_NAMESPACE = ['unshare', '-U', '-r']
 const noUserNamespace = spawnSync('unshare', ['-U', '-r', '-m', 'true']).status !== 0
 
-describe.skipIf(noMounts !== undefined)('the demo', () => {
+describeUnless(noMounts, 'the demo', () => {
   it('shows the main job without a terminal, in a user namespace', async ({ skip }) => {
     skip(noUserNamespace, 'this machine allows no user namespaces')
     await expectMainJob({ by: USER_NAMESPACE })

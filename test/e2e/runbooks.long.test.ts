@@ -1,5 +1,5 @@
 /** Every command of docs/runbooks.md, as it stands there, on a node in the state that its runbook is for. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_SETTLE_MS } from '../../src/core/plan/plan.ts'
 import { docSections } from '../helpers/doc-commands.ts'
 import { noMounts } from '../helpers/namespace.ts'
@@ -7,6 +7,7 @@ import { NAMESPACE, pod, pvOf } from '../helpers/scene/api-objects.ts'
 import { IDLE } from '../helpers/scene/pods.ts'
 import { makeScene, type Scene, setAlive } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { hostSays } from './story.ts'
 
 /** How the node comes into the state that a runbook is for, one after another. */
@@ -55,7 +56,7 @@ function kubelet(scene: Scene, word: 'start' | 'stop'): void {
 
 const books = docSections('runbooks.md').filter(({ commands }) => commands.length > 0)
 
-describe.skipIf(noMounts !== undefined)('docs/runbooks.md', () => {
+describeUnless(noMounts, 'docs/runbooks.md', () => {
   let scene: Scene
   beforeAll(async () => {
     scene = await makeScene()

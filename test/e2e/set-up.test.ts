@@ -1,6 +1,6 @@
-import { describe } from 'vitest'
 import { noMounts } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { setsUp } from './set-up.ts'
 
 /** Behind links, and in the table twice. All others: layouts.long.test.ts. */
-describe.skipIf(noMounts !== undefined).each(['linked-shared'] as const)('its root directory: %s', setsUp)
+describeUnless(noMounts, 'its root directory: linked-shared', () => setsUp('linked-shared'))

@@ -29,7 +29,7 @@ import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { csiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
@@ -38,6 +38,7 @@ import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../src/core/volumes/expansion.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
+import { statesOf } from './apply-plan.ts'
 import { DescribedNode, DRIVER } from './described-node.ts'
 import { ready } from './objects.ts'
 import { planOptions } from './plan-options.ts'
@@ -174,6 +175,15 @@ export class LiveNode extends DescribedNode {
 
   async plan(options: Partial<PlanOptions> = {}): Promise<Plan> {
     return planNode(await this.look(), planOptions(options))
+  }
+
+  async operations(options: Partial<PlanOptions> = {}): Promise<readonly Operation[]> {
+    return (await this.plan(options)).operations
+  }
+
+  /** How each operation of an apply ended: `done`, or `refused HeldBy`. */
+  async applied(...given: Parameters<LiveNode['apply']>): Promise<string[]> {
+    return Object.values(statesOf(await this.apply(...given)))
   }
 
   /** Plans and applies, with real system calls and programs. */

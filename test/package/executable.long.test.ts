@@ -3,10 +3,11 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync } from 'nod
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { CAPTURE, noPackages, ROOT, run, sha256, theExecutable, where } from './roots.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
+import { CAPTURE, noPackages, ROOT, run, sha256, theExecutable } from './roots.ts'
 
 const NOBODY = 65534
 const work = temporary('volctl-executable-')
@@ -14,7 +15,7 @@ let executable: string
 
 afterAll(() => sweep(work))
 
-describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
+describeUnless(noPackages, 'the executable', () => {
   beforeAll(async () => {
     executable = await theExecutable(work)
   })

@@ -1,18 +1,19 @@
 /** The executable by itself, in short; more of it: executable.long.test.ts. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { nodeVariables } from '../../scripts/executable/read-early.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { CAPTURE, noPackages, run, theExecutable, VERSION, where } from './roots.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
+import { CAPTURE, noPackages, run, theExecutable, VERSION } from './roots.ts'
 
 const work = temporary('volctl-executable-')
 let executable: string
 
 afterAll(() => sweep(work))
 
-describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
+describeUnless(noPackages, 'the executable', () => {
   beforeAll(async () => {
     executable = await theExecutable(work)
   })

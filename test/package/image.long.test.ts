@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { execa } from 'execa'
 import { load } from 'js-yaml'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { writeImage } from '../../scripts/package/image.ts'
 import { about } from '../../scripts/package/tree.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
@@ -14,7 +14,8 @@ import { leftOf, planOf } from '../e2e/story.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
 import type { Run } from '../helpers/scene/volctl.ts'
-import { filesBelow, noPackages, sha256, testsExecutable, where } from './roots.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
+import { filesBelow, noPackages, sha256, testsExecutable } from './roots.ts'
 
 const work = temporary('volctl-image-')
 
@@ -78,7 +79,7 @@ async function unpack(archive: string, to: string): Promise<void> {
   await execa('tar', ['-xpf', archive, '-C', to])
 }
 
-describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
+describeUnless(noPackages, 'image', () => {
   const archive = join(work, 'image.oci.tar')
   const image = join(work, 'image')
   const layout = join(work, 'layout')

@@ -6,10 +6,11 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { otherFolder } from '../../scripts/package/fetched.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { ROOT } from './roots.ts'
 
 const work = temporary('volctl-newcomer-')
@@ -110,7 +111,7 @@ const LIBATOMIC =
 const PLANNED = /This user cannot create real mounts here.*remove 3 directories/s
 
 const unless = process.arch === 'x64' ? noRoot : 'made for x64'
-describe.skipIf(unless !== undefined)(`a newcomer’s two commands${unless === undefined ? '' : ` (${unless})`}`, () => {
+describeUnless(unless, 'a newcomer’s two commands', () => {
   it.each(WAYS)(
     'work with npm and Node.js: $name',
     // Each asks the registry for some two hundred packages, as slowly as it answers: 553 s once, mostly 100 to 210.

@@ -12,6 +12,7 @@ import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { makeScene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const work = temporary('volctl-old-runtimes-')
@@ -51,7 +52,7 @@ it('the oldest is the one that the launcher demands', () =>
   expect(readFileSync(join(ROOT, 'bin', 'volctl'), 'utf8')).toContain('Node.js 22 or newer is needed'))
 
 const unless = process.arch === 'x64' ? noMounts : 'made for x64'
-describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' : ` (${unless})`}`, () => {
+describeUnless(unless, 'older Node.js', () => {
   // It fetches a Node.js, beside three other builds.
   describe.each([22, 24] as const)('%s', { timeout: 600_000 }, (major) => {
     it('answers as its own does, and repairs a node', async () => {

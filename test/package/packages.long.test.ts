@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePackages } from '../../scripts/package.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import {
   bareRoot,
   beginPlan,
@@ -21,7 +22,6 @@ import {
   sha256,
   theExecutable,
   VERSION,
-  where,
 } from './roots.ts'
 import { must, WAYS } from './ways.ts'
 
@@ -34,7 +34,7 @@ const LATER = '99.0.0'
 
 afterAll(() => sweep(work))
 
-describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
+describeUnless(noPackages, 'packages', () => {
   beforeAll(async () => {
     const executable = await theExecutable(work)
     packages = await makePackages(work, { arch: 'x64', executable, effort: 'quick' })

@@ -17,7 +17,6 @@ export const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
 
 /** Why packages cannot be tried here; undefined: they can. */
 export const noPackages = process.arch === 'x64' ? noMounts : 'made on x64'
-export const where = noPackages === undefined ? '' : ` (${noPackages})`
 
 /** The executable of this source. */
 export async function theExecutable(work: string): Promise<string> {

@@ -14,13 +14,13 @@ import {
 import { createServer } from 'node:net'
 import { cpus, release } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { describe, expect } from 'vitest'
-import { statesOf } from '../helpers/apply-plan.ts'
+import { expect } from 'vitest'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
+import { describeUnless } from './describe-unless.ts'
 import { type Holder, hold, holdByShell, holdElsewhere, STAYS } from './holder.ts'
 import { end } from './trust/strangers.ts'
 
@@ -328,7 +328,7 @@ function tooDeep(begin: string): Begin {
 async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<{ node: LiveNode; dir: string }> {
   const node = new LiveNode(directory)
   node.pod(POD, 'gone', [{ name: 'v', emptyDir: medium === 'memory' ? { medium: 'Memory' } : {} }])
-  const made = Object.values(statesOf(await node.apply()))
+  const made = await node.applied()
   if (made.some((state) => state !== 'done')) throw new Error(made.join())
   const dir = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/v`
   for (const name of ['sub', 'more', 'up', 'work', 'co:lon']) mkdirSync(`${dir}/${name}`)
@@ -369,9 +369,7 @@ async function tried(directory: string, begin: Begin): Promise<Found> {
   }
 }
 
-const why = noRoot === undefined ? '' : ` (${noRoot})`
-
-describe.skipIf(noRoot !== undefined)(`S12: content that is in use${why}`, () => {
+describeUnless(noRoot, 'S12: content that is in use', () => {
   it.for(USES)('$use: refused and named', async (row, { directory, skip }) => {
     const { by, code = 'HeldBy', atPlan = false, cannot, begin } = row
     skip(cannot !== undefined, cannot)
@@ -403,10 +401,10 @@ it('S12: a snapshot in it is named as one, and one that can be written to goes a
     ...{ state: 'refused', code: 'HeldBy', message: expect.stringContaining('/sub/before (btrfs subvolume delete)') },
   })
   sh('btrfs', 'subvolume', 'delete', `${dir}/sub/before`)
-  expect(Object.values(statesOf(await node.apply(ORPHANS)))).toEqual(['done', 'done'])
+  expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
 })
 
-describe.skipIf(noRoot !== undefined)(`S12: content that nobody uses${why}`, () => {
+describeUnless(noRoot, 'S12: content that nobody uses', () => {
   it.for(['disk', 'memory'] as const)(
     'goes with its pod, from %s, while others do as others do',
     async (medium, { directory }) => {
@@ -440,7 +438,7 @@ describe.skipIf(noRoot !== undefined)(`S12: content that nobody uses${why}`, () 
       for (const { pid } of others)
         sh('nsenter', `--mount=/proc/${pid}/ns/mnt`, 'mount', '--bind', `${directory}/snapshots`, `${directory}/out`)
       try {
-        expect(Object.values(statesOf(await node.apply(ORPHANS)))).toEqual(['done', 'done'])
+        expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
         expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
       } finally {
         for (const other of others) await other.end()

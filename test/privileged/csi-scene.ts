@@ -8,8 +8,6 @@ import type {
   PodVolumeSource,
 } from '../../src/core/kube/api/objects.ts'
 import { loopDevices } from '../../src/core/linux/block/device-use.ts'
-import type { ApplyResult } from '../../src/core/plan/events.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
 import { mountsAt } from '../helpers/csi-driver/mounts.ts'
 import { type CsiDriver, type DriverOptions, startCsiDriver } from '../helpers/csi-driver/start.ts'
 import { LiveNode } from '../helpers/live-node.ts'
@@ -95,8 +93,6 @@ export function addVolume(
 export function claim(volume: string, readOnly = false): PodVolumeSource {
   return { name: 'data', persistentVolumeClaim: { claimName: `claim-${volume}`, readOnly } }
 }
-
-export const states = (result: ApplyResult): string[] => Object.values(statesOf(result))
 
 /** The two directories of a staged and published file system. */
 export function directories(node: LiveNode, volume: string, pod = POD) {

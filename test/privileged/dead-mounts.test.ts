@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { deadMounts } from '../../src/core/node/dead-mounts.ts'
 import { linuxHost } from '../../src/core/node/host.ts'
@@ -11,6 +11,7 @@ import { statesOf } from '../helpers/apply-plan.ts'
 import { it } from '../helpers/machine.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
+import { describeUnless } from './describe-unless.ts'
 import { noFuse } from './faults/no-fuse.ts'
 import { mountFuse, startFuse } from './fuse/start.ts'
 import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './workers/real-node.ts'
@@ -19,7 +20,7 @@ const isDead = (mountPoint: string, deadlineMs: number): Promise<boolean> =>
   linuxHost.isDead({ id: containingMount(readMounts(), mountPoint)?.id ?? 0, mountPoint }, deadlineMs)
 const nfs = (root: string, pod: number, name: string): string => volumeDir(root, pod, name, 'kubernetes.io~nfs')
 
-describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
+describeUnless(noFuse, 'dead mounts', () => {
   it('S18: are unmounted without being looked at, though their daemon never answers', async ({ directory }) => {
     const root = makeDir(`${directory}/kubelet`)
     const dir = nfs(root, 1, 'v')

@@ -16,7 +16,7 @@ import { detachLoop } from '../helpers/detach-loops.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
-import { addVolume, claim, DRIVER, nodeWithDriver, POD, states } from './csi-scene.ts'
+import { addVolume, claim, DRIVER, nodeWithDriver, POD } from './csi-scene.ts'
 
 const VICTIM = new URL('./workers/victim.ts', import.meta.url)
 
@@ -234,11 +234,11 @@ async function struck(name: WayName, directory: string, phase: Phase, apply: () 
   const kinds = (await before.node.plan(before.options)).operations.map(({ kind }) => kind)
   const met = await apply()
   const { node, options } = standing(name, directory, phase)
-  const undone = states(await node.apply(options)).filter((state) => state !== 'done')
-  const end = [...undone, (await node.plan(options)).operations.length, ...there(node)]
+  const undone = (await node.applied(options)).filter((state) => state !== 'done')
+  const end = [...undone, (await node.operations(options)).length, ...there(node)]
   if (phase !== 'down') {
     node.forget(POD)
-    end.push(...states(await node.apply({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
+    end.push(...(await node.applied({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
   }
   return { kinds, met, end }
 }

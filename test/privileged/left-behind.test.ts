@@ -92,7 +92,7 @@ async function goes(directory: string, node: LiveNode, ...uids: readonly string[
   expect([...operations, ...waiting]).toEqual([])
   for (const uid of uids) node.forget(uid)
   const { outcomes } = await node.apply()
-  expect([...node.mounted(), ...(await node.plan()).operations]).toEqual([])
+  expect([...node.mounted(), ...(await node.operations())]).toEqual([])
   return [outcomes.map(({ kind, state }) => `${kind} ${state}`), logOf(directory, node.root)]
 }
 

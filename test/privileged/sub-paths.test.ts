@@ -7,7 +7,6 @@
 import { existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
@@ -79,7 +78,7 @@ async function clean(directory: string, { planted, inMemory, options = { orphans
   const before = inventory(outside).join('\n')
   node.forget(POD)
   const plan = await node.plan(options)
-  const outcomes = Object.values(statesOf(await node.apply(options)))
+  const outcomes = await node.applied(options)
   const mounts = node.mounts().under(base)
   expect(inventory(outside).join('\n')).toBe(before)
   return {

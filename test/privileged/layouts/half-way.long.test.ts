@@ -109,7 +109,7 @@ const isUndone = (directory: string, layout: Layout, kind: Kind): Promise<void> 
     expect({ mounted, left: lines() - before }).toEqual({ mounted: timesInTable(layout), left: 0 })
     node.context = {}
     expect(ends(await node.apply())).toEqual([`${verb} done`])
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
     node.forget(POD)
     expect(ends(await node.apply({ orphans: true })).filter((each) => !each.endsWith(' done'))).toEqual([])
     expect({ left: lines() - before, exists: existsSync(`${node.root}/${kind.target}`) }).toEqual({

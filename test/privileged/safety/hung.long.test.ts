@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
@@ -137,7 +136,7 @@ describeUnless(noMounts, 'many mounts', () => {
     const { operations } = await node.plan()
     expect(operations.map(({ steps }) => steps.filter(({ op }) => op === 'umount').length)).toEqual([10, 10])
     expect(operations.map(({ blocked }) => blocked?.code)).toEqual([undefined, 'ForeignMount'])
-    expect(Object.values(statesOf(await node.apply()))).toEqual(['done', 'blocked ForeignMount'])
+    expect(await node.applied()).toEqual(['done', 'blocked ForeignMount'])
     expect([clean, foreign].map((path) => readMounts().at(path).length)).toEqual([0, 10])
     expect(readFileSync(`${source}/file`, 'utf8')).toBe('precious')
   })

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
@@ -99,9 +99,6 @@ function machinery(directory: string): string[] {
     .sort()
 }
 
-const ends = ({ outcomes }: ApplyResult): string[] =>
-  outcomes.map(({ state, code }) => (code === undefined ? state : `${state} ${code}`)).toSorted()
-const applied = async (node: LiveNode, options = {}): Promise<string[]> => ends(await node.apply(options))
 const REMOUNT = { remount: true }
 
 describe('configMap, secret, downwardAPI and projected for real', () => {
@@ -110,7 +107,7 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     const dirs = [confOf(node), passOf(node), dirOf(node, 'downward-api', 'info'), dirOf(node, 'projected', 'all')]
     const events: unknown[] = []
     const result = await node.apply({}, (event) => events.push(event))
-    expect(ends(result)).toEqual(Array(4).fill('done'))
+    expect(Object.values(statesOf(result))).toEqual(Array(4).fill('done'))
     const pod = { name: 'app', uid: POD }
     const audiences = ['vault']
     const token = { namespace: 'default', serviceAccount: 'default', audiences, expirationSeconds: 600, pod }
@@ -129,13 +126,13 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     expect(machinery(passOf(node))).toEqual(PUBLISHED)
     expect(modeOf(`${passOf(node)}/${readlinkSync(`${passOf(node)}/..data`)}`)).toBe('755')
     expect(dirs.map((dir) => node.mounts().top(dir)?.fsType)).toEqual([undefined, 'tmpfs', 'tmpfs', 'tmpfs'])
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
     const said = JSON.stringify([result, events, sh('sh', '-c', `cat ${node.root}.journal/*`)])
     const secrets = [PASSWORD, Buffer.from(PASSWORD).toString('base64'), TOKEN]
     expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
     node.forget(POD)
-    expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(DONE))
-    expect((await node.plan({ orphans: true })).operations).toEqual([])
+    expect(new Set(await node.applied({ orphans: true }))).toEqual(new Set(DONE))
+    expect(await node.operations({ orphans: true })).toEqual([])
     expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
   })
 
@@ -143,14 +140,14 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     const node = makeNode(directory)
     await node.apply()
     setData(node, { a: '2', b: 'new' })
-    expect(await applied(node)).toEqual(Array(2).fill('blocked NotAsked'))
+    expect(await node.applied()).toEqual(Array(2).fill('blocked NotAsked'))
     expect(seen(confOf(node))).toMatchObject({ 'etc/a.conf': '400 1' })
-    expect(await applied(node, REMOUNT)).toEqual(['done', 'done'])
+    expect(await node.applied(REMOUNT)).toEqual(['done', 'done'])
     expect(seen(confOf(node))).toEqual({ bin: '640 \0\x01\x02', 'etc/a.conf': '400 2' })
     const all = dirOf(node, 'projected', 'all')
     expect(Object.keys(seen(all)).sort()).toEqual(['a', 'b', 'bin', 'ca.pem', 'notes', 'token'])
     expect(machinery(all)).toEqual(PUBLISHED)
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
   })
 
   it('P25, S23: a refresh that fails leaves the old content', async ({ directory }) => {
@@ -175,11 +172,11 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     await node.apply()
     remountTmpfs(passOf(node), 'size=64k')
     node.addSecret('s', { password: PASSWORD, big: 'x'.repeat(200_000) })
-    expect(await applied(node, REMOUNT)).toEqual(['failed WriteFailed'])
+    expect(await node.applied(REMOUNT)).toEqual(['failed WriteFailed'])
     expect(seen(passOf(node))).toEqual({ password: `444 ${PASSWORD}` })
     expect(machinery(passOf(node))).toEqual(PUBLISHED)
     remountTmpfs(passOf(node), 'size=1m')
-    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(await node.applied(REMOUNT)).toEqual(DONE)
   })
 
   it('killed while it writes, a generation is whole', async ({ directory }) => {
@@ -205,9 +202,9 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
       expect(whole()).toEqual([1, 40])
     }
     setData(node, content(1000))
-    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(await node.applied(REMOUNT)).toEqual(DONE)
     expect(machinery(dir)).toEqual(PUBLISHED)
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
   })
 
   it('P28, P29: what a crash left is cleared away, and what is current stays', async ({ directory }) => {
@@ -220,16 +217,16 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     symlinkSync('..data/old', `${dir}/old`)
     rmSync(`${dir}/password`)
     const generation = readlinkSync(`${dir}/..data`)
-    expect(await applied(node)).toEqual(['blocked NotAsked'])
-    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(await node.applied()).toEqual(['blocked NotAsked'])
+    expect(await node.applied(REMOUNT)).toEqual(DONE)
     expect(readdirSync(dir).toSorted()).toEqual(['..data', generation, 'password'].toSorted())
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
   })
 
   it('P31, P53: a group reads what is its own', async ({ directory }) => {
     const securityContext = { fsGroup: process.getgid?.() ?? 0, runAsUser: 0 }
     const node = makeNode(directory, VOLUMES, { securityContext })
-    expect(await applied(node)).toEqual(Array(4).fill('done'))
+    expect(await node.applied()).toEqual(Array(4).fill('done'))
     const all = dirOf(node, 'projected', 'all')
     const modes = Object.entries(seen(all)).map(([name, text]) => `${name} ${text.split(' ')[0]}`)
     expect(modes.toSorted()).toEqual(['a 644', 'bin 644', 'ca.pem 640', 'notes 644', 'token 640'])
@@ -244,7 +241,7 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     const node = makeNode(directory, [CONF, { name: 'tmp', emptyDir: {} }], {
       containers: [{ name: 'c', volumeMounts }],
     })
-    expect(await applied(node)).toEqual(['done', 'done'])
+    expect(await node.applied()).toEqual(['done', 'done'])
     const found = sh(
       'find',
       confOf(node),
@@ -274,19 +271,19 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     symlinkSync(`${directory}/elsewhere`, `${dir}/..data`)
     symlinkSync(`${directory}/outside`, `${dir}/..data_tmp`)
     setData(node, { a: '2' })
-    expect(await applied(node, REMOUNT)).toEqual(DONE)
+    expect(await node.applied(REMOUNT)).toEqual(DONE)
     expect(seen(dir)).toEqual({ a: '644 2', bin: '644 \0\x01\x02' })
     expect(readFileSync(`${directory}/outside`, 'utf8')).toBe('untouched')
     expect(readdirSync(`${directory}/elsewhere`)).toEqual([])
     rmSync(`${dir}/..data`)
     mkdirSync(`${dir}/..data`)
-    expect(await applied(node, REMOUNT)).toEqual(['failed UnexpectedFile'])
+    expect(await node.applied(REMOUNT)).toEqual(['failed UnexpectedFile'])
   })
 
   it('an object that goes meanwhile fails its volume, of which nothing is left', async ({ directory }) => {
     const node = makeNode(directory, [CONF, PASS])
     node.cluster = { getConfigMap: async () => undefined, getSecret: async () => undefined }
-    expect(await applied(node)).toEqual(Array(2).fill('failed ContentMissing'))
+    expect(await node.applied()).toEqual(Array(2).fill('failed ContentMissing'))
     expect([readdirSync(`${node.root}/pods`).includes(POD), node.mounted()]).toEqual([false, []])
   })
 })

@@ -12,7 +12,7 @@ import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
-import { addVolume, claim, giveUpOn, handleOf, POD, present, presentBlock, states, withDriver } from '../csi-scene.ts'
+import { addVolume, claim, giveUpOn, handleOf, POD, present, presentBlock, withDriver } from '../csi-scene.ts'
 import { describeUnless } from '../describe-unless.ts'
 
 const ORPHANS = { orphans: true }
@@ -47,7 +47,7 @@ class Volume {
   async meets(fault: string, options = {}): Promise<{ went: string[]; left: string[] }> {
     if (fault !== '') this.#driver.setFaults(fault)
     this.#node.context = giveUpOn(fault, this.#node)
-    const went = states(await this.#node.apply(options))
+    const went = await this.#node.applied(options)
     // The driver may still be at work on what was given up.
     const [, done] = /^hang-after Node(Stage|Publish)/.exec(fault) ?? []
     await until(() => done === undefined || this.there().includes(done === 'Stage' ? 'staged' : 'published'))
@@ -77,7 +77,7 @@ class Volume {
     const before = this.#driver.log().length
     this.#node.forget(POD)
     await this.#node.apply(ORPHANS)
-    expect([...this.there(), ...(await this.#node.plan(ORPHANS)).operations]).toEqual([])
+    expect([...this.there(), ...(await this.#node.operations(ORPHANS))]).toEqual([])
     return this.#driver
       .log()
       .slice(before)
@@ -100,9 +100,9 @@ async function eachLeaves(
   for (const [fault, went, left, next = ['done']] of faults) {
     const volume = new Volume(node, driver, mode)
     expect(await volume.meets(fault), fault).toEqual({ went: [went], left })
-    expect(states(await node.apply()), fault).toEqual(next)
+    expect(await node.applied(), fault).toEqual(next)
     expect(volume.there(), fault).toEqual(end)
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
     await volume.gone()
   }
 }

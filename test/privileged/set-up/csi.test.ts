@@ -28,7 +28,6 @@ import {
   POD,
   present,
   presentBlock,
-  states,
   withDriver,
 } from '../csi-scene.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -49,8 +48,7 @@ function withContentDriver(directory: string, given: Given, work: Work): Promise
   })
 }
 
-const isDone = async (node: LiveNode, options = {}) => expect(states(await node.apply(options))).toEqual(DONE)
-const planned = async (node: LiveNode, options = {}) => (await node.plan(options)).operations
+const isDone = async (node: LiveNode, options = {}) => expect(await node.applied(options)).toEqual(DONE)
 
 function published(driver: CsiDriver): Readonly<Record<string, unknown>> {
   const log = driver.log().filter(({ rpc, phase }) => rpc === 'NodePublishVolume' && phase === 'begin')
@@ -66,22 +64,22 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       const other = directories(node, 'pv-1', OTHER).pod
       await isDone(node)
       writeFileSync(`${pod}/mount/file`, 'kept')
-      expect(await planned(node)).toEqual([])
+      expect(await node.operations()).toEqual([])
 
       node.pod(OTHER, 'b', [claim('pv-1', true)])
-      expect((await planned(node)).flatMap(({ steps }) => steps.map(({ op }) => op))).toEqual([
+      expect((await node.operations()).flatMap(({ steps }) => steps.map(({ op }) => op))).toEqual([
         ...['mkdir', 'writeVolumeData', 'NodePublishVolume'],
       ])
       await isDone(node)
       expect(readFileSync(`${other}/mount/file`, 'utf8')).toBe('kept')
       expect(() => writeFileSync(`${other}/mount/file`, 'no')).toThrow('EROFS')
-      expect(await planned(node)).toEqual([])
+      expect(await node.operations()).toEqual([])
 
       node.forget(OTHER)
-      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
+      expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
       expect([mountsAt(`${global}/globalmount`), mountsAt(`${pod}/mount`)]).toEqual([1, 1])
       node.forget(POD)
-      expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
+      expect(await node.applied(ORPHANS)).toEqual(Array(4).fill('done'))
       expect([existsSync(global), existsSync(pod), node.attachments.length]).toEqual([false, false, 0])
 
       node.attach('pv-1', handleOf('pv-1'))
@@ -116,10 +114,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       await isDone(node)
       writeFileSync(`${pod}/mount/file`, 'kept')
       expect(present(node, 'pv-1')).toEqual(there)
-      expect(await planned(node)).toEqual([])
+      expect(await node.operations()).toEqual([])
       node.forget(POD)
       await node.apply(ORPHANS)
-      expect(await planned(node, ORPHANS)).toEqual([])
+      expect(await node.operations(ORPHANS)).toEqual([])
       expect([existsSync(pod), existsSync(global)]).toEqual([false, left])
     }),
   )
@@ -132,7 +130,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
           .toString()
       addVolume(node, 'pv-1', { volumeMode: 'Block', accessModes: ['ReadWriteMany'] })
       node.pod(POD, 'a', [claim('pv-1')], { devices: true })
-      expect((await planned(node)).flatMap(({ kind, steps }) => [kind, ...steps.map(({ op }) => op)])).toEqual([
+      expect((await node.operations()).flatMap(({ kind, steps }) => [kind, ...steps.map(({ op }) => op)])).toEqual([
         ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
         ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
       ])
@@ -140,7 +138,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect(presentBlock(node, 'pv-1')).toEqual(['data file', 'staging', 'published', 'mapped', 'link', 'loop'])
       writeFileSync(blockLink(node, 'pv-1'), 'kept')
       sh('sync')
-      expect(await planned(node)).toEqual([])
+      expect(await node.operations()).toEqual([])
       node.pod(OTHER, 'b', [claim('pv-1', true)], { devices: true })
       await isDone(node)
       expect(kept(OTHER)).toBe('kept')
@@ -148,15 +146,15 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       const text = readFileSync(file, 'utf8')
       writeFileSync(file, '')
       // O22: nothing but a person's word tells which volume it is.
-      const unconfirmed = (await planned(node)).map(({ blocked }) => blocked?.code)
+      const unconfirmed = (await node.operations()).map(({ blocked }) => blocked?.code)
       expect(unconfirmed).toEqual(['IdentityUnconfirmed', 'IdentityUnconfirmed'])
-      expect(states(await node.apply({ handles: { 'pv-1': handleOf('pv-1') } }))).toEqual(['done', 'done'])
+      expect(await node.applied({ handles: { 'pv-1': handleOf('pv-1') } })).toEqual(['done', 'done'])
       expect(readFileSync(file, 'utf8')).toBe(text)
       node.forget(POD)
-      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
+      expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
       node.forget(OTHER)
-      expect(states(await node.apply(ORPHANS))).toEqual(Array(4).fill('done'))
-      expect([...presentBlock(node, 'pv-1'), ...(await planned(node, ORPHANS))]).toEqual([])
+      expect(await node.applied(ORPHANS)).toEqual(Array(4).fill('done'))
+      expect([...presentBlock(node, 'pv-1'), ...(await node.operations(ORPHANS))]).toEqual([])
       node.attach('pv-1', handleOf('pv-1'))
       node.pod(POD, 'a', [claim('pv-1')], { devices: true })
       await isDone(node)
@@ -188,7 +186,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         throw new StepFailed('WriteFailed', 'the disk is full')
       }
       node.context = { host: { ...linuxHost, changeOwnership } }
-      expect(states(await node.apply())).toEqual(['failed WriteFailed'])
+      expect(await node.applied()).toEqual(['failed WriteFailed'])
       // Who finds it mounted would take it for done.
       expect(present(node, 'pv-1')).toEqual(['staged', 'stage file'])
       node.context = {}
@@ -202,7 +200,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
     return withContentDriver(directory, { spec, ...strict }, async (node, driver) => {
       const source = { driver: DRIVER, fsType: 'ext4', readOnly: true, nodePublishSecretRef: { name: 'login' } }
       node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
-      expect(states(await node.apply())).toEqual(['failed ContentMissing'])
+      expect(await node.applied()).toEqual(['failed ContentMissing'])
       node.addSecret('login', { password: 'hunter2' })
       await isDone(node)
       const handle = 'csi-8d2e040ae86e7f845928ffdc917e80c320d44cf5c2e00848f5201aceb7a42250'
@@ -225,10 +223,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       expect(JSON.parse(readFileSync(`${dir}/vol_data.json`, 'utf8'))).toMatchObject({
         ...{ specVolID: 'scratch', volumeHandle: handle, volumeLifecycleMode: 'Ephemeral' },
       })
-      expect(await planned(node)).toEqual([])
+      expect(await node.operations()).toEqual([])
       node.forget(POD)
-      expect(states(await node.apply(ORPHANS))).toEqual(['done', 'done'])
-      expect([existsSync(dir), ...(await planned(node, ORPHANS))]).toEqual([false])
+      expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
+      expect([existsSync(dir), ...(await node.operations(ORPHANS))]).toEqual([false])
     })
   })
 
@@ -253,10 +251,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         node.addSecret('login', { password: 'hunter3' })
         const events: ApplyEvent[] = []
         const wrong = await node.apply({}, (event) => events.push(event))
-        expect(states(wrong)).toEqual(['failed DriverRefused'])
+        expect(wrong.outcomes).toMatchObject([{ state: 'failed', code: 'DriverRefused' }])
         expect(wrong.outcomes[0]?.message).toContain('the secrets lack the right password; given: ***')
         node.addSecret('login', { password: 'hunter2' })
-        expect(states(await node.apply({}, (event) => events.push(event)))).toEqual(DONE)
+        expect(await node.applied({}, (event) => events.push(event))).toEqual(DONE)
         expect(asked).toMatchObject([
           {
             ...{ namespace: 'default', serviceAccount: 'app', audiences: ['vault'], expirationSeconds: 600 },
@@ -292,10 +290,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         const before = readFileSync(file, 'utf8')
         if (damage === undefined) unlinkSync(file)
         else writeFileSync(file, damage)
-        expect(await planned(node)).toMatchObject([{ reason: 'StateFileMissing' }])
+        expect(await node.operations()).toMatchObject([{ reason: 'StateFileMissing' }])
         await isDone(node)
         expect(readFileSync(file, 'utf8')).toBe(before)
-        expect(await planned(node)).toEqual([])
+        expect(await node.operations()).toEqual([])
       }
       expect(present(node, 'pv-1')).toEqual(ALL)
     }))
@@ -320,7 +318,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       ]
       for (const [code, cluster] of cases) {
         node.cluster = cluster
-        expect([...states(await node.apply()), ...present(node, 'pv-1')], code).toEqual([`refused ${code}`])
+        expect([...(await node.applied()), ...present(node, 'pv-1')], code).toEqual([`refused ${code}`])
       }
       expect(driver.log().filter(({ rpc }) => rpc === 'NodeStageVolume')).toEqual([])
     }))
@@ -420,12 +418,12 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       }
       await node.apply()
       for (const unasked of [{}, { remount: true }, { pods: ['default/a'] }, { remount: true, volumes: ['pv-2'] }])
-        expect(await planned(node, unasked)).toEqual([])
+        expect(await node.operations(unasked)).toEqual([])
       const options = { remount: true, pods: ['default/a'] }
-      expect(await planned(node, options)).toMatchObject([{ kind: 'RemountVolume', reason: 'RepublishAsked' }])
+      expect(await node.operations(options)).toMatchObject([{ kind: 'RemountVolume', reason: 'RepublishAsked' }])
       await isDone(node, options)
       driver.setFaults('fail NodePublishVolume=INTERNAL:once')
-      expect(states(await node.apply({ remount: true, volumes: ['pv-1'] }))).toEqual(['failed DriverFailed'])
+      expect(await node.applied({ remount: true, volumes: ['pv-1'] })).toEqual(['failed DriverFailed'])
       expect([tokens, ...present(node, 'pv-1')]).toEqual([3, ...ALL])
     })
   })
@@ -462,7 +460,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       withContentDriver(directory, {}, async (node) => {
         const size = await growing(node, mode)
         const before = size()
-        expect(await planned(node)).toMatchObject([{ kind: 'ExpandVolume', blocked: { code: 'NotAsked' } }])
+        expect(await node.operations()).toMatchObject([{ kind: 'ExpandVolume', blocked: { code: 'NotAsked' } }])
         const patches: ClaimStatusPatch[] = []
         node.onClaimPatch = (patch) => void patches.push(patch)
         const { outcomes } = await node.apply({ expand: true })
@@ -474,7 +472,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         expect(claimStatus(node)).toEqual({
           ...{ phase: 'Bound', capacity: { storage }, allocatedResources: { storage }, conditions: [other] },
         })
-        expect(await planned(node, { expand: true })).toEqual([])
+        expect(await node.operations({ expand: true })).toEqual([])
       }),
   )
 
@@ -487,7 +485,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       const fault = `${kind} NodeExpandVolume:once`
       driver.setFaults(fault)
       node.context = giveUpOn(fault, node)
-      expect(states(await node.apply({ expand: true }))).toEqual([outcome])
+      expect(await node.applied({ expand: true })).toEqual([outcome])
       driver.setFaults()
       if (kind === 'die-after') await driver.restart()
       node.context = {}

@@ -5,7 +5,6 @@ import { describe, expect } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { isInUserNamespace } from '../../../src/core/linux/standing.ts'
 import { knowsNoswap } from '../../../src/core/volumes/empty-dir-steps.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
@@ -27,9 +26,6 @@ function nodeWith(directory: string, emptyDir: EmptyDir, spec: Partial<Pod['spec
   return { node, dir: `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/scratch` }
 }
 
-const applied = async (node: LiveNode, options = {}): Promise<string[]> =>
-  Object.values(statesOf(await node.apply(options)))
-
 function look(path: string): string {
   const { gid, mode } = lstatSync(path)
   return `${gid} ${(mode & 0o7777).toString(8)}`
@@ -44,12 +40,12 @@ function mountOn(node: LiveNode, path: string): string {
 
 /** It is there, and goes with its pod; data is kept until it is asked for. */
 async function goes(node: LiveNode, dir: string): Promise<void> {
-  expect((await node.plan()).operations).toEqual([])
+  expect(await node.operations()).toEqual([])
   writeFileSync(`${dir}/file`, 'data')
   node.forget(POD)
-  expect(await applied(node)).toEqual(['blocked DeletesData'])
-  expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
-  expect([...(await node.plan(ORPHANS)).operations, ...node.mounted()]).toEqual([])
+  expect(await node.applied()).toEqual(['blocked DeletesData'])
+  expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
+  expect([...(await node.operations(ORPHANS)), ...node.mounted()]).toEqual([])
   expect(existsSync(`${node.root}/pods/${POD}`)).toBe(false)
 }
 
@@ -66,7 +62,7 @@ const noHugePages =
 describe('emptyDir for real', () => {
   it('is made, is there, and goes with its pod', async ({ directory }) => {
     const { node, dir } = nodeWith(directory, {})
-    expect(await applied(node)).toEqual(['done'])
+    expect(await node.applied()).toEqual(['done'])
     expect(look(dir)).toMatch(/ 777$/)
     await goes(node, dir)
   })
@@ -76,7 +72,7 @@ describe('emptyDir for real', () => {
     const parent = `${node.root}/pods/${POD}/volumes`
     mkdirSync(parent, { recursive: true })
     writeFileSync(`${parent}/kubernetes.io~empty-dir`, 'not a directory')
-    expect(await applied(node)).toEqual(['failed WriteFailed'])
+    expect(await node.applied()).toEqual(['failed WriteFailed'])
     expect(readFileSync(`${parent}/kubernetes.io~empty-dir`, 'utf8')).toBe('not a directory')
   })
 
@@ -89,12 +85,12 @@ describe('emptyDir for real', () => {
     async ({ sizeLimit, size, spec }, { directory }) => {
       const limit = sizeLimit === '' ? {} : { sizeLimit }
       const { node, dir } = nodeWith(directory, { medium: 'Memory', ...limit }, spec)
-      expect(await applied(node)).toEqual(['done'])
+      expect(await node.applied()).toEqual(['done'])
       const noswap = knowsNoswap(kernelVersion) && !isInUserNamespace()
       expect(mountOn(node, dir)).toBe(`tmpfs size=${size}${noswap ? ' noswap' : ''}`)
       expect(look(dir)).toBe('0 1777')
       node.forget(POD)
-      expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+      expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
       expect(node.mounted()).toEqual([])
     },
   )
@@ -103,11 +99,11 @@ describe('emptyDir for real', () => {
     const { node, dir } = nodeWith(directory, { medium: 'Memory' })
     mkdirSync(dir, { recursive: true })
     writeFileSync(`${dir}/file`, 'precious')
-    expect(await applied(node)).toEqual(['blocked DataUnderMountPoint'])
+    expect(await node.applied()).toEqual(['blocked DataUnderMountPoint'])
     expect(readFileSync(`${dir}/file`, 'utf8')).toBe('precious')
     mkdirSync(`${directory}/other`)
     sh('mount', '--bind', `${directory}/other`, dir)
-    expect(await applied(node)).toEqual(['blocked ForeignMount'])
+    expect(await node.applied()).toEqual(['blocked ForeignMount'])
     expect(node.mounts().reached(dir)).toHaveLength(1)
   })
 })
@@ -115,14 +111,14 @@ describe('emptyDir for real', () => {
 describeUnless(noHugePages, 'emptyDir of huge pages', () => {
   it('has pages of the size that its pod asks for, and is not mounted over others', async ({ directory }) => {
     const { node, dir } = nodeWith(directory, { medium: 'HugePages-2Mi' }, hugePages('2Mi'))
-    expect(await applied(node)).toEqual(['done'])
+    expect(await node.applied()).toEqual(['done'])
     expect([mountOn(node, dir), look(dir)]).toEqual(['hugetlbfs pagesize=2M', '0 755'])
     node.forget(POD)
-    expect(await applied(node, ORPHANS)).toEqual(['done', 'done'])
+    expect(await node.applied(ORPHANS)).toEqual(['done', 'done'])
     const other = nodeWith(`${directory}/other`, { medium: 'HugePages-1Gi' }, hugePages('1Gi'))
     mkdirSync(other.dir, { recursive: true })
     sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', other.dir)
-    expect(await applied(other.node)).toEqual(['blocked ForeignMount'])
+    expect(await other.node.applied()).toEqual(['blocked ForeignMount'])
     expect(other.node.mounts().reached(other.dir)).toHaveLength(1)
   })
 })

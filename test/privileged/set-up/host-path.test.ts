@@ -75,7 +75,7 @@ describe('hostPath for real', () => {
     for (const volumes of [[], [volume('file', file, 'FileOrCreate')]]) {
       node.pod(POD, 'a', [volume('dir', dir, 'DirectoryOrCreate'), ...volumes])
       expect((await node.apply()).outcomes).toMatchObject([{ state: 'done' }])
-      expect((await node.plan()).operations).toEqual([])
+      expect(await node.operations()).toEqual([])
       node.forget(POD)
     }
     expect([`${directory}/a`, dir, file].map(modeOf)).toEqual(['755', '755', '644'])

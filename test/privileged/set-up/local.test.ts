@@ -50,10 +50,10 @@ function directoryIn(directory: string): string {
 
 /** It is there, and goes with its pods, without a trace. */
 async function goes(node: LiveNode): Promise<string[]> {
-  expect((await node.plan()).operations).toEqual([])
+  expect(await node.operations()).toEqual([])
   for (const { metadata } of [...node.pods]) if (metadata.name !== 'witness') node.forget(metadata.uid)
   const down = states(await node.apply(ORPHANS))
-  expect([...node.mounted(), ...loopsOn(node), ...(await node.plan(ORPHANS)).operations]).toEqual([])
+  expect([...node.mounted(), ...loopsOn(node), ...(await node.operations(ORPHANS))]).toEqual([])
   return down
 }
 
@@ -199,7 +199,7 @@ async function grows(node: LiveNode, grow: () => unknown, want: Growth): Promise
   expect(mebibytes() - size).toBeLessThanOrEqual(want.grown[1])
   const { capacity, conditions = [] } = node.claims[0]?.status ?? {}
   expect([capacity?.storage, ...conditions.map(({ type }) => type)]).toEqual(want.claim)
-  expect((await node.plan({ expand: true })).operations).toHaveLength(want.state === 'done' ? 0 : 1)
+  expect(await node.operations({ expand: true })).toHaveLength(want.state === 'done' ? 0 : 1)
 }
 
 it('a local directory that grows: has no size of its own: nothing is done, and the claim says that it is (P71)', ({
@@ -285,7 +285,7 @@ describeUnless(noBlockDevices, 'a raw local device for real', () => {
       ]) {
         damage()
         expect(states(await node.apply())).toEqual(['MapVolume done'])
-        expect((await node.plan()).operations).toEqual([])
+        expect(await node.operations()).toEqual([])
       }
       expect(readlinkSync(linkOf(node))).toBe(device)
       await goes(node)

@@ -5,7 +5,6 @@ import { afterEach, expect } from 'vitest'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { type Host, linuxHost } from '../../../src/core/node/host.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
@@ -17,8 +16,6 @@ const SHARE: PodVolumeSource[] = [{ name: 'share', nfs: { server: 'files.test', 
 const TMPFS = '$real -t tmpfs tmpfs "$dir"'
 
 const podDir = ({ root }: LiveNode) => `${root}/pods/${POD}/volumes/kubernetes.io~nfs/share`
-const applied = async (node: LiveNode, options = {}): Promise<string[]> =>
-  Object.values(statesOf(await node.apply(options)))
 
 /** What stands in for a mount of type nfs: shell, with the mount point in $dir and the real mount(8) in $real. */
 function standIn(directory: string, behaviour: string): void {
@@ -56,7 +53,7 @@ describeUnless(noRoot, 'nfs against a stand-in for mount(8)', () => {
       { name: 'c1', persistentVolumeClaim: { claimName: 'claim-plain' } },
       { name: 'c2', persistentVolumeClaim: { claimName: 'claim-options', readOnly: true } },
     ])
-    expect(await applied(node)).toEqual(Array(4).fill('done'))
+    expect(await node.applied()).toEqual(Array(4).fill('done'))
     const lines = readFileSync(`${directory}/log`, 'utf8').replaceAll(`${node.root}/pods/${POD}/volumes/`, '')
     expect(lines.trim().split('\n')).toEqual([
       'mount -t nfs files.test:/export kubernetes.io~nfs/share',
@@ -65,10 +62,10 @@ describeUnless(noRoot, 'nfs against a stand-in for mount(8)', () => {
       'mount -t nfs -o hard,ro,vers=4.2 [fd00::1]:/b kubernetes.io~nfs/options',
     ])
     expect((lstatSync(`${podDir(node)}/..`).mode & 0o777).toString(8)).toBe('750')
-    expect((await node.plan()).operations).toEqual([])
+    expect(await node.operations()).toEqual([])
     node.forget(POD)
-    expect(new Set(await applied(node, { orphans: true }))).toEqual(new Set(['done']))
-    expect((await node.plan({ orphans: true })).operations).toEqual([])
+    expect(new Set(await node.applied({ orphans: true }))).toEqual(new Set(['done']))
+    expect(await node.operations({ orphans: true })).toEqual([])
   })
 
   it('a dead server hangs nothing: mount and its helper are ended, and what is left is named', async ({
@@ -85,7 +82,7 @@ describeUnless(noRoot, 'nfs against a stand-in for mount(8)', () => {
     expect(outcomes[0]?.message).toContain(`directory ${podDir(node)}`)
     node.context = {}
     standIn(directory, TMPFS)
-    expect(await applied(node)).toEqual(['done'])
+    expect(await node.applied()).toEqual(['done'])
   })
 
   it('a mount that failed and is there all the same is taken away (P63)', async ({ directory }) => {
