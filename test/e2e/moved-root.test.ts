@@ -1,6 +1,4 @@
 /** S8: volumes below the place that a root directory had before it was moved, with a real API server and real mounts. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -9,6 +7,7 @@ import { DRIVER, handleOf, pvOf } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
+import { holdElsewhere } from '../privileged/holder.ts'
 import { endsOf, eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, hostSays, it, planOf } from './story.ts'
 
@@ -67,20 +66,15 @@ it('S8, S21: in a mount namespace of somebody else alone: the detach is not plan
   const path = stagedBelow(oldRoot(broken), IDLE)
   mkdirSync(path, { recursive: true })
   // Only this process is in it, and it has nothing else of the scene's.
-  const others = `awk -v r="$1/" 'index($5, r) == 1 { print $5 }' /proc/self/mountinfo | tac`
-  const script = `for m in $(${others}); do umount "$m"; done; mount -t tmpfs disk "$0" && echo ready && exec sleep infinity`
-  const holder = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script, path, broken.rootDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(holder.stdout, 'data')
+  const others = `awk -v r="${broken.rootDir}/" 'index($5, r) == 1 { print $5 }' /proc/self/mountinfo | tac`
+  const holder = await holdElsewhere(`for m in $(${others}); do umount "$m"; done; mount -t tmpfs disk ${path}`)
   const planned = await blocked(broken, '--volume', pvOf(IDLE))
   const held = await runVolctl(broken, ONE)
-  holder.kill('SIGKILL')
-  await once(holder, 'exit')
+  await holder.end()
   expect(planned).toEqual(['DetachVolume pv-idle: HeldBy'])
   expect(endsOf(held)).toEqual(['DetachVolume pv-idle: blocked HeldBy'])
   expect(eventsOf(held).find(({ type }) => type === 'blocked')?.message).toMatch(
-    /^volume pv-idle is also set up elsewhere on this node: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
+    /^volume pv-idle is also set up elsewhere on this node: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sh/,
   )
   // A control: with that process its mount is gone, and the same apply detaches.
   expect(endsOf(await runVolctl(broken, ONE))).toEqual(['DetachVolume pv-idle: done'])

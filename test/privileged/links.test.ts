@@ -1,5 +1,4 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
-import { spawn } from 'node:child_process'
 import { cpSync, lchownSync, mkdirSync, readdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
@@ -9,6 +8,7 @@ import { it } from '../helpers/machine.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { sh } from '../helpers/scenario.ts'
 import { addVolume, DRIVER } from './csi-scene.ts'
+import { type Holder, holdByShell } from './holder.ts'
 import { inventory } from './inventory.ts'
 
 const GONE = '00000000-0000-4000-8000-000000000009'
@@ -17,12 +17,6 @@ const WANTED = '00000000-0000-4000-8000-000000000008'
 function bind(what: string, where: string): void {
   mkdirSync(where)
   sh('mount', '--bind', what, where)
-}
-
-/** By a process that has its working directory there. @returns ends it */
-function hold(where: string): () => void {
-  const sleeper = spawn('sleep', ['infinity'], { cwd: where, stdio: 'ignore' })
-  return () => void sleeper.kill('SIGKILL')
 }
 
 /** Moves what is at a path below the root directory to a disk of its own, and puts a link in its place. */
@@ -148,18 +142,19 @@ describe('links on the disk', () => {
     cpSync(place, other, { recursive: true })
     const options = { orphans: true }
     const plan = await node.plan(options)
-    let end: unknown
-    let done = false
+    let holder: unknown
+    let isFirst = true
     node.context = {
       witness: async () => {
-        if (!done) end = happens({ pods, place, other, directory })
-        done = true
+        const comes = isFirst
+        isFirst = false
+        if (comes) holder = await happens({ pods, place, other, directory })
         const listed = new Set(node.pods.map(({ metadata }) => metadata.uid ?? ''))
         return { listed, alive: new Set(node.processes), apiPods: node.pods }
       },
     }
     const result = statesOf(await node.apply(options))
-    if (typeof end === 'function') end()
+    await (holder as Holder | undefined)?.end()
     const precious = (base: string): number =>
       readdirSync(base, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('/precious')).length
     const ends = plan.operations.filter(({ pod }) => pod?.uid === GONE).map(({ id, kind }) => `${kind}: ${result[id]}`)
@@ -201,10 +196,10 @@ describe('links on the disk', () => {
       'a bind mount of all that is behind it, with a process in it',
       ({ place, directory }) => {
         bind(place, `${directory}/export`)
-        return hold(`${directory}/export/${scratch}`)
+        return holdByShell(':', `${directory}/export/${scratch}`)
       },
     ],
-    ['a working directory', ({ place }) => hold(`${place}/${scratch}`)],
+    ['a working directory', ({ place }) => holdByShell(':', `${place}/${scratch}`)],
   ])('S8, S12: who uses what is behind it is found: %s', async ([, happens], { directory }) => {
     const ends = ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy', 2, 2]
     expect(await changing(directory, happens)).toEqual(ends)

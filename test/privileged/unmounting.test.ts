@@ -6,6 +6,7 @@ import { readOtherNamespaces } from '../../src/core/linux/mount-namespaces.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
+import { holdByShell } from './holder.ts'
 import { apply, makeDir, operation, readMounts, tmpfs, unmount, volumeDir } from './workers/real-node.ts'
 
 describe('unmounting for real', () => {
@@ -16,7 +17,7 @@ describe('unmounting for real', () => {
     const volumes = Array.from({ length: 300 }, (_, n) => ({ pod: n % 30, dir: volumeDir(root, n % 30, `v${n}`) }))
     for (const { dir } of volumes) tmpfs(dir)
     const held = volumes[7]?.dir ?? ''
-    const sleeper = spawn('sleep', ['600'], { cwd: held, stdio: 'ignore' })
+    const holder = await holdByShell(':', held)
     const { outcomes } = await apply(
       root,
       volumes.map(({ pod, dir }, n) => unmount(`v${n}`, pod, dir)),
@@ -24,11 +25,10 @@ describe('unmounting for real', () => {
     const left = readMounts()
       .under(root)
       .map(({ mountPoint }) => mountPoint)
-    sleeper.kill()
-    await once(sleeper, 'exit')
+    await holder.end()
     expect(outcomes.filter(({ state }) => state === 'done')).toHaveLength(299)
     expect(outcomes.filter(({ state }) => state !== 'done')).toMatchObject([
-      { id: 'v7', code: 'HeldBy', message: expect.stringContaining(`sleep (pid ${sleeper.pid}, cwd)`) },
+      { id: 'v7', code: 'HeldBy', message: expect.stringContaining(`sh (pid ${holder.pid}, cwd)`) },
     ])
     expect(left).toEqual([held])
     expect(statesOf(await apply(root, [unmount('v7', 7, held)]))).toEqual({ v7: 'done' })

@@ -39,10 +39,8 @@ export async function bindMount(source: string, target: string, readonly: boolea
   if (readonly) await command('mount', '-o', 'remount,bind,ro', '--', target)
 }
 
-/** Unmounts every mount stacked on the path; @returns the number of mounts that were there. */
-export async function unmountAll(path: string): Promise<number> {
-  const count = mountsAt(path)
+/** Unmounts every mount stacked on the path. */
+export async function unmountAll(path: string): Promise<void> {
   // Unmounting one may unmount others as well.
   while (mountsAt(path) > 0) await command('umount', '--', path)
-  return count
 }

@@ -138,7 +138,6 @@ export async function startCsiDriver(options: CsiDriverOptions) {
     backend,
     /** The driver's own socket. */
     socketPath,
-    running: () => ends.length > 0,
     /** Replaces every fault at once, e.g. by `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
     setFaults: (...texts: string[]) => faults.set(texts),
     /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
@@ -152,8 +151,7 @@ export async function startCsiDriver(options: CsiDriverOptions) {
       node = new NodeService(options, backend)
     },
     stop,
-    kill,
-    /** Starts it again, after stop, kill or a fault that killed it. */
+    /** Starts it again, after stop or a fault that killed it. */
     restart: async () => {
       await stop()
       await start()

@@ -25,7 +25,6 @@ export async function startFuse(path: string, mode: Mode = 'well', file = '/') {
   child.stdout.destroy()
   const mount = parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)
   return {
-    pid: child.pid ?? 0,
     /** Of its connection: the minor device number. */
     connection: mount?.dev.split(':')[1] ?? '',
     /** The daemon answers nothing any more, and every call on its mount hangs. */

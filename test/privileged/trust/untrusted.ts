@@ -275,9 +275,9 @@ function laySound(node: TrustNode, { things, withFiles, answers }: Places): void
     '/etc/kubernetes',
     JOURNAL,
     '/run/volctl',
+    `${root}/plugins_registry`,
+    `${root}/plugins/disk.test`,
   ])
-    rmSync(path, { recursive: true, force: true })
-  for (const path of [`${root}/plugins_registry`, `${root}/plugins/disk.test`])
     rmSync(path, { recursive: true, force: true })
   for (const path of [`${directory}/home`, answers, UNITS]) mkdirSync(path, { recursive: true })
   for (const path of ['/etc/default', '/run/containerd']) {

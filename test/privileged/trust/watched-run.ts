@@ -29,8 +29,6 @@ export interface RunOptions {
   readonly cwd?: string
   /** Of a shell, which has volctl and its arguments in "$@". */
   readonly script?: string
-  /** Its standard input: a descriptor; else there is none. */
-  readonly stdin?: number
   readonly deadlineMs?: number
   /** When somebody presses Ctrl-C. */
   readonly interruptAtMs?: number
@@ -51,10 +49,10 @@ print $say ${CHILDRENS_PEAK}; close($say); kill($ended & 127, $$) if $ended & 12
 
 /** @param args of volctl */
 export async function runWatched(args: readonly string[], options: RunOptions = {}): Promise<WatchedRun> {
-  const { script = 'exec "$@"', env = process.env, cwd, stdin = 'ignore', deadlineMs = DEADLINE_MS } = options
+  const { script = 'exec "$@"', env = process.env, cwd, deadlineMs = DEADLINE_MS } = options
   const begun = performance.now()
   const child = spawn('perl', ['-e', COUNTED, '/bin/sh', '-c', script, 'sh', VOLCTL, ...args], {
-    stdio: [stdin, 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env,
     detached: true,
     ...(cwd !== undefined && { cwd }),

@@ -1,15 +1,14 @@
 /** A node for trials: an API server, a runtime and two CSI drivers that are real, and a kubelet that is down. */
 import { mkdirSync } from 'node:fs'
 import { attachmentName, csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
-import type { Plan } from '../../../src/core/plan/plan.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { startNodeParts } from '../../helpers/node-parts.ts'
 import { attachmentObject, boundVolume, csiDriverObject, csiNodeObject } from '../../helpers/objects.ts'
 import { OnDisk } from '../../helpers/pod-files.ts'
 import { HERE_ONLY, MACHINE, NAMESPACE, NODE, nodeWith, pod } from '../../helpers/scene/api-objects.ts'
-import { runUnjudged, runVolctl } from '../../helpers/scene/volctl.ts'
+import { runUnjudged } from '../../helpers/scene/volctl.ts'
+import { planOf } from '../safety/broken-scene.ts'
 
 /** ext4 on loop devices. */
 const DISK_DRIVER = 'disk.example.com'
@@ -58,18 +57,9 @@ export async function startTrialNode(directory: string) {
     directories,
     /** Tells the API server of these volumes alone: attached and reported in use where they are of a driver. */
     setVolumes: (volumes: readonly PersistentVolume[]) => setVolumes(api, volumes),
-    plan: async () => {
-      const { stdout, stderr } = await runVolctl({ env }, ['plan', '--orphans', '-o', 'json'])
-      if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
-      return JSON.parse(stdout) as Plan
-    },
+    plan: () => planOf({ env }),
     /** Everything that may be done. */
-    apply: async () => {
-      const { status, stdout, stderr } = await runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
-      if (stdout === '') throw new Error(`volctl apply: ${stderr}`)
-      const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
-      return { status, events, text: stderr }
-    },
+    apply: () => runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson']),
     [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),
   }
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { readLoops } from '../../../src/core/linux/block/device-use.ts'
 import type { Plan, VolumeRef } from '../../../src/core/plan/plan.ts'
+import { endEvents } from '../../e2e/scenarios/outcomes.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { type Combination, grouped, negligible, type OperationName } from './combinations.ts'
@@ -150,8 +151,6 @@ async function cleanUp({ directory, root }: TrialNode, trials: readonly Trial[])
   if (failed?.status === 'rejected') throw failed.reason
 }
 
-const ENDS: ReadonlySet<string> = new Set(['done', 'failed', 'refused', 'blocked', 'skipped', 'interrupted'])
-
 interface Said {
   readonly outcomes: readonly Outcome[]
   named(names: readonly string[]): Verdict['named']
@@ -160,11 +159,11 @@ interface Said {
 /** @returns what was said of a subject by the plan, and by the apply after it */
 async function planAndApply(node: TrialNode): Promise<(subject: Subject) => Said> {
   const plan = await node.plan()
-  const { events } = await node.apply()
+  const ends = endEvents(await node.apply())
   return (subject) => {
     const operations = plan.operations.filter((each) => isOf(subject, each.pod?.uid, each.volume))
     const told = operations.map(({ id, kind, blocked }) => {
-      const event = events.find((each) => each.id === id && ENDS.has(each.type))
+      const event = ends.find((each) => each.id === id)
       const outcome: Outcome = {
         kind: kind as OperationName,
         state: event?.type ?? 'missing',
