@@ -2,7 +2,7 @@
  * --host-root: volctl in a container that has the node's root file system mounted. The kubelet's directory is hidden from the container
  * itself, and the files that it names are its own. In the image: test/package/image.long.test.ts.
  */
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
@@ -10,7 +10,7 @@ import type { Plan } from '../../src/core/plan/plan.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { NAMESPACE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
-import { answerOf, type Run, runVolctl } from '../helpers/scene/volctl.ts'
+import { answerOf, type Run, runUnjudged, runVolctl } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { it, leftOf } from './story.ts'
 
@@ -36,12 +36,7 @@ function inContainer(
   mkdirSync(own, { recursive: true })
   const enter = ['-m', '--propagation', propagation, 'sh', '-c', CONTAINER, 'sh', own, scene.rootDir, ...pids]
   const args = [...enter, 'sh', '-c', script, VOLCTL, join(own, 'host')]
-  const settings = { cwd: own, env: { ...process.env, ...scene.env }, maxBuffer: Number.POSITIVE_INFINITY }
-  return new Promise((resolve) => {
-    const child = execFile('unshare', args, settings, (_, stdout, stderr) =>
-      resolve({ status: child.exitCode ?? undefined, stdout, stderr }),
-    )
-  })
+  return runUnjudged({ env: scene.env, cwd: own, program: 'unshare' }, args)
 }
 
 /**

@@ -26,6 +26,10 @@ function withoutLoops(): string | undefined {
   return spawnSync('losetup', ['-f']).status === 0 ? undefined : 'there are no loop devices'
 }
 
+/** Why a program cannot be used here; undefined: it can. */
+export const noProgram = (name: string): string | undefined =>
+  spawnSync(name, ['--version']).status === 0 ? undefined : `there is no ${name}`
+
 const CAP_SYS_RESOURCE = 1n << 24n
 
 /** Why the kernel does not let this process grow a mounted ext4 (EXT4_IOC_RESIZE_FS); undefined: it does. */

@@ -1,5 +1,5 @@
 /** The image, as a layout and as the root directory of a container on a node. */
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, copyFileSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { Plan } from '../../src/core/plan/plan.ts'
 import { leftOf, planOf } from '../e2e/story.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
-import type { Run } from '../helpers/scene/volctl.ts'
+import { type Run, runUnjudged } from '../helpers/scene/volctl.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
 import { filesBelow, noPackages, sha256, testsExecutable } from './roots.ts'
 
@@ -110,14 +110,10 @@ describeUnless(noPackages, 'image', () => {
   afterAll(() => scene.dispose())
 
   /** @param script of a shell outside, since the image has none; $0 is volctl in a container of it */
-  const inImage = (script: string, env: Readonly<Record<string, string>> = {}): Promise<Run> =>
-    new Promise((resolve) => {
-      const all = { ...process.env, ...scene.env, TMPDIR: scene.directory, VOLCTL_IMAGE_ROOT: image, ...env }
-      const settings = { cwd: files, env: all, maxBuffer: Number.POSITIVE_INFINITY }
-      const child = execFile('sh', ['-c', script, ENTER], settings, (_, stdout, stderr) =>
-        resolve({ status: child.exitCode ?? undefined, stdout, stderr }),
-      )
-    })
+  const inImage = (script: string, more: Readonly<Record<string, string>> = {}): Promise<Run> => {
+    const env = { ...scene.env, TMPDIR: scene.directory, VOLCTL_IMAGE_ROOT: image, ...more }
+    return runUnjudged({ env, cwd: files, program: 'sh' }, ['-c', script, ENTER])
+  }
 
   it('is an OCI layout: each blob is what its name says, from the index to the files', () => {
     expect(parsed(readFileSync(join(layout, 'oci-layout')))).toEqual({ imageLayoutVersion: '1.0.0' })

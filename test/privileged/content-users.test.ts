@@ -1,5 +1,5 @@
 /** S12, S13: the data of a pod that is gone stays while something uses it under another name: what plan and apply say of each use. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   mkdirSync,
@@ -17,7 +17,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
-import { noBlockDevices, noRoot, noSystemCalls } from '../helpers/namespace.ts'
+import { noBlockDevices, noProgram, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { describeUnless } from './describe-unless.ts'
@@ -68,9 +68,6 @@ const overlay =
     sh('mount', '-t', 'overlay', 'overlay', '-o', placed(options, dir, directory), out)
     return () => sh('umount', out)
   }
-
-const isMissing = (program: string): string | undefined =>
-  spawnSync(program, ['--version']).error === undefined ? undefined : `there is no ${program}`
 
 /** Without a loop device (CONFIG_EROFS_FS_BACKED_BY_FILE). */
 const noErofs =
@@ -179,7 +176,7 @@ mount -t overlay overlay -o lowerdir=$PWD/bound/sub:$PWD/bound/more $OUT; umount
   {
     use: 'a root directory of a thread, in a mount that is detached: its link reads "/"',
     by: 'root',
-    cannot: isMissing('python3'),
+    cannot: noProgram('python3'),
     begin: async (dir, directory) => {
       const script = `import ctypes, os, sys, threading
 def enter():
@@ -250,7 +247,7 @@ threading.Thread(target=enter).start()`
   {
     use: 'a FUSE file system on it',
     by: 'bindfs',
-    cannot: isMissing('bindfs'),
+    cannot: noProgram('bindfs'),
     begin: (dir, directory) => {
       sh('bindfs', dir, `${directory}/out`)
       return () => sh('umount', `${directory}/out`)
@@ -386,8 +383,8 @@ it('S12: a snapshot in it is named as one, and one that can be written to goes a
   directory,
   skip,
 }) => {
-  skip(noBlockDevices !== undefined, noBlockDevices)
-  skip(isMissing('mkfs.btrfs') !== undefined, 'there is no mkfs.btrfs')
+  const noMkfs = noBlockDevices ?? noProgram('mkfs.btrfs')
+  skip(noMkfs !== undefined, noMkfs)
   sh('truncate', '-s', '128M', `${directory}/image`)
   sh('mkfs.btrfs', '-q', `${directory}/image`)
   mkdirSync(`${directory}/kubelet`)

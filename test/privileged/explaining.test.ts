@@ -1,5 +1,4 @@
 /** `volctl explain` on a broken node, while real processes, mounts and loop devices hold what lies there. */
-import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
@@ -9,7 +8,7 @@ import { detachLoop } from '../helpers/detach-loops.ts'
 import { forOthers } from '../helpers/for-others.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { it } from '../helpers/machine.ts'
-import { noRoot, noSystemCalls } from '../helpers/namespace.ts'
+import { noProgram, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh, unmountBelow } from '../helpers/scenario.ts'
 import { DRIVER, handleOf } from '../helpers/scene/api-objects.ts'
@@ -83,7 +82,7 @@ describeUnless(noRoot, 'explaining for real', () => {
     expect(requests.filter((each) => !/^GET |selfsubject/.test(each))).toEqual([])
   })
 
-  const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
+  const noSetpriv = noProgram('setpriv')
 
   it('with the least power, what could not be seen is said, and it is never "nobody"', async ({ skip }) => {
     skip(noSetpriv !== undefined, noSetpriv)

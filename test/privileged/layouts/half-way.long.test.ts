@@ -16,36 +16,33 @@ const POD = '00000000-0000-4000-8000-000000000001'
 const CLAIM: PodVolumeSource = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }
 const SECRET: PodVolumeSource = { name: 'pass', secret: { secretName: 's' } }
 
-/** What breaks, once something is mounted. */
-const BROKEN = {
-  writing: () => ({ writeAtomically: () => Promise.reject(diskFull()) }),
-  loop: () => ({
-    run: async (program, args, deadlineMs, input) =>
-      program === 'losetup'
-        ? { status: 1, stdout: '', stderr: `${program}: failed`, timedOut: false }
-        : linuxHost.run(program, args, deadlineMs, input),
-  }),
-} satisfies Record<string, () => Partial<Host>>
-
-type Breaking = keyof typeof BROKEN
-
 function diskFull(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
 }
 
 interface Kind {
   readonly volume: PodVolumeSource
-  readonly breaking: Breaking
+  /** What breaks, once something is mounted. */
+  readonly broken: Partial<Host>
   readonly target: string
   /** A local one, on a disk. */
   readonly isBlock?: boolean
 }
 
 const KINDS = {
-  secret: { volume: SECRET, breaking: 'writing', target: `pods/${POD}/volumes/kubernetes.io~secret/pass` },
+  secret: {
+    volume: SECRET,
+    broken: { writeAtomically: () => Promise.reject(diskFull()) },
+    target: `pods/${POD}/volumes/kubernetes.io~secret/pass`,
+  },
   block: {
     volume: CLAIM,
-    breaking: 'loop',
+    broken: {
+      run: async (program, args, deadlineMs, input) =>
+        program === 'losetup'
+          ? { status: 1, stdout: '', stderr: `${program}: failed`, timedOut: false }
+          : linuxHost.run(program, args, deadlineMs, input),
+    },
     isBlock: true,
     target: `plugins/kubernetes.io~local-volume/volumeDevices/pv/${POD}`,
   },
@@ -78,10 +75,9 @@ function ends({ outcomes }: ApplyResult): string[] {
 const messages = ({ outcomes }: ApplyResult): string => outcomes.map(({ message }) => message).join('\n')
 
 /** What breaks does so when the volume is mounted. */
-function failing(node: LiveNode, { breaking, target }: Kind, first: () => void): void {
-  const broken = BROKEN[breaking]() as Readonly<Record<string, (...args: unknown[]) => unknown>>
+function failing(node: LiveNode, { broken, target }: Kind, first: () => void): void {
   let begun = false
-  const hooked = Object.entries(broken).map(([method, call]) => [
+  const hooked = Object.entries(broken as Record<string, (...args: unknown[]) => unknown>).map(([method, call]) => [
     method,
     (...args: unknown[]) => {
       if (!begun && node.mounts().top(`${node.root}/${target}`) !== undefined) {

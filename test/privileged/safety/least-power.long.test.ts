@@ -1,12 +1,11 @@
 /** volctl with some of root's capabilities, and with nothing that it could write to. */
-import { spawnSync } from 'node:child_process'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { NEEDED_CAPABILITIES } from '../../../src/core/linux/capabilities.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { it } from '../../helpers/machine.ts'
-import { noMounts } from '../../helpers/namespace.ts'
+import { noMounts, noProgram } from '../../helpers/namespace.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { answerOf, type Run, runUnjudged } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
@@ -50,10 +49,7 @@ const READING = '-all,+dac_read_search,+sys_ptrace'
 const PLAN = ['plan', '--orphans', '-o', 'json']
 const UNASKED = ['plan', '-o', 'json']
 
-const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
-const cannot = noMounts ?? noSetpriv
-
-describeUnless(cannot, 'least power', () => {
+describeUnless(noMounts ?? noProgram('setpriv'), 'least power', () => {
   it('apply refuses without any one of its capabilities, names it, changes nothing, and needs no other', ({
     directory,
   }) =>

@@ -2,13 +2,14 @@
  * Whole commands beside what other users mount, name, link and bind: none hangs, of each mount that does at most one process is left (S36),
  * and what they keep in namespaces of their own stops no repair (S39).
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import { askProcesses } from '../../../src/core/users/ask-processes.ts'
 import { it } from '../../helpers/machine.ts'
+import { noProgram } from '../../helpers/namespace.ts'
 import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -129,7 +130,8 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
     skip,
   }) =>
     onBroken(directory, async (scene) => {
-      skip(spawnSync('bindfs', ['--version']).error !== undefined, 'there is no bindfs')
+      const noBindfs = noProgram('bindfs')
+      skip(noBindfs !== undefined, noBindfs)
       for (const name of ['bin', 'behind']) mkdirSync(`${directory}/${name}`)
       copyFileSync('/usr/bin/perl', `${directory}/behind/kubelet`)
       const bindfs = spawn('bindfs', ['-f', `${directory}/behind`, `${directory}/bin`], { stdio: 'inherit' })
