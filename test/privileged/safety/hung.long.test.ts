@@ -11,6 +11,7 @@ import { answerOf, type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { abortConnections, type Fuse, startFuse } from '../fuse/start.ts'
+import { holdElsewhere } from '../holder.ts'
 import { stuck } from '../trust/watched-run.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
@@ -113,6 +114,30 @@ describeUnless(noFuse, 'FUSE file systems', () => {
         await ended(directory, daemon)
       }
     }))
+
+  it('S19: no force where the connection has another mount, here or in another namespace', async ({ directory }) => {
+    const node = new LiveNode(directory)
+    const path = `${node.root}/pods/${podUid(1)}/volumes/kubernetes.io~nfs/v`
+    const other = `${directory}/other`
+    mkdirSync(other)
+    const daemon = await startFuse(path)
+    sh('mount', '--bind', path, other)
+    const force = () => node.applied({ forceUnmount: [path] })
+    const stays = (at: string): void => {
+      expect(readMounts().at(path)).toHaveLength(1)
+      expect(sh('stat', '-f', '-c', '%T', at)).not.toBe('')
+    }
+    expect(await force()).toEqual(['refused SharedConnection'])
+    stays(other)
+    const elsewhere = await holdElsewhere(`umount ${path}`)
+    sh('umount', other)
+    expect(await force()).toEqual(['refused SharedConnection'])
+    stays(path)
+    await elsewhere.end()
+    expect(await force()).toEqual(['done'])
+    expect(readMounts().at(path)).toEqual([])
+    await daemon.kill()
+  })
 })
 
 describeUnless(noMounts, 'many mounts', () => {

@@ -1,7 +1,4 @@
-/**
- * What goes wrong while a CSI volume is set up, with the real test driver: the state it ends in, and what the next apply makes of it. While
- * it is taken down: test/apply/steps.test.ts.
- */
+/** What goes wrong while a CSI volume is set up or taken down, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { expect } from 'vitest'
 import type { VolumeMode } from '../../../src/core/facts/actual/volume-names.ts'
 import { loopDevices } from '../../../src/core/linux/block/device-use.ts'
@@ -161,6 +158,31 @@ describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
       await eachLeaves(node, driver, 'Block', faults, MAPPED)
       expect(driver.violations()).toEqual([])
     }))
+
+  it.for([
+    // Nothing is removed after any error (C76, C80), and nothing that comes after it is done (S16, S21).
+    ['fail NodeUnpublishVolume=INTERNAL', REFUSED, ALL],
+    ['fail-after NodeUnpublishVolume=NOT_FOUND', 'failed VolumeNotFound', [...STAGED, 'publish file']],
+    ['fail NodeUnpublishVolume=ABORTED', 'failed OperationPending', ALL],
+    ['fail NodeUnstageVolume=UNAVAILABLE', AWAY, STAGED],
+    ['fail-after NodeUnstageVolume=INTERNAL', REFUSED, ['stage file']],
+  ] as const)(
+    'taken down, %s: %s, always, and what is left stays so until it is over',
+    ([fault, end, left], { directory }) =>
+      withDriver(directory, {}, async (node, driver) => {
+        const volume = new Volume(node, driver, 'Filesystem')
+        await node.apply()
+        node.forget(POD)
+        for (let times = 0; times < 2; times++) {
+          const { went, left: found } = await volume.meets(fault, ORPHANS)
+          expect(found).toEqual(left)
+          expect(went).toContain(end)
+          expect(went).toContain(end.replace('failed', 'skipped'))
+        }
+        expect(new Set(await node.applied(ORPHANS))).toEqual(new Set(['done']))
+        expect([...volume.there(), ...(await node.operations(ORPHANS)), ...driver.violations()]).toEqual([])
+      }),
+  )
 
   const unpublish = 'NodeUnpublishVolume'
   const unstage = 'NodeUnstageVolume'
