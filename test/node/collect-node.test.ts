@@ -116,7 +116,7 @@ describe('collectNode', () => {
     const first = await collectNode({ attributes: 'plan' })
     mkdirSync(join(dir.path, 'root/pods/later'))
     const connections = server.connections()
-    const second = await collectNode({ attributes: 'plan', client: first.client })
+    const second = await collectNode({ attributes: 'plan', before: first })
     expect(server.connections()).toBe(connections)
     expect(second.snapshot.tree?.some((entry) => entry.path === 'pods/later')).toBe(true)
     const now = JSON.parse(

@@ -39,16 +39,11 @@ export class NodeLooks implements Disposable {
 
   /** @throws Reentered when that run has ended */
   async look(how: Pick<CollectOptions, 'signal' | 'stopped'> = {}): Promise<CollectedNode> {
-    const { last } = this
+    const { last: before } = this
     const { collectNode } = await import('../node/collect-node.ts')
-    const look = async (): Promise<CollectedNode> => {
-      const { client, kubeletClient, kubeletUnused } = { ...last }
-      const own = { ...how, attributes: this.#attributes, client, kubeletClient, kubeletUnused }
-      const looked = await watched(this.#log, (log) => collectNode({ ...this.#choice, ...own, log }))
-      const { hostRoot } = this.#choice
-      return hostRoot === undefined ? looked : await fromContainer(looked, hostRoot)
-    }
-    this.last = await (last === undefined ? whereTheNodeIs(this.#choice, look) : look())
+    const own = { ...this.#choice, ...how, attributes: this.#attributes, before }
+    const look = (): Promise<CollectedNode> => watched(this.#log, (log) => collectNode({ ...own, log }))
+    this.last = await (before === undefined ? whereTheNodeIs(this.#choice, look) : look())
     return this.last
   }
 
@@ -56,14 +51,6 @@ export class NodeLooks implements Disposable {
     this.last?.client.close()
     this.last?.kubeletClient?.close()
   }
-}
-
-/** What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node. */
-async function fromContainer(looked: CollectedNode, hostRoot: string): Promise<CollectedNode> {
-  const { copiesObstacle } = await import('../node/private-copies.ts')
-  const { node, mounts } = looked
-  const copies = copiesObstacle(mounts, node.rootDir, hostRoot)
-  return copies === undefined ? looked : { ...looked, node: { ...node, standing: [...node.standing, copies] } }
 }
 
 /** A look that takes no longer says nothing. */

@@ -20,9 +20,7 @@ import { callerPath } from '../trust/caller.ts'
 import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
-export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | keyof KubeletChoice> {
-  readonly hostRoot?: string
-}
+export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | 'hostRoot' | keyof KubeletChoice> {}
 
 type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
   /** A command that also has a pass over the cluster takes several; those of a node take one. */

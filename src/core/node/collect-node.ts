@@ -45,6 +45,7 @@ import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { type LocalKubelet, withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { unitFacts, whyUnstoppable } from './kubelet-stop/stoppable.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
+import { copiesObstacle } from './private-copies.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
@@ -55,28 +56,33 @@ import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
+  /** --host-root: volctl was started in a container. */
+  readonly hostRoot?: string | undefined
   /** `all` for a snapshot and for explain, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
   readonly signal?: AbortSignal | undefined
   /** Called with what was read and how long it took (--verbose). */
   readonly log?: (line: string) => void
-  /** From an earlier look at this node, so that its connections are reused. */
-  readonly client?: KubeClient | undefined
-  readonly kubeletClient?: KubeClient | undefined
-  readonly kubeletUnused?: CollectedNode['kubeletUnused']
+  /** Those of an earlier look at this node are used again. */
+  readonly before?: Connections | undefined
 }
 
-/** The node's state, and what a later look or an apply needs to read it again. */
-export interface CollectedNode extends NodeState {
-  readonly node: LocatedNode
-  /** To be closed by the caller. */
+/** To be closed by the caller. */
+interface Connections {
   readonly client: KubeClient
   readonly kubeletClient: KubeClient | undefined
   /** The kubelet's credential, if it exists but is not used, and why (S2). */
   readonly kubeletUnused: { readonly source: string; readonly problem: string } | undefined
+}
+
+interface Look extends NodeState {
+  readonly node: LocatedNode
   /** Reads the mount table again. */
   readMounts(): MountTable
 }
+
+/** The node's state, and what a later look or an apply needs to read it again. */
+export interface CollectedNode extends Look, Connections {}
 
 /** Parts of a look that can fail one by one. */
 export type Part =
@@ -98,8 +104,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const node = await locateNode(options)
   const { asked, ...look } = await lookAt(node, { ...options, log }, orThrow)
   if (asked === undefined) throw new Error('the API was not asked')
-  const { client, kubeletClient, kubeletUnused } = asked
-  return { ...look, node, client, kubeletClient, kubeletUnused }
+  const { api: _, ...connections } = asked
+  return { ...look, ...connections }
 }
 
 /**
@@ -110,7 +116,7 @@ export async function lookAt(
   node: LocatedNode,
   options: CollectOptions & { readonly log: (line: string) => void },
   attempt: Attempt,
-): Promise<NodeState & Pick<CollectedNode, 'readMounts'> & { readonly asked: Asked | undefined }> {
+): Promise<Look & { readonly asked: Asked | undefined }> {
   const { log } = options
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
@@ -200,7 +206,13 @@ export async function lookAt(
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...omitUndefined({ lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []), asked }
+  // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.
+  const copies = known && copiesObstacle(mounts, rootDir, options.hostRoot)
+  return {
+    ...{ snapshot, mounts, asked },
+    node: copies === undefined ? node : { ...node, standing: [...node.standing, copies] },
+    readMounts: mountTableReader(rootDir, known?.links.links ?? []),
+  }
 }
 
 interface KnownMounts {
@@ -242,7 +254,7 @@ async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promis
   return discoverCsiSockets({ rootDir, tree })
 }
 
-interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubeletUnused'> {
+interface Asked extends Connections {
   readonly api: ApiSnapshot
 }
 
@@ -252,27 +264,27 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
     import('../kube/kube-client.ts'),
     import('../kube/kubeconfig/kube-config.ts'),
   ])
-  const { signal, log } = options
+  const { signal, log, before } = options
   const places = {
     kubeletKubeconfig: node.kubelet?.kubeconfig,
     onAttempt: ({ source, problem }: { source: string; problem?: string }) =>
       log?.(`credential ${source}: ${problem ?? 'used'}`),
   }
-  let { client, kubeletClient, kubeletUnused } = options
-  if (client === undefined) {
+  const connect = (): Connections => {
     const kubeconfig = options.kubeconfig ?? node.places?.kubeconfig
     const credentials = discoverKubeConfig({ ...places, kubeconfig, context: options.context })
-    client = createKubeClient(credentials)
+    const client = createKubeClient(credentials)
     // A test's host has no kubelet, and this machine's is of another cluster.
     const second = credentials.kind === 'kubelet' || node.places !== undefined ? {} : discoverKubeletConfig(places)
-    if (second.credentials !== undefined) kubeletClient = createKubeClient(second.credentials)
-    kubeletUnused = second.unused
+    const kubeletClient = second.credentials && createKubeClient(second.credentials)
+    return { client, kubeletClient, kubeletUnused: second.unused }
   }
+  const { client, kubeletClient, kubeletUnused } = before ?? connect()
   try {
     const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, kubeletUnused, disk, signal })
     return { api, client, kubeletClient, kubeletUnused }
   } catch (error) {
-    if (options.client === undefined) {
+    if (before === undefined) {
       client.close()
       kubeletClient?.close()
     }

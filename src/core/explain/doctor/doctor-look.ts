@@ -8,7 +8,6 @@ import { missingCapabilities } from '../../linux/capabilities.ts'
 import type { StandingObstacle } from '../../linux/standing.ts'
 import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
-import { copiesObstacle } from '../../node/private-copies.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'
 
 /** Why something could not be read, as an error of volctl says it. */
@@ -34,10 +33,7 @@ export interface DoctorLook {
 
 /** @throws WrongNamespace where root has to enter another mount namespace first (S6) */
 export async function lookForDoctor(
-  options: Omit<CollectOptions, 'attributes'> & {
-    readonly log: (line: string) => void
-    readonly hostRoot?: string | undefined
-  },
+  options: Omit<CollectOptions, 'attributes'> & { readonly log: (line: string) => void },
 ): Promise<DoctorLook> {
   const failures: Partial<Record<Part | 'node', Failure>> = {}
   const noting = async <T>(part: Part | 'node', read: () => T | Promise<T>): Promise<T | undefined> => {
@@ -50,22 +46,21 @@ export async function lookForDoctor(
       return undefined
     }
   }
-  const { kubeconfig, context, hostRoot } = options
+  const { kubeconfig, context } = options
   const may = { uid: process.geteuid?.() ?? 0, missingCapabilities: missingCapabilities() }
-  const node = await noting('node', () => locateNode(options))
-  if (node === undefined) {
+  const located = await noting('node', () => locateNode(options))
+  if (located === undefined) {
     // Of which node the API would be asked is not known; whether there is a credential is.
     await noting('api', () => discoverKubeConfig({ kubeconfig, context }))
     return { failures, host: { ...may, standing: [] } }
   }
-  const { snapshot, mounts, asked } = await lookAt(node, { ...options, attributes: 'plan' }, noting)
+  const { snapshot, mounts, node, asked } = await lookAt(located, { ...options, attributes: 'plan' }, noting)
   asked?.client.close()
   asked?.kubeletClient?.close()
-  const copies = failures.mountinfo === undefined ? copiesObstacle(mounts, node.rootDir, hostRoot) : undefined
   return {
     state: { snapshot, mounts },
     failures,
     ...omitUndefined({ credential: asked?.client.source }),
-    host: { ...may, standing: copies === undefined ? node.standing : [...node.standing, copies] },
+    host: { ...may, standing: node.standing },
   }
 }
