@@ -1,6 +1,6 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
 import { basename, dirname } from 'node:path'
-import { type DeviceUse, deviceNumberFrom } from '../../src/core/linux/block/device-use.ts'
+import { deviceNumberFrom } from '../../src/core/linux/block/device-use.ts'
 import { type BlockTree, type HiddenFileSystem, sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/linux/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/linux/delete-content.ts'
@@ -41,7 +41,7 @@ export class FakeHost implements Host {
   readonly hanging = new Set<string>()
   readonly dead = new Set<string>()
   readonly backingFiles = new Map<string, string>()
-  readonly uses = new Map<string, DeviceUse>()
+  readonly uses = new Map<string, readonly string[]>()
   readonly diskSequences = new Map<string, string>()
   namespaces: OtherNamespace[] = []
   holders: Holder[] = []
@@ -228,7 +228,7 @@ export class FakeHost implements Host {
     return { unseen: this.unseen.map(unseenAs) } as unknown as ContentLook
   }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
-  deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
+  deviceUsers = (dev: string): readonly string[] => this.uses.get(dev) ?? []
   /** Of nothing nothing is read. */
   askProcesses = async ({ fileSystems = [], devices = [] }: Partial<ProcessSearch> = {}): Promise<Uses> =>
     [...fileSystems, ...devices].length === 0 ? new Uses([], [], []) : new FakeUses(this.openers, this.unseenOpeners)

@@ -580,9 +580,9 @@ describe('what keeps a LUN, and what is done until that is seen', () => {
     session().recovering(1)
     make()
     const asked: string[] = []
-    fixture.host.deviceUse = (dev) => {
+    fixture.host.deviceUsers = (dev) => {
       asked.push(dev)
-      return { exists: true, users: [] }
+      return []
     }
     const { states, messages } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed HeldBy' })

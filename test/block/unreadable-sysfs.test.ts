@@ -2,13 +2,13 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isSuperblockGone, readDeviceUse, readLoops } from '../../src/core/linux/block/device-use.ts'
+import { deviceUsers, isSuperblockGone, readLoops } from '../../src/core/linux/block/device-use.ts'
 import { hiddenFileSystems } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const QUESTIONS: readonly (readonly [what: string, unreadable: string, ask: (sys: string) => unknown])[] = [
-  ['what is built on a device', 'sdb/holders', (sys) => readDeviceUse('8:16', sys)],
-  ['whether there is a device', 'dev/block/8:17', (sys) => readDeviceUse('8:17', sys)],
+  ['what is built on a device', 'sdb/holders', (sys) => deviceUsers('8:16', sys)],
+  ['whether there is a device', 'dev/block/8:17', (sys) => deviceUsers('8:17', sys)],
   ['whether a FUSE connection has gone', 'fs/fuse/connections/41', (sys) => isSuperblockGone('0:41', 'fuse', sys)],
 
   ['which loop devices there are', 'block', (sys) => readLoops(sys)],

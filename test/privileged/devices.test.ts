@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { StepContext } from '../../src/core/apply/operation/ports.ts'
-import { readDeviceNumber, readDeviceUse, readLoops } from '../../src/core/linux/block/device-use.ts'
+import { deviceUsers, readDeviceNumber, readLoops } from '../../src/core/linux/block/device-use.ts'
 import { hiddenFileSystems } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { OnDisk } from '../../src/core/linux/block/whole-disk.ts'
 import { type Host, linuxHost } from '../../src/core/node/host.ts'
@@ -48,19 +48,19 @@ describeUnless(noBlockDevices, 'block devices', () => {
     ]
     try {
       const target = makeDir(`${directory}/mnt`)
-      expect(readDeviceUse(dev).users).toEqual([])
+      expect(deviceUsers(dev)).toEqual([])
       sh('mount', device, target)
-      expect(readDeviceUse(dev).users).toEqual(users)
+      expect(deviceUsers(dev)).toEqual(users)
       writeFileSync(`${target}/file`, 'x')
       const fd = openSync(`${target}/file`, 'r')
       expect(hidden()).toEqual([])
       sh('umount', '-l', target)
       expect(hidden()).toEqual([{ device: expect.stringMatching(/^loop\d+$/), dev, fsType: 'ext4' }])
-      expect(readDeviceUse(dev).users).toEqual(users)
+      expect(deviceUsers(dev)).toEqual(users)
       expect(readMounts().ofDevice(dev)).toEqual([])
       expect(linuxHost.superblockGone(dev, 'ext4')).toBe(false)
       closeSync(fd)
-      expect(await until(() => readDeviceUse(dev).users.length === 0)).toBe(true)
+      expect(await until(() => deviceUsers(dev).length === 0)).toBe(true)
     } finally {
       detachLoop(device)
     }

@@ -69,7 +69,7 @@ describe('a device that is in use, while that of the volume is not known (S21)',
     },
     {
       name: 'held by the kernel',
-      use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
+      use: () => void fixture.host.uses.set('8:16', ['the kernel, which swaps to /dev/sdb']),
       who: /swaps to \/dev\/sdb/,
     },
     {

@@ -17,12 +17,12 @@ import { errnoOf } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import {
   deviceNumberOf,
+  deviceUsers,
   fileSystemLives,
   isSuperblockGone,
   mayBeMadeOf,
   readBackingFile,
   readDeviceNumber,
-  readDeviceUse,
   readDiskSequence,
   readLoops,
 } from '../linux/block/device-use.ts'
@@ -136,7 +136,7 @@ export const linuxHost = {
   /** Everybody who uses a directory's content, by such a look. */
   contentHolders,
   /** What still uses a block device ("major:minor"); empty: nothing. */
-  deviceUse: (dev: string) => readDeviceUse(dev),
+  deviceUsers: (dev: string) => deviceUsers(dev),
   blockTree: sysfsBlockTree(),
   /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them unasked. */
   isPathChecker: (pid: number) => isRootsProgram(pid, 'multipathd'),

@@ -166,7 +166,7 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
     return [{ disk: recovering.on, who: `the kernel, which is recovering the SCSI host of ${recovering.name}` }]
   return free
     .filter(({ holders }) => holders.length === 0)
-    .flatMap(({ dev, on }) => host.deviceUse(dev).users.map((who) => ({ disk: on, who })))
+    .flatMap(({ dev, on }) => host.deviceUsers(dev).map((who) => ({ disk: on, who })))
     .toSorted((a, b) => Number(isNobodyNamed(a)) - Number(isNobodyNamed(b)))
 }
 

@@ -198,7 +198,7 @@ describe('the device of a volume that was staged', () => {
     change()
     return statesOf(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
   }
-  const use = (users: string[]) => () => void fixture.host.uses.set('8:16', { exists: true, users })
+  const use = (users: string[]) => () => void fixture.host.uses.set('8:16', users)
 
   it.each([
     { name: 'gone from the host', change: () => {}, want: 'done' },

@@ -173,7 +173,7 @@ async function requireIdle(device: FoundDevice, run: StepContext): Promise<boole
   }
   const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], run)
   if (loop !== undefined) throw deviceInUse(device, loop.who)
-  const users = host.deviceUse(device.number).users
+  const users = host.deviceUsers(device.number)
   if (users.length > 0) throw deviceInUse(device, users.join(', '))
   return false
 }

@@ -7,22 +7,19 @@ import { decodeOctal, fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAn
 import { openDeviceAlone } from '../../trust/plain-files.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
 
-export interface DeviceUse {
-  /** False: no such block device (any more); nothing on it can be in use. */
-  readonly exists: boolean
-  /** For messages; empty: nothing uses it. */
-  readonly users: readonly string[]
-}
-
 /** A user that the kernel does not name. */
 export const SOMEBODY = 'a process or a device'
 
 const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 
-/** @param dev "major:minor" @throws what cannot be read is not known to be unused (S3) */
-export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
+/**
+ * Who uses a block device, for messages; nobody where there is none (any more).
+ *
+ * @param dev "major:minor" @throws what cannot be read is not known to be unused (S3)
+ */
+export function deviceUsers(dev: string, sys = '/sys'): readonly string[] {
   const link = `${sys}/dev/block/${dev}`
-  if (!isThere(link)) return { exists: false, users: [] }
+  if (!isThere(link)) return []
   const name = posix.basename(readlinkSync(link))
   const users = SUPERBLOCKS.filter((type) => isThere(`${sys}/fs/${type}/${name}`)).map(
     (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
@@ -31,7 +28,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
   const busy = openExclusively(`${link}/uevent`)
   if (busy !== undefined) users.push(busy)
-  return { exists: true, users }
+  return users
 }
 
 /** An exclusive open fails as long as a mount, a mapping or another exclusive opener has the device. */
@@ -141,8 +138,7 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
   }
   // The number of btrfs and bcachefs is no device's, so no list says anything about it.
   if (!SUPERBLOCKS.includes(fsType) || dev.startsWith('0:')) return false
-  const use = readDeviceUse(dev, sys)
-  return !use.exists || use.users.length === 0
+  return deviceUsers(dev, sys).length === 0
 }
 
 const FUSECTL_MAGIC = 0x65735543
