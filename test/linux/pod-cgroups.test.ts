@@ -103,7 +103,7 @@ describe('scanProcesses', () => {
       'self/comm': 'kubelet\n',
     })
     using scan = scanProcesses(proc.path)
-    expect(scan.podUids).toEqual([STATIC, UID])
+    expect(scan.pods?.podUids).toEqual([STATIC, UID])
     const { kubelets, runtimes } = scan
     expect(kubelets).toMatchObject([{ pid: 812, comm: 'kubelet', args: ['/usr/bin/kubelet', '--root-dir=/srv/k'] }])
     expect(runtimes).toMatchObject([{ pid: 820, comm: 'containerd', args: ['/usr/bin/containerd'] }])
@@ -111,6 +111,6 @@ describe('scanProcesses', () => {
   })
 
   it('says when nothing could be seen', () => {
-    expect(scanProcesses('/nowhere')).toMatchObject({ podUids: [], error: expect.stringContaining('ENOENT') })
+    expect(scanProcesses('/nowhere').pods).toBeUndefined()
   })
 })

@@ -112,12 +112,12 @@ describe.skipIf(noCgroups !== undefined)(`S9: real cgroups${noCgroups === undefi
   }
 
   it('a process of a pod of a kubelet in a container is of no pod of this node', async () => {
-    const scan = await inNestedPod(() => {
-      using all = scanProcesses()
-      return { podUids: all.podUids, nestedUids: all.nestedUids }
+    const pods = await inNestedPod(() => {
+      using scan = scanProcesses()
+      return scan.pods
     })
-    expect(scan.nestedUids).toContain(INNER)
-    expect(scan.podUids).not.toContain(INNER)
+    expect(pods?.nestedUids).toContain(INNER)
+    expect(pods?.podUids).not.toContain(INNER)
   })
 
   it('seen from a cgroup namespace in that container it is, and beside it it is not', async ({ skip }) => {
@@ -182,5 +182,5 @@ it.each([
 ])('S9: the processes of a node with a nested kubelet: $name', ({ more, podUids, nestedUids }) => {
   using proc = fixture({ ...files, ...more })
   using scan = scanProcesses(proc.path)
-  expect([scan.podUids, scan.nestedUids]).toEqual([podUids.sort(), nestedUids.sort()])
+  expect(scan.pods).toEqual({ podUids: podUids.sort(), nestedUids: nestedUids.sort() })
 })

@@ -17,7 +17,7 @@ import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candi
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { canonicalNodeName, otherName } from './kubelet/kubelet-flags.ts'
 import { healthOf, kubeletState } from './kubelet/kubelet-state.ts'
-import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
+import { type PodsWithProcesses, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
 import { type Places, places as placesNow } from './places.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
@@ -46,9 +46,6 @@ export interface LocatedNode {
   runtime(): Promise<RuntimeSnapshot>
 }
 
-/** Sorted UIDs of this node's pods, and of pods of kubelets that run in a pod or container here (S9). */
-type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
-
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
@@ -72,7 +69,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   }
   const rootDir = resolvedRoot(wantedRoot)
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
-  let first = podsIn(scan)
+  let first = scan.pods
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
@@ -83,7 +80,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     staticPods: staticPodSource(places, kubelet, config),
     processes: () => {
       using again = first === undefined ? scanProcesses() : undefined
-      const seen = again === undefined ? first : podsIn(again)
+      const seen = first ?? again?.pods
       first = undefined
       return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
@@ -104,11 +101,6 @@ function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
 /** Without the process, which is only pinned while the node is located. */
 function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate {
   return kubelet
-}
-
-/** Undefined: /proc could not be listed. */
-function podsIn({ error, podUids, nestedUids }: ProcessScan): PodsWithProcesses | undefined {
-  return error === undefined ? { podUids, nestedUids } : undefined
 }
 
 async function stateNow(

@@ -7,15 +7,19 @@ import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../t
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
 /** Result of one scan of /proc: which pods have a process, and which of root's processes may be a kubelet or a runtime (S32). */
-export interface ProcessScan extends Disposable {
-  /** UIDs of this node's pods that have a process, sorted (S9). */
-  readonly podUids: readonly string[]
-  /** UIDs of pods of kubelets that run in a pod or container of this node, sorted. */
-  readonly nestedUids: readonly string[]
+interface ProcessScan extends Disposable {
+  /** Absent: /proc could not be listed, so nothing was seen. */
+  readonly pods?: PodsWithProcesses
   readonly kubelets: readonly HostProcess[]
   readonly runtimes: readonly HostProcess[]
-  /** /proc could not be listed: nothing was seen. */
-  readonly error?: string
+}
+
+/** Sorted UIDs (S9). */
+export interface PodsWithProcesses {
+  /** Of this node's pods. */
+  readonly podUids: readonly string[]
+  /** Of pods of kubelets that run in a pod or container of this node. */
+  readonly nestedUids: readonly string[]
 }
 
 export interface HostProcess {
@@ -51,8 +55,8 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   let pids: readonly number[]
   try {
     pids = processIds(proc)
-  } catch (error) {
-    return { podUids: [], nestedUids: [], error: String(error), ...found }
+  } catch {
+    return found
   }
   for (const pid of pids) {
     cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
@@ -64,11 +68,11 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   // Process 1, the kubelet and the runtime: if they run in a container, the node itself is one.
   const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
   const bases = new Set(node.flatMap((pid) => containersAround(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')))
-  return { ...unitedPods(cgroups, [...bases]), ...found }
+  return { pods: unitedPods(cgroups, [...bases]), ...found }
 }
 
 /** A pod that one process shows as this node's and another as nested counts as this node's. */
-function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
+function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): PodsWithProcesses {
   const all = Array.from(cgroups, (text) => podsOfCgroup(text, bases))
   const podUids = new Set(all.flatMap(({ own }) => own))
   const nestedUids = new Set(all.flatMap(({ nested }) => nested)).difference(podUids)
