@@ -39,7 +39,7 @@ import { kernelTextIfAny } from '../trust/kernel.ts'
 import { expectedFiles } from '../volumes/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
 import { deadMounts } from './dead-mounts.ts'
-import { identityOf } from './host-identity.ts'
+import { hostIdentity } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { type LocalKubelet, withSignsOfLife } from './kubelet/signs-of-life.ts'
@@ -121,7 +121,12 @@ export async function lookAt(
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
   const processes = node.processes()
-  const host = identityOf(node)
+  const { machineID, systemUUID, bootID, bootTime, kernelVersion } = { ...node.places }
+  // Of a test's host it is what the test says.
+  const host = {
+    ...hostIdentity('', node.kubelet?.flags),
+    ...omitUndefined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
+  }
   const staticPods = await attempt('staticPods', () => readStaticPods(node.staticPods))
   const blockDevices = await attempt('blockDevices', loopDevices)
   const installed = await attempt('flexDrivers', () => flexDrivers(node))

@@ -4,9 +4,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
 import { obeyedTextIfAny } from '../trust/doubts.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
-import type { KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
-import type { Places } from './places.ts'
 
 /** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
 interface HostIdentity {
@@ -80,19 +78,4 @@ function firstText(root: string, files: readonly string[]): string | undefined {
     if (text === undefined && read === kernelTextIfAny && existsSync(root + file)) return undefined
   }
   return undefined
-}
-
-/** Identity of the host that this node is; of a test's host what the test says. */
-export function identityOf({
-  kubelet,
-  places,
-}: {
-  readonly kubelet?: KubeletCandidate
-  readonly places?: Places
-}): HostIdentity {
-  const { machineID, systemUUID, bootID, bootTime, kernelVersion } = { ...places }
-  return {
-    ...hostIdentity('', kubelet?.flags),
-    ...omitUndefined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
-  }
 }
