@@ -1,19 +1,6 @@
 import { once } from '../base/memoize.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
-interface Covers {
-  /**
-   * The mount that hides this one: it has the same parent mount, and is nearer to the root. What is stacked on a hidden mount is
-   * hidden as well. Undefined: the mount is not hidden.
-   */
-  of(mount: MountInfo): MountInfo | undefined
-  /**
-   * Those of the mounts on one path that are not hidden, oldest first, whatever their order in the table; the last one is
-   * visible.
-   */
-  reached(mounts: readonly MountInfo[]): readonly MountInfo[]
-}
-
 /**
  * Finds hidden mounts: another mount hides them, no path reaches them, and a call on their path acts on the other mount.
  * Often the cause is a kubelet's root directory that was bind-mounted on itself after its volumes were mounted; or, if the
@@ -21,7 +8,7 @@ interface Covers {
  *
  * @see proc_pid_mountinfo(5), parent ID
  */
-export function coversOf({ raw: table }: MountTable): Covers {
+export function coversOf({ raw: table }: MountTable) {
   /** For each directory: by the parent of a mount in it, the mount that hides it. */
   const byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
   /** Where each mount of a stack is in it, by id. */
@@ -67,12 +54,20 @@ export function coversOf({ raw: table }: MountTable): Covers {
       for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
       return covers
     })
+  /**
+   * The mount that hides this one: it has the same parent mount, and is nearer to the root. What is stacked on a hidden mount is
+   * hidden as well. Undefined: the mount is not hidden.
+   */
   const of = (given: MountInfo): MountInfo | undefined => {
     const mount = given.raw ?? given
     if (mount.mountPoint === '/') return undefined
     const covers = coversIn(directoryOf(mount.mountPoint))
     return covers.size === 0 ? undefined : covers.get(parentOfStack(mount))
   }
+  /**
+   * Those of the mounts on one path that are not hidden, oldest first, whatever their order in the table; the last one is
+   * visible.
+   */
   const reached = (mounts: readonly MountInfo[]): readonly MountInfo[] => {
     const found = mounts.filter((mount) => of(mount) === undefined)
     if (found.length < 2) return found
