@@ -194,8 +194,3 @@ export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
     })
     .toSorted((one, other) => number(one.name) - number(other.name))
 }
-
-/** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
-export function blockDeviceNames(): ReadonlySet<string> {
-  return new Set(listIfAny('/sys/class/block'))
-}

@@ -5,9 +5,9 @@ import { posix } from 'node:path'
 import { lazy } from '../../base/memoize.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8, STRUCTURE } from '../../facts/actual/tree.ts'
-import { blockDeviceNames } from '../../linux/block/device-use.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { type MountInfo, type MountTable, placeOf } from '../../linux/mount-table.ts'
+import { listIfAny } from '../../trust/kernel.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { StructureLinks } from './structure-links.ts'
 import { errorText, isFile, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
@@ -30,8 +30,8 @@ const BLOCK_NAME = /^(loop\d|sd[a-z]|vd[a-z]|xvd[a-z]|nvme\d+n\d|dm-\d|md\d|nbd\
 export class TreeWalk {
   readonly rootDir: string
   readonly #table: MountTable
-  /** Asked for only when a device file is mounted. */
-  readonly #blockDevices = lazy(blockDeviceNames)
+  /** As the kernel calls them (sda1, loop3, dm-0). Asked for only when a device file is mounted. */
+  readonly #blockDevices = lazy(() => new Set(listIfAny('/sys/class/block')))
   readonly #entries: ListedEntry[] = []
   readonly #gone = new Set<ListedEntry>()
   readonly #places: ReadonlyMap<string, string>
