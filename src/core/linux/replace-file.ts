@@ -10,20 +10,20 @@ import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.
 const OWNER_ONLY = 0o600
 
 /**
- * Writes a file whole or not at all: a new file next to it, with its mode (0600 unless others may read it) whatever the umask, is
- * written to the disk and then renamed over the wanted name, in a directory that is held by a descriptor.
+ * Writes a file whole or not at all: a new file next to it, with its mode whatever the umask, is written to the disk and then
+ * renamed over the wanted name, in a directory that is held by a descriptor.
  *
  * An existing plain file is replaced, and never written to, so that another hard link to it keeps its content. Anything else
  * at that name, whoever owns it, is an error (S33). No link that another user could change is followed on the way there.
  *
  * @throws NotTrusted, NotAFile, or the file system's error; the new file is then removed again, if possible
  */
-export function replaceFile(path: string, content: string | Uint8Array, mode = OWNER_ONLY): void {
+export function replaceFile(path: string, content: string | Uint8Array): void {
   const { fd, name } = openDirectoryOf(path)
   closing(fd, (directory) => {
     const file = nameIn(directory, name)
     requirePlain(file)
-    replaceBy(`${file}.${randomUUID()}`, file, content, mode)
+    replaceBy(`${file}.${randomUUID()}`, file, content, OWNER_ONLY)
     syncDirectory(nameIn(directory, '.'))
   })
 }

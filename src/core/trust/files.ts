@@ -47,9 +47,9 @@ type TrustedText =
   | { readonly state: 'unusable'; readonly why: string }
 
 /** For a file that need not exist. */
-export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedText {
+export function trustedTextIfAny(path: string): TrustedText {
   try {
-    return { state: 'read', text: readTrustedText(path, maxBytes) }
+    return { state: 'read', text: readTrustedText(path) }
   } catch (error) {
     return isMissing(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
   }
