@@ -8,12 +8,11 @@ import {
   linkSync,
   mkdirSync,
   readlinkSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   checkTrusted,
   NotAFile,
@@ -24,12 +23,11 @@ import {
   trustedTextIfAny,
 } from '../../src/core/trust/files.ts'
 import { TooLarge } from '../../src/core/trust/plain-files.ts'
-import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const NOBODY = 65534
-const root = temporary('volctl-trust-')
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryDirectory()
 
 let made = 0
 /** A new directory of root's, with a file `f` in it. */
@@ -42,99 +40,90 @@ function place(): string {
 
 interface Case {
   readonly name: string
-  /** Prepares a place; returns the path that is then obeyed, or not. */
-  readonly make: (directory: string) => string
+  /** In its place; it is then obeyed, or not. */
+  readonly path: string
+  readonly make?: (at: string) => void
   /** What is said of it; undefined: it is obeyed. */
   readonly why?: RegExp
 }
 
 const CASES: readonly Case[] = [
-  { name: "root's own file", make: (at) => join(at, 'f') },
+  { name: "root's own file", path: 'f' },
   {
     name: 'a link of root to it',
-    make: (at) => {
-      symlinkSync(`../${basename(at)}/f`, join(at, 'l'))
-      return join(at, 'l')
-    },
+    path: 'l',
+    make: (at) => symlinkSync(`../${basename(at)}/f`, join(at, 'l')),
   },
   {
     name: 'a file of another user',
-    make: (at) => {
-      chownSync(join(at, 'f'), NOBODY, NOBODY)
-      return join(at, 'f')
-    },
+    path: 'f',
+    make: (at) => chownSync(join(at, 'f'), NOBODY, NOBODY),
     why: /\/f belongs to uid 65534$/,
   },
   {
     name: 'a file that a group may write',
-    make: (at) => {
-      chmodSync(join(at, 'f'), 0o664)
-      return join(at, 'f')
-    },
+    path: 'f',
+    make: (at) => chmodSync(join(at, 'f'), 0o664),
     why: /\/f can be written by others$/,
   },
   {
     name: 'a directory above that others may write',
+    path: 'd/e/f',
     make: (at) => {
       mkdirSync(join(at, 'd/e'), { recursive: true })
       writeFileSync(join(at, 'd/e/f'), '')
       chmodSync(join(at, 'd'), 0o777)
-      return join(at, 'd/e/f')
     },
     why: /\/d can be written by others$/,
   },
-  {
-    name: "root's file in a directory such as /tmp",
-    make: (at) => {
-      chmodSync(at, 0o1777)
-      return join(at, 'f')
-    },
-  },
+  { name: "root's file in a directory such as /tmp", path: 'f', make: (at) => chmodSync(at, 0o1777) },
   {
     name: "another user's file in a directory such as /tmp",
+    path: 'f',
     make: (at) => {
       chmodSync(at, 0o1777)
       chownSync(join(at, 'f'), NOBODY, NOBODY)
-      return join(at, 'f')
     },
     why: /\/f belongs to uid 65534$/,
   },
   {
     name: "a second name of root's file in a directory such as /tmp",
+    path: 'tmp/f',
     make: (at) => {
       mkdirSync(join(at, 'tmp'))
       chmodSync(join(at, 'tmp'), 0o1777)
       linkSync(join(at, 'f'), join(at, 'tmp/f'))
-      return join(at, 'tmp/f')
     },
     why: /hard link/,
   },
   {
     name: "another user's link to root's file",
+    path: 'l',
     make: (at) => {
       chmodSync(at, 0o1777)
       symlinkSync(join(at, 'f'), join(at, 'l'))
       lchownSync(join(at, 'l'), NOBODY, NOBODY)
-      return join(at, 'l')
     },
     why: /\/l is a link of uid 65534$/,
   },
   {
     name: "root's link into another user's directory",
+    path: 'l',
     make: (at) => {
       mkdirSync(join(at, 'theirs'))
       writeFileSync(join(at, 'theirs/f'), '')
       chownSync(join(at, 'theirs'), NOBODY, NOBODY)
       symlinkSync('theirs/f', join(at, 'l'))
-      return join(at, 'l')
     },
     why: /\/theirs belongs to uid 65534$/,
   },
 ]
 
 describe.skipIf(noRoot !== undefined)(`S33: what is obeyed${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  it.each(CASES)('$name', ({ make, why }) => {
-    const path = make(place())
+  it.each(CASES)('$name', ({ path: name, make, why }) => {
+    const at = place()
+    make?.(at)
+    const path = join(at, name)
     if (why === undefined) expect(readTrustedText(path)).toBe('content')
     else expect(() => readTrustedText(path)).toThrow(expect.objectContaining({ why: expect.stringMatching(why) }))
     // A program is judged as a file is.
