@@ -1,18 +1,17 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runtimeEndpoints } from '../../src/core/node/locate-node.ts'
 import { allDoubts } from '../../src/core/trust/doubts.ts'
-import { sweep, temporary } from '../helpers/left-behind.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 describe('where the container runtime listens', () => {
   let dir: string
   let config: string
   beforeEach(() => {
-    dir = temporary('volctl-endpoints-')
+    dir = temporaryDirectory()
     config = join(dir, 'crictl.yaml')
   })
-  afterEach(() => sweep(dir))
   const write = (text: string, mode = 0o644): void => writeFileSync(config, text, { mode })
 
   it.each([

@@ -1,10 +1,10 @@
 /** Links in place of the kubelet's directories, on a real disk: which are gone through, and why the others are not (S8, S33). */
-import { chmodSync, lchownSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, lchownSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
-import { temporary } from '../helpers/left-behind.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const DISK = '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n'
 const DRIVERS = 'plugins/kubernetes.io/csi'
@@ -12,11 +12,10 @@ const DRIVERS = 'plugins/kubernetes.io/csi'
 let base: string
 let root: string
 beforeEach(() => {
-  base = realpathSync(temporary('volctl-links-'))
+  base = temporaryDirectory()
   root = join(base, 'kubelet')
   make('kubelet')
 })
-afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 function make(...paths: readonly string[]): void {
   for (const path of paths) mkdirSync(join(base, path), { recursive: true })
