@@ -100,21 +100,16 @@ export class Tree {
   }
 
   /** All entries below `path`, parents before children, without `path` itself. */
-  descendants(path: string): TreeEntry[] {
-    const found: TreeEntry[] = []
-    this.#collect(path, found)
-    return found
-  }
-
-  #collect(path: string, into: TreeEntry[]): void {
+  descendants(path: string, found: TreeEntry[] = []): TreeEntry[] {
     let last: string | undefined
     for (const child of this.children(path)) {
-      into.push(child)
+      found.push(child)
       // Names that are not UTF-8 may be one text: the entries of all these directories are listed once, together.
       if (child.type !== 'dir' || child.path === last) continue
       last = child.path
-      this.#collect(child.path, into)
+      this.descendants(child.path, found)
     }
+    return found
   }
 }
 
