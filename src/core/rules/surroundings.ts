@@ -91,9 +91,7 @@ export class Surroundings {
   /** Mounts strictly below a path in the root directory. Sorted once, since a batch may ask thousands of times. */
   below(path: string): readonly MountInfo[] {
     if (!this.table.isAbove(path)) return []
-    this.#known.below ??= new PathIndex(
-      this.table.under(this.#rootDir).map((mount) => [mount.mountPoint, mount] as const),
-    )
+    this.#known.below ??= new PathIndex(this.table.under(this.#rootDir).map((mount) => [mount.mountPoint, mount]))
     return this.#known.below.within(path).filter(({ mountPoint }) => mountPoint !== path)
   }
 }
