@@ -1,7 +1,11 @@
 /** The place of a path: its file system, and the path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
+import { memoize, once } from '../base/memoize.ts'
+import { PathIndex } from '../base/path-index.ts'
+import { undeletedRoot } from './deleted.ts'
 import { type MountInfo, type MountTable, ownPathOf } from './mount-table.ts'
 import { isWithin, plainPath } from './paths.ts'
+import { goesWith, propagationKey } from './propagation.ts'
 
 export interface Location {
   /** "major:minor" */
@@ -54,4 +58,39 @@ function isPlain(path: string): boolean {
 export function pathThrough(mount: MountInfo, location: Location): string | undefined {
   if (!isWithin(location.path, mount.root)) return undefined
   return rebased(location.path, mount.root, mount.mountPoint)
+}
+
+// Mounts of one file system: thousands of volumes may share it.
+
+/** The directory that a mount shows. */
+export function shownBy({ dev, root }: MountInfo): Location {
+  return { dev, path: posix.normalize(undeletedRoot(root) || '/') }
+}
+
+const byRoot = memoize((_: MountTable) => new Map<string, PathIndex<MountInfo>>())
+
+/** Mounts of the directory or of something in it. @param top mounts of a parent directory count too, up to this one */
+export function showing(table: MountTable, { dev, path }: Location, top = path): MountInfo[] {
+  const index = once(
+    byRoot(table),
+    dev,
+    () => new PathIndex(table.ofDevice(dev).map((mount) => [shownBy(mount).path, mount])),
+  )
+  return index.within(path).concat(index.above(path, top))
+}
+
+/** Every mount that shows the same directory or a part of it, the mount itself included (R031, P132), in table order. */
+export function alsoShowing(table: MountTable, mount: MountInfo): readonly MountInfo[] {
+  return showing(table, shownBy(mount)).sort((a, b) => a.index - b.index)
+}
+
+const byKey = memoize((_: MountTable) => new Map<string, ReadonlyMap<string | undefined, readonly MountInfo[]>>())
+
+/** Every other mount whose unmount would unmount this one as well. */
+export function leadersOf(table: MountTable, mount: MountInfo): readonly MountInfo[] {
+  const all = table.ofDevice(mount.dev)
+  const key = propagationKey(table, mount)
+  if (all.length < 2 || key === undefined) return []
+  const keys = once(byKey(table), mount.dev, () => Map.groupBy(all, (each) => propagationKey(table, each)))
+  return (keys.get(key) ?? []).filter((each) => each.id !== mount.id && goesWith(table, each, mount))
 }

@@ -2,7 +2,7 @@
 import { memoize } from '../base/memoize.ts'
 import { take } from '../base/take.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { type Location, locate, locateName } from '../linux/location.ts'
+import { type Location, leadersOf, locate, locateName } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -158,13 +158,13 @@ const MOST = 4
 export const contentUsed: Judge = ({ operation, content, context }) => {
   if (content === undefined) return undefined
   const { dir, layers, podUid, removed = operation.removes } = content
-  const { mounts, devices } = context.inputs
+  const { mounts } = context.inputs
   const look = { table: mounts, others: [], layers: layersByText(mounts), named: namedPlaces(context) }
   const isGoing = ({ id }: MountInfo): boolean => removed.has(id)
   // In memory: a mount in the pod's own directories, under any prefix, belongs to this pod.
   const isOwn = (mount: MountInfo): boolean => isGoing(mount) || mount.mountPoint.includes(`/pods/${podUid}/`)
   const usersOf = (place: Location, goes: (mount: MountInfo) => boolean): readonly string[] => [
-    ...usesOf(look, place, { path: dir, podUid }, (mount) => !goes(mount) && !devices.leadersOf(mount).some(goes))
+    ...usesOf(look, place, { path: dir, podUid }, (mount) => !goes(mount) && !leadersOf(mounts, mount).some(goes))
       .kernel,
     ...loopFiles(context.inputs)
       .within(place)

@@ -8,12 +8,12 @@ import { memoize } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { isOfServer } from '../linux/file-systems.ts'
-import { type Location, locate, pathThrough } from '../linux/location.ts'
+import { type Location, locate, pathThrough, showing } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
-import { layersByText, mountsShowing, overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
+import { layersByText, overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
 import { userOfContent } from './content-in-use.ts'
 import { processesWith } from './disk-users.ts'
 import { firstMount, tablesAround } from './expected-mounts.ts'
@@ -81,7 +81,7 @@ export async function userOfDirectories(
   if (overlay !== undefined) return overlay
   for (const { dev, root } of directories) {
     const place = { dev, path: undeletedRoot(root) }
-    const shown = firstMount(facts, (table) => mountsShowing(place, table).map(({ mount }) => mount))
+    const shown = firstMount(facts, (table) => showing(table, place))
     const user = shown ?? (await holderOf(place, facts))
     if (user !== undefined) return user
   }

@@ -10,6 +10,7 @@ import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
 import { undeletedPath } from '../linux/deleted.ts'
+import { leadersOf } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import { isWithin } from '../linux/paths.ts'
@@ -129,7 +130,7 @@ export const setUpOutside: Judge = ({ wanted, context: { inputs } }) => {
 
 /** A copy by mount propagation, such as one in a container that shares the root directory, is judged with its original (R032). */
 function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
-  return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
+  return leadersOf(inputs.mounts, mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
 }
 
 /** Nearly all of a hundred thousand mounts are below the root directory, and few of the others have such a path. */

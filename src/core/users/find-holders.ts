@@ -3,17 +3,15 @@
  * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
  * dead server cannot make this hang.
  */
-import { posix } from 'node:path'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
-import { type Location, locate } from '../linux/location.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { type Location, locate, showing, shownBy } from '../linux/location.ts'
 import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { type LoopFile, swapFiles } from './kernel-files.ts'
-import { mountsShowing } from './mount-uses.ts'
 import type { Holder, Uses } from './uses.ts'
 
 /**
@@ -53,13 +51,12 @@ export interface HolderSearch {
 export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
   const mounts = [...new Set(paths.flatMap((path) => table.under(path)))]
   const own = paths.flatMap((path) => locate(table, path) ?? [])
-  const below = mounts.map(({ dev, root }) => ({ dev, path: posix.normalize(undeletedRoot(root)) }))
+  const below = mounts.map(shownBy)
   // A bind mount of the file system that the place itself is on says nothing about the place.
   const isOwn = (at: Location): boolean => own.some(({ dev, path }) => dev === at.dev && isWithin(path, at.path))
   const places = [...own, ...below.filter((at) => !isOwn(at))]
   const stays = staying(table, new Set(mounts.map(({ id }) => id)))
-  const shown = (of: MountTable): MountInfo[] =>
-    places.flatMap((place) => mountsShowing(place, of).map(({ mount }) => mount))
+  const shown = (of: MountTable): MountInfo[] => places.flatMap((place) => showing(of, place))
   return together([
     {
       processes: uses.holdersIn(...places),

@@ -9,8 +9,8 @@ import { posix } from 'node:path'
 import { memoize, once } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
-import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
-import { type Location, locate, pathThrough } from '../linux/location.ts'
+import { undeletedPath } from '../linux/deleted.ts'
+import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
 import { openPlain } from '../trust/plain-files.ts'
@@ -48,8 +48,8 @@ export interface MountUse {
 export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
   const own = path === undefined ? undefined : placeOf(table, path)
   const found = mountsShowing(place, table)
-  for (const way of byRoot(table).within(place, '/')) {
-    const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
+  for (const way of showing(table, place, '/')) {
+    const at = isWithin(shownBy(way).path, place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
     if (at === undefined || at === path || at === own) continue
     for (const mount of childrenOf(table).get(way.id) ?? [])
       if (mount !== way && isWithin(undeletedPath(mount.mountPoint), at)) found.push({ mount, how: 'lies in' })
@@ -62,9 +62,7 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
  * (R036).
  */
 export function mountsShowing(place: ContentPlace, table: MountTable): MountUse[] {
-  return byRoot(table)
-    .within(place, place.top)
-    .map((mount) => ({ mount, how: 'shows' }))
+  return showing(table, place, place.top).map((mount) => ({ mount, how: 'shows' }))
 }
 
 /** Layers of overlays in the directory: one use for each mount. */
@@ -83,16 +81,6 @@ export const layersByText = memoize(
 
 /** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
 const childrenOf = memoize((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
-
-/** Mounts by the root that they show. */
-const byRoot = memoize(
-  (table: MountTable) =>
-    new PlaceIndex(table.ofTypes(() => true).map((mount) => [{ dev: mount.dev, path: rootOf(mount) }, mount])),
-)
-
-function rootOf({ root }: MountInfo): string {
-  return posix.normalize(undeletedRoot(root))
-}
 
 /** For messages, with the mount point, so that `findmnt` finds it. */
 export function describeUse({ mount, how, layer }: MountUse): string {

@@ -1,7 +1,6 @@
 import { lazy } from '../../base/memoize.ts'
 import { PathIndex } from '../../base/path-index.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
-import { DeviceMounts } from '../../linux/device-mounts.ts'
 import { locate } from '../../linux/location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
@@ -22,7 +21,6 @@ function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot 
 export class ActualInputs {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable
-  readonly devices: DeviceMounts
   readonly tree: Tree
   readonly rootDir: string
   readonly #below: string
@@ -34,7 +32,6 @@ export class ActualInputs {
     this.tree = new Tree(state.snapshot.tree ?? [])
     this.mounts = state.mounts.withLinks(this.#links())
     this.snapshot = withOwnPaths(state.snapshot, this.mounts)
-    this.devices = new DeviceMounts(this.mounts)
     this.#below = `${this.rootDir}/`
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
   }

@@ -3,6 +3,7 @@
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
+import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
@@ -177,6 +178,6 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   const directory = csiGlobalDir(driver, handle)
   const staged = inputs.top(`${directory}/globalmount`)
   if (readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined) return false
-  const shown = staged === undefined ? [] : inputs.devices.showing(staged)
+  const shown = staged === undefined ? [] : alsoShowing(inputs.mounts, staged)
   return shown.some((mount) => inputs.pathOf(mount).startsWith('pods/'))
 }

@@ -7,6 +7,7 @@ import { baseName, parentOf } from '../../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/sources.ts'
 import { isOfServer } from '../../linux/file-systems.ts'
+import { alsoShowing, leadersOf } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Draft, Left } from '../../plan/draft.ts'
@@ -37,9 +38,9 @@ export function referencesTo(
   const own = new Set(staged.map((mount) => mount.id))
   let held: MountInfo | undefined
   // Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031).
-  for (const reference of new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))) {
+  for (const reference of new Set(staged.flatMap((mount) => alsoShowing(inputs.mounts, mount)))) {
     if (own.has(reference.id) || isOfAnotherVolume(context, reference, target)) continue
-    const leaders = inputs.devices.leadersOf(reference)
+    const leaders = leadersOf(inputs.mounts, reference)
     const remover = [reference, ...leaders]
       .map(({ id }) => context.findings.removerOf(id))
       .find((each) => each !== undefined)
@@ -149,7 +150,7 @@ function driverStaging(context: PlanContext, found: StagingFacts, handle: string
 
 /** True if the mount shows the device and root of a pod's mount that this plan removes. */
 function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
-  return inputs.devices
-    .showing(mount)
-    .some((each) => each.root === mount.root && predecessors.some((draft) => draft.removes.has(each.id)))
+  return alsoShowing(inputs.mounts, mount).some(
+    (each) => each.root === mount.root && predecessors.some((draft) => draft.removes.has(each.id)),
+  )
 }
