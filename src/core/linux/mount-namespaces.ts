@@ -7,6 +7,7 @@ import { errnoOf, VolctlError } from '../base/errors.ts'
 import { once } from '../base/memoize.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
+import { allowing } from './disk-trouble.ts'
 import { type Location, pathThrough } from './location.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 import { whoMounted } from './mount-words.ts'
@@ -178,12 +179,7 @@ const OF_SNAPS = '/run/snapd/ns'
  * others. /proc also has a directory for each thread's number, but does not list it.
  */
 export function taskIds(pid: number, proc = '/proc'): number[] {
-  try {
-    return readdirSync(`${proc}/${pid}/task`).map(Number)
-  } catch (error) {
-    if (hasEnded(error)) return []
-    throw error
-  }
+  return allowing(ENDED, [], () => readdirSync(`${proc}/${pid}/task`).map(Number))
 }
 
 function tasksOrItself(pid: number, proc: string): number[] {
@@ -194,9 +190,10 @@ function tasksOrItself(pid: number, proc: string): number[] {
   }
 }
 
+const ENDED = ['ENOENT', 'ESRCH']
+
 export function hasEnded(error: unknown): boolean {
-  const code = errnoOf(error)
-  return code === 'ENOENT' || code === 'ESRCH'
+  return ENDED.includes(errnoOf(error) ?? '')
 }
 
 /**

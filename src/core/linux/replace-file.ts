@@ -5,6 +5,7 @@ import { closing } from '../base/closing.ts'
 import { errnoOf } from '../base/errors.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
+import { allowing } from './disk-trouble.ts'
 
 /** volctl's files name claims, servers and volume handles, so only their owner may read them. */
 const OWNER_ONLY = 0o600
@@ -63,12 +64,8 @@ function removeLeftover(path: string): void {
 
 /** A new name is on the disk only once its directory is synced. @throws the system's error */
 export function syncDirectory(path: string): void {
-  try {
-    closing(openOwnDirectory(path), fsyncSync)
-  } catch (error) {
-    // Some file systems do not support it, and need not.
-    if (errnoOf(error) !== 'EINVAL') throw error
-  }
+  // Some file systems do not support it, and need not.
+  allowing(['EINVAL'], undefined, () => closing(openOwnDirectory(path), fsyncSync))
 }
 
 // A state file is on the disk before the driver is called (C14): after a power cut it is whole, or absent.

@@ -10,7 +10,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../base/compare-text.ts'
-import { errnoOf, errorMessage, isMissing } from '../base/errors.ts'
+import { errnoOf, errorMessage } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
   ApiSnapshot,
@@ -29,6 +29,7 @@ import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
+import { allowing } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
@@ -402,10 +403,5 @@ function lastValue(text: string, key: string): string | undefined {
 
 /** @throws the system's error if the file exists and cannot be read */
 function readIfThere(path: string): string | undefined {
-  try {
-    return readTrustedText(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+  return allowing(['ENOENT', 'ENOTDIR'], undefined, () => readTrustedText(path))
 }

@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
 import { closing } from '../base/closing.ts'
-import { errnoOf } from '../base/errors.ts'
 import { entryPath, type OpenDirectory, openBelow, readNames } from '../linux/descriptors.ts'
+import { allowing } from '../linux/disk-trouble.ts'
 import { syncDirectory } from '../linux/replace-file.ts'
 import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
@@ -48,28 +48,21 @@ export function holds(directory: OpenDirectory, name: string, files: Files): boo
       found++
       return wanted !== undefined && hasContent(entry, wanted.value)
     })
-  try {
-    return within(directory, [name], openBelow, (generation) => isSame(generation, '')) && found === files.size
-  } catch (error) {
-    // Not the kubelet's directories and files: a new generation is written.
-    if (NOT_THERE.has(errnoOf(error) ?? '')) return false
-    throw error
-  }
+  // Not the kubelet's directories and files: a new generation is written.
+  const isWhole = () =>
+    within(directory, [name], openBelow, (generation) => isSame(generation, '')) && found === files.size
+  return allowing(NOT_THERE, false, isWhole)
 }
 
-const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE'])
+const NOT_THERE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE']
 
 /** A directory of that name, made with 0755 where there is none; a link in its place is an error. */
 export function makeBelow(directory: OpenDirectory, name: string): OpenDirectory {
-  try {
-    mkdirSync(entryPath(directory, name), { mode: DIRECTORY_MODE })
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error
-    return openBelow(directory, name)
-  }
-  const made = openBelow(directory, name)
-  chmodSync(`/proc/self/fd/${made.fd}/.`, DIRECTORY_MODE)
-  return made
+  const make = () => mkdirSync(entryPath(directory, name), { mode: DIRECTORY_MODE })
+  const isThere = allowing(['EEXIST'], true, make) === true
+  const below = openBelow(directory, name)
+  if (!isThere) chmodSync(`/proc/self/fd/${below.fd}/.`, DIRECTORY_MODE)
+  return below
 }
 
 /** Goes down name by name, and closes the descriptors that it leaves. */

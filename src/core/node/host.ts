@@ -30,6 +30,7 @@ import { hiddenFileSystems, sysfsBlockTree } from '../linux/block/sysfs-block-tr
 import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import { inDirectory } from '../linux/descriptors.ts'
+import { allowing } from '../linux/disk-trouble.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import { type OtherNamespace, readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
@@ -171,12 +172,9 @@ function chmod(path: string, mode: number): void {
 
 /** What is gone is fine (R837). */
 function removeAt(path: string, directory: string | undefined, remove: (path: string) => void): void {
-  try {
-    if (directory === undefined) remove(path)
-    else inDirectory(directory, posix.basename(path), remove)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
+  allowing(['ENOENT'], undefined, () =>
+    directory === undefined ? remove(path) : inDirectory(directory, posix.basename(path), remove),
+  )
 }
 
 /**
@@ -207,12 +205,7 @@ function listTree(path: string): readonly string[] {
 
 /** Names in a directory; none where there is no such directory. */
 function listNames(path: string): readonly string[] {
-  try {
-    return readdirSync(path)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
-  }
+  return allowing(['ENOENT'], [], () => readdirSync(path))
 }
 
 /** A small file's text; undefined: not there. */
@@ -228,10 +221,5 @@ function readSmallFile(path: string): string | undefined {
 }
 
 function readLink(path: string): string | undefined {
-  try {
-    return readlinkSync(path)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EINVAL') return undefined
-    throw error
-  }
+  return allowing(['ENOENT', 'EINVAL'], undefined, () => readlinkSync(path))
 }

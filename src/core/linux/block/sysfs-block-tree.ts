@@ -5,9 +5,9 @@
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../../base/compare-text.ts'
-import { errnoOf } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { kernelText } from '../../trust/kernel.ts'
+import { allowing } from '../disk-trouble.ts'
 import type { MountTable } from '../mount-table.ts'
 
 /** A disk, a partition or a device-mapper map. */
@@ -241,12 +241,7 @@ const GONE = ['ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO']
 
 /** @param none other errors that mean the same here @throws any other failure (S3) */
 function unlessGone<T>(absent: T, read: () => T, ...none: readonly string[]): T {
-  try {
-    return read()
-  } catch (error) {
-    if ([...GONE, ...none].includes(errnoOf(error) ?? '')) return absent
-    throw error
-  }
+  return allowing([...GONE, ...none], absent, read)
 }
 
 // File systems that are still alive on a device although no mount table has them.

@@ -4,7 +4,7 @@
  * nobody else may write (S33).
  */
 import { closing, closingOnError } from '../../base/closing.ts'
-import { errnoOf } from '../../base/errors.ts'
+import { allowing } from '../../linux/disk-trouble.ts'
 import { syncDirectory } from '../../linux/replace-file.ts'
 import {
   appendKept,
@@ -59,14 +59,11 @@ export function openToAppend(directory: string, name: string, before?: (place: n
  * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
  */
 export function linesOf(directory: string, name: string, maxBytes: number): string[] {
-  try {
+  return allowing(['ENOENT'], [], () => {
     const { fd, stats } = closing(openTrustedDirectory(directory), (place) => openKept(place, name))
     return closing(fd, () => {
       requireOneName(stats)
       return readToLimit(fd, maxBytes).toString('utf8').split('\n')
     })
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
-  }
+  })
 }

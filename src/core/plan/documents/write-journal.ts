@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
 import { closingOnError } from '../../base/closing.ts'
-import { errnoOf, VolctlError } from '../../base/errors.ts'
+import { VolctlError } from '../../base/errors.ts'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
-import { troubleText } from '../../linux/disk-trouble.ts'
+import { allowing, troubleText } from '../../linux/disk-trouble.ts'
 import type { Invoker } from '../../linux/invoker.ts'
 import { NotTrusted, nameIn, TRUST_HINT } from '../../trust/files.ts'
 import { writeThrough } from '../../trust/plain-files.ts'
@@ -141,11 +141,7 @@ function rotate(path: string, rotateBytes: number): void {
 }
 
 function renameIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
+  allowing(['ENOENT'], undefined, () => renameSync(from, to))
 }
 
 function lastByte(fd: number, size: number): string {
