@@ -7,7 +7,7 @@
  * Everything is judged by what the kernel says of the descriptor or the mapping itself: mount id, device and inode, device
  * number. A path is only text: the process can have mounted over it, or named it as it likes.
  */
-import { fstatSync, readdirSync, readlinkSync, type Stats, statSync, writeSync } from 'node:fs'
+import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
 import { errnoOf, errorMessage } from '../base/errors.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
@@ -15,6 +15,7 @@ import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
+import { writeAll } from '../trust/plain-files.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
 
 const STDOUT = 1
@@ -32,16 +33,11 @@ function readProcesses(request: ProcessRequest): void {
   const { pids, from } = request
   // Each line is written before the next part is read: what still waits for a full pipe would be lost if this process is
   // killed. Standard output is a pipe that nobody has made non-blocking.
-  say('\n')
+  writeAll(STDOUT, '\n')
   for (let job = from; job < pids.length * PARTS.length; job++) {
     const part = PARTS[Math.floor(job / pids.length)] ?? 'threads'
-    say(`${JSON.stringify(reader.answer(pids[job % pids.length] ?? 0, part))}\n`)
+    writeAll(STDOUT, `${JSON.stringify(reader.answer(pids[job % pids.length] ?? 0, part))}\n`)
   }
-}
-
-function say(text: string): void {
-  const bytes = Buffer.from(text)
-  for (let from = 0; from < bytes.length; ) from += writeSync(STDOUT, bytes, from)
 }
 
 class Late extends Error {}
@@ -251,7 +247,7 @@ class Reader {
     if (now - this.#begun > SCAN_MS.part) throw new Late()
     if (now - this.#spoken < BEAT_MS) return
     this.#spoken = now
-    say('\n')
+    writeAll(STDOUT, '\n')
   }
 }
 
