@@ -190,7 +190,8 @@ function tasksOrItself(pid: number, proc: string): number[] {
   }
 }
 
-const ENDED = ['ENOENT', 'ESRCH']
+/** What is read of a process fails so once it has ended. */
+export const ENDED = ['ENOENT', 'ESRCH']
 
 export function hasEnded(error: unknown): boolean {
   return ENDED.includes(errnoOf(error) ?? '')

@@ -11,7 +11,8 @@ import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node
 import { text as readAll } from 'node:stream/consumers'
 import { errnoOf, errorMessage } from '../base/errors.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
-import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
+import { allowing } from '../linux/disk-trouble.ts'
+import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
@@ -255,12 +256,7 @@ class Reader {
 const PLACES = ['cwd', 'root', 'exe'] as const
 
 function pathOf(link: string): string {
-  try {
-    return readlinkSync(link)
-  } catch (error) {
-    if (errnoOf(error) === 'ENAMETOOLONG') return TOO_LONG
-    throw error
-  }
+  return allowing(['ENAMETOOLONG'], TOO_LONG, () => readlinkSync(link))
 }
 
 /** Undefined: this kernel does not tell it (before Linux 5.14). */
@@ -279,10 +275,5 @@ function isPlaceAlone(fdinfo: string): boolean {
 
 /** Undefined: it has ended, or closed it. @throws any other failure, which proves nothing (S3) */
 function ifAny<T>(look: () => T): T | undefined {
-  try {
-    return look()
-  } catch (error) {
-    if (hasEnded(error)) return undefined
-    throw error
-  }
+  return allowing(ENDED, undefined, look)
 }

@@ -4,9 +4,9 @@ import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { closing } from '../../base/closing.ts'
-import { errnoOf, errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
+import { errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { unreadText } from '../../linux/disk-trouble.ts'
+import { allowing, unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
@@ -221,18 +221,9 @@ const FIRST_BYTES = 64 * 1024
 async function firstOf(fd: number, signal: AbortSignal): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(FIRST_BYTES)
   for (;;) {
-    const length = readAtOnce(fd, buffer)
+    const length = allowing(['EAGAIN'], undefined, () => readSync(fd, buffer, 0, buffer.length, null))
     if (length === undefined) return Buffer.alloc(0)
     if (length > 0) return buffer.subarray(0, length)
     await setTimeout(LOOK_AGAIN_MS, undefined, { signal })
-  }
-}
-
-function readAtOnce(fd: number, buffer: Buffer): number | undefined {
-  try {
-    return readSync(fd, buffer, 0, buffer.length, null)
-  } catch (error) {
-    if (errnoOf(error) === 'EAGAIN') return undefined
-    throw error
   }
 }
