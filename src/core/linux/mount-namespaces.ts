@@ -5,7 +5,7 @@ import { commandLine } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { errnoOf, VolctlError } from '../base/errors.ts'
 import { once } from '../base/memoize.ts'
-import { kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
+import { ifAny, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { allowing } from './disk-trouble.ts'
 import { type Location, pathThrough } from './location.ts'
@@ -183,11 +183,7 @@ export function taskIds(pid: number, proc = '/proc'): number[] {
 }
 
 function tasksOrItself(pid: number, proc: string): number[] {
-  try {
-    return taskIds(pid, proc)
-  } catch {
-    return [pid]
-  }
+  return ifAny(() => taskIds(pid, proc)) ?? [pid]
 }
 
 /** What is read of a process fails so once it has ended. */

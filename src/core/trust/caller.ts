@@ -5,7 +5,7 @@
  */
 import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isSameFile, kernelTextIfAny, parentIn } from './kernel.ts'
+import { ifAny, isSameFile, kernelTextIfAny, parentIn } from './kernel.ts'
 import { type Caller, io, thisRun } from './run.ts'
 
 const WORD = '--internal-reentered'
@@ -64,9 +64,5 @@ export function asTyped(text: string): string {
 }
 
 function isThisProgram(pid: number): boolean {
-  try {
-    return isSameFile(`/proc/${pid}/exe`, '/proc/self/exe')
-  } catch {
-    return false
-  }
+  return ifAny(() => isSameFile(`/proc/${pid}/exe`, '/proc/self/exe')) ?? false
 }

@@ -165,7 +165,8 @@ export function cannotHang(fsType: string): boolean {
   return LOCAL.has(fsType)
 }
 
-function ifAny<T>(read: () => T): T | undefined {
+/** Whatever keeps it from being read. */
+export function ifAny<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {

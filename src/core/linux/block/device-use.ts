@@ -3,7 +3,7 @@ import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node
 import { posix } from 'node:path'
 import { errnoOf } from '../../base/errors.ts'
 import type { BlockDevice } from '../../facts/actual/snapshot.ts'
-import { decodeOctal, fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
+import { decodeOctal, fileSystemTypeIfAny, ifAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
 
@@ -60,11 +60,7 @@ export function readDiskSequence(dev: string): string | undefined {
 }
 
 export function readDeviceNumber(path: string): string | undefined {
-  try {
-    return deviceNumberOf(lstatSync(path))
-  } catch {
-    return undefined
-  }
+  return ifAny(() => deviceNumberOf(lstatSync(path)))
 }
 
 /** "major:minor"; undefined: it is no block device. */

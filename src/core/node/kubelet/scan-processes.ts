@@ -2,7 +2,7 @@ import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
+import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
@@ -52,12 +52,8 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
   const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
-  let pids: readonly number[]
-  try {
-    pids = processIds(proc)
-  } catch {
-    return found
-  }
+  const pids = ifAny(() => processIds(proc))
+  if (pids === undefined) return found
   for (const pid of pids) {
     cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
     const comm = commOf(pid, proc)

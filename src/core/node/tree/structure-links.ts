@@ -15,7 +15,7 @@ import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { listIfAny } from '../../trust/kernel.ts'
+import { ifAny, listIfAny } from '../../trust/kernel.ts'
 import { walkTo } from '../../trust/walk.ts'
 
 export interface StructureLinks {
@@ -93,11 +93,7 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
 
 /** Undefined: the path is missing, or cannot be read, which the tree walk reports. */
 function lookedAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return ifAny(() => lstatSync(path, { throwIfNoEntry: false }))
 }
 
 function textOf(error: unknown): string {
