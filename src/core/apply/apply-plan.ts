@@ -12,7 +12,7 @@ import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
-import { type Beginning, execute, firstEntry, type Looked, type Scope } from './execute.ts'
+import { execute, firstEntry, journalFor } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
 import { defaultLockFile, type Lock, type LockOwner, takeLock } from './lock.ts'
 import { askKubelet, kubeletCameBack, ownsNode, plannedWithKubelet } from './operation/ask-kubelet.ts'
@@ -32,71 +32,54 @@ export async function applyPlan(
 ): Promise<ApplyResult> {
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  const result = await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
+  const result = await whileLocked(id, plan, context, onEvent)
   return { ...result, ...omitUndefined({ downtime: context.kubeletStop?.downtime }) }
 }
 
-function nodeScope(
+async function whileLocked(
+  id: string,
   plan: ReviewedPlan,
   context: ApplyContext,
   onEvent: (event: ApplyEvent) => void,
-): Scope<Operation, Plan> {
-  return {
-    words: { what: 'node', planCommand: 'volctl plan' },
-    lock: () => {
-      const lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
-      const stopped = context.kubeletStop && stopFor(plan, context, lock, onEvent)
-      return {
-        takenOver: lock.takenOverFrom && sayTakenOver(lock.takenOverFrom),
-        lookAgain: () => lookAgain(plan, context, lock, { onEvent, stopped }),
-        [Symbol.asyncDispose]: async () => {
-          // Whatever has happened, the kubelet runs again before anything else is done (S35).
-          await stopped?.end()
-          lock[Symbol.dispose]()
-        },
-      }
-    },
-    openJournal: () => openJournalOf(context, onEvent),
+): Promise<ApplyResult> {
+  const { kubeletStop } = context
+  using lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
+  // Whatever has happened, the kubelet runs again before anything else is done (S35).
+  await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
+  if (lock.takenOverFrom !== undefined) onEvent(takenOver(lock.takenOverFrom))
+  const look = async (): Promise<Plan> => context.replan(await context.look())
+  const open = (): Journal => openJournalOf(context, onEvent)
+  const first = (api: Plan['inputs']['api'] | undefined) => firstEntry(id, plan, beginning(plan, api, context, lock))
+  // A stop is recorded before it is made, and the plan is that of a look after it (S35).
+  const opened = kubeletStop && open()
+  opened?.write(first('summary' in plan ? (plan as Plan).inputs.api : undefined))
+  const kubeletIsBack = async (): Promise<boolean> => ownsNode(await askKubelet(context))
+  const fresh =
+    (opened && (await kubeletStop?.begin(opened, { look, kubeletIsBack }, onEvent))) ??
+    context.freshPlan ??
+    (await look())
+  if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
+  requireSameNode(plan, fresh)
+  const found = findAgain(plan, fresh, context.isDone)
+  const journal = opened ?? journalFor(found, open, first(fresh.inputs.api))
+  const operations = found.map(({ operation }) => operation)
+  const run = new ApplyRun(fresh, operations, context, journal, onEvent)
+  // Somebody has started the kubelet that was to be down for this.
+  if (kubeletStop !== undefined && plannedWithKubelet(fresh)) run.stopFor(kubeletCameBack())
+  const runThem = async (): Promise<void> => {
+    await runAll(run, context)
+    // What is left is looked at afterwards, when there is time.
+    await kubeletStop?.end()
   }
+  const words = { what: 'node', planCommand: 'volctl plan' }
+  return await execute(id, plan, { words, fresh, found, run, runAll: runThem, lookAfter: look }, onEvent)
 }
 
-function sayTakenOver({ pid, user, since }: LockOwner): { readonly message: string; readonly hint: string } {
-  return {
-    message: `took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`,
+function takenOver({ pid, user, since }: LockOwner): ApplyEvent {
+  return note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, {
+    code: 'Locked',
     hint: 'volctl journal lists the operations that it began and did not finish.',
-  }
-}
-
-async function lookAgain(
-  plan: ReviewedPlan,
-  context: ApplyContext,
-  lock: Lock,
-  { onEvent, stopped }: { readonly onEvent: (event: ApplyEvent) => void; readonly stopped: Stopped | undefined },
-): Promise<Looked<Operation, Plan>> {
-  const fresh = (await stopped?.begin()) ?? context.freshPlan ?? context.replan(await context.look())
-  return {
-    fresh,
-    ...omitUndefined({ journal: stopped?.journal }),
-    compare: () => {
-      requireSameNode(plan, fresh)
-      return findAgain(plan, fresh, context.isDone)
-    },
-    beginning: () => beginning(plan, fresh.inputs.api, context, lock),
-    start: (operations, journal) => {
-      const run = new ApplyRun(fresh, operations, context, journal, onEvent)
-      // Somebody has started the kubelet that was to be down for this.
-      if (stopped !== undefined && plannedWithKubelet(fresh)) run.stopFor(kubeletCameBack())
-      return {
-        run,
-        runAll: async () => {
-          await runAll(run, context)
-          // What is left is looked at afterwards, when there is time.
-          await stopped?.end()
-        },
-        lookAfter: async () => context.replan(await context.look()),
-      }
-    },
-  }
+  })
 }
 
 function beginning(
@@ -104,40 +87,9 @@ function beginning(
   api: Plan['inputs']['api'] | undefined,
   { guards, planFile }: ApplyContext,
   { takenOverFrom: tookOverFrom }: Lock,
-): Beginning {
+): Parameters<typeof firstEntry>[2] {
   const insecureApi = api?.insecure ?? api?.secondLookInsecure
   return { node, rootDir, ...omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom }) }
-}
-
-/** An apply that stops the kubelet (S35): recorded before the stop, from a look after it. */
-interface Stopped {
-  readonly journal: Journal | undefined
-  /** The plan of the look. */
-  begin(): Promise<Plan>
-  end(): Promise<void>
-}
-
-function stopFor(plan: ReviewedPlan, context: ApplyContext, lock: Lock, onEvent: (event: ApplyEvent) => void): Stopped {
-  let journal: Journal | undefined
-  return {
-    get journal() {
-      return journal
-    },
-    begin: async () => {
-      journal = openJournalOf(context, onEvent)
-      const api = 'summary' in plan ? (plan as Plan).inputs.api : undefined
-      journal.write(firstEntry(planId(plan), plan, beginning(plan, api, context, lock)))
-      const looks = {
-        look: async () => context.replan(await context.look()),
-        kubeletIsBack: async () => ownsNode(await askKubelet(context)),
-      }
-      return (await context.kubeletStop?.begin(journal, looks, onEvent)) ?? looks.look()
-    },
-    end: async () => {
-      if (journal === undefined) return
-      await context.kubeletStop?.end(journal, onEvent)
-    },
-  }
 }
 
 function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {

@@ -123,9 +123,10 @@ export class StoppedKubelet implements KubeletStop {
   readonly choice: StopChoice
   readonly #over = new AbortController()
   #timer: ArmedTimer | undefined
-  /** When the stop was asked for, by performance.now(). */
-  #stopping: number | undefined
-  #stoppedAt = ''
+  /** Once the stop was asked for. @property since by performance.now() */
+  #stopping:
+    | { readonly since: number; readonly stoppedAt: string; readonly journal: Journal; readonly onEvent: Say }
+    | undefined
   #isDown = false
   #end: Promise<void> | undefined
   downtime: KubeletDowntime | undefined
@@ -159,8 +160,7 @@ export class StoppedKubelet implements KubeletStop {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
-    this.#stopping = performance.now()
-    this.#stoppedAt = new Date().toISOString()
+    this.#stopping = { since: performance.now(), stoppedAt: new Date().toISOString(), journal, onEvent }
     const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.limit.leftMs()))
     this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
@@ -184,12 +184,12 @@ export class StoppedKubelet implements KubeletStop {
     }
   }
 
-  end(journal: Journal, onEvent: Say): Promise<void> {
-    this.#end ??= this.#started(journal, onEvent)
+  end(): Promise<void> {
+    this.#end ??= this.#started()
     return this.#end
   }
 
-  async #started(journal: Journal, onEvent: Say): Promise<void> {
+  async #started(): Promise<void> {
     const { unit, detail, interrupts } = this.choice
     // What is still at work must not hold up the start.
     this.#over.abort()
@@ -197,6 +197,7 @@ export class StoppedKubelet implements KubeletStop {
       await this.#disarm()
       return
     }
+    const { since, stoppedAt, journal, onEvent } = this.#stopping
     detail(`starting ${unit}`)
     const startedAt = new Date()
     // A person, or the timer, may have started it meanwhile.
@@ -204,12 +205,12 @@ export class StoppedKubelet implements KubeletStop {
     const failure = await startUnit(unit)
     if (failure === undefined) detail(`${unit} is active`)
     const why = failure ?? (await this.#whyUnhealthy())
-    const downMs = Math.round(performance.now() - this.#stopping)
+    const downMs = Math.round(performance.now() - since)
     // Where it does not run, the timer tries once more.
     if (failure === undefined) await this.#disarm()
     const down = {
       unit,
-      stoppedAt: this.#stoppedAt,
+      stoppedAt,
       downMs,
       runs: why === undefined,
       ...omitUndefined({ why }),

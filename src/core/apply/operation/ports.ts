@@ -70,11 +70,12 @@ export interface KubeletStop {
    * Stops it, and waits until its last calls have ended.
    *
    * @returns the plan of the last look
+   * @param journal in which its start is recorded as well
    * @throws VolctlError; `end` is to be called all the same
    */
   begin(journal: Journal, looks: StoppedLooks, onEvent: (event: ApplyEvent) => void): Promise<Plan>
   /** Starts it, if it may have been stopped. Does so once, and never throws. */
-  end(journal: Journal, onEvent: (event: ApplyEvent) => void): Promise<void>
+  end(): Promise<void>
   /** Once it has ended; undefined: it was not stopped. */
   readonly downtime: KubeletDowntime | undefined
 }

@@ -6,7 +6,7 @@
  * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
-import { execute, type Looked, type Scope } from '../../apply/execute.ts'
+import { type Begun, execute, firstEntry, journalFor } from '../../apply/execute.ts'
 import { foundAgain } from '../../apply/find-again.ts'
 import { refuseAll } from '../../apply/operation/conclude.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
@@ -14,8 +14,9 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
-import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
+import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
+import type { Refusal } from '../../plan/plan.ts'
 import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { type Looked as Before, withChangesSince } from '../model/controller-state.ts'
@@ -65,59 +66,54 @@ export async function applyCluster(
   requireConfirmed(id, plan, settings)
   const insecure = refuseInsecureApi(client, settings.options)
   if (insecure !== undefined) throw new SafetyRefusal('S34', 'InsecureApi', insecure.message)
-  return await execute(id, plan, clusterScope(client, plan, settings, onEvent), onEvent)
+  const lock = await takeLeaseLock(client, { signal: settings.signal })
+  await using _held = { [Symbol.asyncDispose]: () => lock.release() }
+  if (lock.takenOverFrom !== undefined)
+    onEvent(
+      note(`took over the lease of an apply that died: ${lock.takenOverFrom}`, { code: 'Locked', hint: TAKEN_OVER }),
+    )
+  const begun = await begin(id, client, plan, { ...settings, lock, emit: onEvent })
+  if ('refused' in begun) return refuseAll(id, plan, begun.refused, onEvent)
+  return await execute(id, plan, begun, onEvent)
 }
 
-function clusterScope(
+const TAKEN_OVER = 'volctl journal on that machine lists the operations that it began and did not finish.'
+
+type Begin = Begun<ClusterOperation, ClusterPlan> | { readonly refused: Refusal }
+
+/** A separate function: memory then keeps of the look only what the run keeps. That of a large cluster takes most of it. */
+async function begin(
+  id: string,
   client: KubeClient,
   plan: ReviewedClusterPlan,
-  settings: ClusterApplyOptions,
-  emit: (event: ApplyEvent) => void,
-): Scope<ClusterOperation, ClusterPlan> {
-  const { options, looked, signal, planFile, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  settings: ClusterApplyOptions & { readonly lock: LeaseLock; readonly emit: (event: ApplyEvent) => void },
+): Promise<Begin> {
+  const { options, looked, signal, planFile, lock, emit, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
   const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
   const { cluster, operations } = plan
-  const lookAgain = async (lock: LeaseLock): Promise<Looked<ClusterOperation, ClusterPlan>> => {
-    const read = await readCluster({ client, signal })
-    const state = looked === undefined ? read : withChangesSince(looked, read)
-    requireSameCluster(plan, state)
-    const fresh = planCluster(state, options)
-    return {
-      fresh,
-      compare: () => {
-        const comparison = comparisonWith(fresh, state)
-        return operations.map((planned) => foundAgain(planned, comparison))
-      },
-      beginning: () => ({
-        // A journal of a node names the node here.
-        ...{ node: cluster.server, rootDir: '', cluster },
-        guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
-        ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
-      }),
-      start: (_, journal) =>
-        begun(new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state), operations),
-    }
-  }
-  return {
-    words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
-    lock: async () => {
-      const lock = await takeLeaseLock(client, { signal })
-      const message = `took over the lease of an apply that died: ${lock.takenOverFrom}`
-      return {
-        takenOver: lock.takenOverFrom === undefined ? undefined : { message, hint: TAKEN_OVER },
-        lookAgain: () => lookAgain(lock),
-        [Symbol.asyncDispose]: () => lock.release(),
-      }
-    },
-    openJournal: () => settings.openJournal?.(),
-  }
+  const read = await readCluster({ client, signal })
+  const state = looked === undefined ? read : withChangesSince(looked, read)
+  requireSameCluster(plan, state)
+  const fresh = planCluster(state, options)
+  if (fresh.refused !== undefined) return { refused: fresh.refused }
+  const comparison = comparisonWith(fresh, state)
+  const found = operations.map((planned) => foundAgain(planned, comparison))
+  const first = firstEntry(id, plan, {
+    // A journal of a node names the node here.
+    ...{ node: cluster.server, rootDir: '', cluster },
+    guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
+    ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
+  })
+  const journal = journalFor(found, () => settings.openJournal?.(), first)
+  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
+  return { ...ways(run, operations), fresh, found, run }
 }
 
 /** A separate function, which keeps nothing of the look but what the run keeps. */
-function begun(run: ClusterRun, operations: readonly ClusterOperation[]) {
+function ways(run: ClusterRun, operations: readonly ClusterOperation[]) {
   const { client, options } = run.parts
   return {
-    run,
+    words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
     runAll: () => runAll(operations, run),
     lookAfter: async () => {
       run.forget()
@@ -125,8 +121,6 @@ function begun(run: ClusterRun, operations: readonly ClusterOperation[]) {
     },
   }
 }
-
-const TAKEN_OVER = 'volctl journal on that machine lists the operations that it began and did not finish.'
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
 function requireConfirmed(
