@@ -4,21 +4,26 @@
  * everything is read once more, to report what is left to do.
  */
 
-import { errorMessage } from '../base/errors.ts'
+import { errorMessage, type VolctlError } from '../base/errors.ts'
+import { ExitStatus } from '../base/exit-status.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { CameBack } from '../base/operation-error.ts'
 import { invoker } from '../linux/invoker.ts'
+import { entryOf } from '../messages/codes.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
 import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
-import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type EventSubject,
+  isFulfilled,
+  note,
+  type Outcome,
+  operationEvent,
+} from '../plan/events.ts'
+import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
 import type { FoundAgain } from './find-again.ts'
-import { conclude } from './operation/conclude.ts'
 import type { AnyPlan, Run } from './operation/run.ts'
-
-/** A plan that was reviewed: made just now, or read from a file. */
-interface Reviewed<Op extends AnyOperation> extends AnyPlan<Op> {
-  readonly createdAt: string
-  readonly volctlVersion: string
-}
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
 
@@ -37,18 +42,21 @@ export interface Begun<Op extends AnyOperation, Made extends AnyPlan<Op>> {
   lookAfter(): Promise<Made>
 }
 
-/** @param id of the plan, as in the journal */
+/**
+ * @param id of the plan, as in the journal
+ * @throws VolctlError why the run stopped before it changed anything, unless that is a refusal
+ */
 export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   id: string,
   plan: AnyPlan<Op>,
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<ApplyResult<Op, Made>> {
-  const { run, fresh, found } = begun
+  const { run, found } = begun
   using journal = run.journal
   for (const each of found) settleBeforehand(each, run)
   await begun.runAll()
-  const result = { plan: id, ...(await conclude(plan, fresh, run, () => lookAfter(begun, onEvent), onEvent)) }
+  const result = { plan: id, ...(await conclude(plan, begun, onEvent)) }
   run.flushOutcomes()
   endJournal(journal, result, onEvent)
   return result
@@ -57,7 +65,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
 /** The first entry of a journal. @param beginning what is said of the node or the cluster */
 export function firstEntry(
   plan: string,
-  { createdAt: plannedAt, volctlVersion }: Pick<Reviewed<never>, 'createdAt' | 'volctlVersion'>,
+  { createdAt: plannedAt, volctlVersion }: Pick<ReviewedPlan, 'createdAt' | 'volctlVersion'>,
   beginning: Pick<Begin, 'node' | 'rootDir'> & Partial<Begin>,
 ): Begin {
   return { type: 'begin', plan, plannedAt, volctlVersion, by: invoker(), ...beginning }
@@ -101,6 +109,25 @@ function settleBeforehand<Op extends AnyOperation>(
   run.settle(operation, state, { code, message, ...omitUndefined({ hint, differences }) })
 }
 
+async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
+  planned: AnyPlan<Op>,
+  begun: Begun<Op, Made>,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<Omit<ApplyResult<Op, Made>, 'plan'>> {
+  const { fresh, run } = begun
+  const { stop, changedSomething, isInterrupted: interrupted } = run
+  const outcomes = planned.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
+  if (stop !== undefined && !changedSomething && !interrupted) {
+    const refused = refusalOf(stop)
+    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
+  }
+  const exit = exitStatusOf(outcomes, interrupted)
+  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
+  const after = changedSomething ? await lookAfter(begun, onEvent) : fresh
+  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
+  return { outcomes, left: after?.operations, ...omitUndefined({ after }), interrupted, exit }
+}
+
 async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
@@ -130,4 +157,51 @@ function endJournal(
   } catch (error) {
     onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
   }
+}
+
+/** Once an apply has begun, only somebody else who does this work refuses it as a whole (S11). */
+function refusalOf(stop: VolctlError): Refusal {
+  if (!(stop instanceof CameBack)) throw stop
+  const { code, message, hint } = stop
+  return { rule: 'S11', code, message, ...omitUndefined({ hint }) }
+}
+
+/** The event of an operation that is still to be done after the apply. */
+function leftEvent({ blocked, message }: AnyOperation, subject: EventSubject): ApplyEvent {
+  if (blocked === undefined) return operationEvent('left', subject, message)
+  const { code, hint } = blocked
+  return operationEvent('left', subject, blocked.message, { code, ...omitUndefined({ hint }) })
+}
+
+/** The result of an apply that a safety rule refuses before anything is done. */
+export function refuseAll<Op extends AnyOperation>(
+  plan: string,
+  { operations }: AnyPlan<Op>,
+  refused: Refusal,
+  onEvent: (event: ApplyEvent) => void,
+): ApplyResult<Op, never> {
+  const { code, message, hint } = refused
+  onEvent(note(message, { code, ...omitUndefined({ hint }) }))
+  const outcomes = operations.map(({ id, kind }) => ({
+    id,
+    kind,
+    state: 'refused' as const,
+    code,
+    message,
+    elapsedMs: 0,
+  }))
+  return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
+}
+
+/** From outcomes to the exit status (contract, "Exit status"). */
+function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
+  if (interrupted) return ExitStatus.Interrupted
+  for (const outcome of outcomes) {
+    const { state, code } = outcome
+    if (isFulfilled(outcome)) continue
+    // Nobody asked for it, or for what it comes after.
+    if ((state === 'blocked' || state === 'skipped') && entryOf(code)?.onRequest) continue
+    return ExitStatus.Partial
+  }
+  return ExitStatus.Ok
 }

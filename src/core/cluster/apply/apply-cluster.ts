@@ -6,9 +6,8 @@
  * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
-import { type Begun, execute, firstEntry, journalFor } from '../../apply/execute.ts'
+import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../../apply/execute.ts'
 import { foundAgain } from '../../apply/find-again.ts'
-import { refuseAll } from '../../apply/operation/conclude.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
