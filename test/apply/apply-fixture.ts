@@ -5,7 +5,7 @@ import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { Node, Pod, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
-import type { Operation, Plan, Step, StepOp } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan, Step, StepOp, VolumeRef } from '../../src/core/plan/plan.ts'
 import type { Witness } from '../../src/core/rules/machine-facts.ts'
 import {
   ANY,
@@ -129,6 +129,15 @@ export class Fixture {
     this.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
     this.volumes = [{ ...volume, podUid: POD } as VolumeToMount]
     return this
+  }
+
+  /** The driver unmounts. @param mount absent: nothing is mounted there any more */
+  unstage(volume: VolumeRef, target: string, mount?: Parameters<FakeHost['mount']>[1]): Operation {
+    const expects = mount === undefined ? [] : [this.host.mount(target, { fsType: 'ext4', ...mount })]
+    this.driver = () => {
+      this.host.mounts = this.host.mounts.filter(({ path }) => path !== target)
+    }
+    return operation('unstage', { kind: 'UnmountDevice', volume, steps: [step('NodeUnstageVolume', target)], expects })
   }
 
   wantedOf(): ControllerWanted {

@@ -22,7 +22,7 @@ function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string
   const target = `${ROOT}/plugins/kubernetes.io/fc/${name}`
   fixture.host.dir(target)
   const expects = mounted === undefined ? [] : [fixture.host.mount(target, { fsType: 'ext4', ...mounted })]
-  const { pod: _, ...rest } = operation('a', {
+  return operation('a', {
     kind: 'UnmountDevice',
     volume: {
       name,
@@ -34,7 +34,6 @@ function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string
     steps: [...(mounted ? [step('umount', target)] : []), ...releaseSteps(PLUGIN, target)],
     expects,
   })
-  return rest
 }
 
 async function run(...operations: Operation[]) {
@@ -180,12 +179,7 @@ it('a block map: the device is the one that was bound on it', async () => {
     steps: [step('umount', `${dir}/uid`), step('unlink', `${dir}/uid`)],
     expects,
   })
-  const { pod: _, ...unmapDevice } = operation('b', {
-    kind: 'UnmapDevice',
-    volume,
-    steps: releaseSteps(PLUGIN, dir),
-    after: ['a'],
-  })
+  const unmapDevice = operation('b', { kind: 'UnmapDevice', volume, steps: releaseSteps(PLUGIN, dir), after: ['a'] })
   const { states, log } = await run(unmap, unmapDevice)
   expect(states).toEqual({ a: 'done', b: 'done' })
   expect(log.slice(2)).toEqual([...remove('sdb'), `rmdir ${dir}`])

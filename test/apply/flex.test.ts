@@ -33,9 +33,8 @@ function driver(answer: Partial<CommandResult> | object, takes = 0): void {
 async function run(op: 'flexUnmount' | 'flexUnmountDevice', target: string, mounts = 1) {
   const layers = Array.from({ length: mounts }, () => fixture.host.mount(target, { dev: '8:1', fsType: 'ext4' }))
   const steps = [step(op, target, DRIVER), step('rmdir', target)]
-  const planned = operation('a', { volume, steps, expects: layers.slice(-1) })
-  const { pod: _, ...device } = { ...planned, kind: 'UnmountDevice' as const }
-  const result = await fixture.apply(planOf([op === 'flexUnmount' ? planned : device]))
+  const kind = op === 'flexUnmount' ? 'UnmountVolume' : 'UnmountDevice'
+  const result = await fixture.apply(planOf([operation('a', { kind, volume, steps, expects: layers.slice(-1) })]))
   return { state: statesOf(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
 }
 

@@ -54,16 +54,13 @@ function unmountDevice(id: string, given: Given = {}): Operation {
   fixture.host.dir(target)
   if (given.json !== null) fixture.host.file(`${target}/iscsi.json`, given.json ?? recordOf(given))
   const expects = disk === undefined ? [] : [fixture.host.mount(target, { dev: storage.devOf(disk), fsType: 'ext4' })]
-  return {
-    ...operation(id, {
-      kind: 'UnmountDevice',
-      rule: 'R445',
-      volume: { name, uniqueName: `${PLUGIN}/${portal}:${iqn}:${lun}`, plugin: PLUGIN, mode: 'Filesystem' },
-      steps: [...(disk === undefined ? [] : [step('umount', target)]), ...releaseSteps(PLUGIN, target)],
-      expects,
-    }),
-    pod: undefined as never,
-  }
+  return operation(id, {
+    kind: 'UnmountDevice',
+    rule: 'R445',
+    volume: { name, uniqueName: `${PLUGIN}/${portal}:${iqn}:${lun}`, plugin: PLUGIN, mode: 'Filesystem' },
+    steps: [...(disk === undefined ? [] : [step('umount', target)]), ...releaseSteps(PLUGIN, target)],
+    expects,
+  })
 }
 
 /** By default that of the volume on sdb. */

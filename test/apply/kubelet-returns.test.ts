@@ -1,20 +1,13 @@
 /** S11, S26: what was asked before an operation is asked again if judging the rest took long, however it came to that. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
+import { attachmentHere, csiVolume, detachOf, statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
 const PODS = `${ROOT}/pods`
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/d/abc/globalmount`
-const UNIQUE = 'kubernetes.io/csi/d^h'
-const volume = {
-  name: 'v',
-  plugin: 'kubernetes.io/csi',
-  driver: 'd',
-  handle: 'h',
-  uniqueName: UNIQUE,
-  mode: 'Filesystem',
-} as const
+const volume = csiVolume()
+const { uniqueName: UNIQUE } = volume
 
 let fixture: Fixture
 let ahead = 0
@@ -41,12 +34,7 @@ function standStill(meanwhile: () => void): () => void {
   }
 }
 
-function unstage(): Operation {
-  const expects = [fixture.host.mount(GLOBAL, { dev: '8:16', fsType: 'ext4' })]
-  const steps = [step('NodeUnstageVolume', GLOBAL)]
-  const { pod: _, ...podless } = operation('a', { kind: 'UnmountDevice', volume, steps, expects })
-  return podless
-}
+const unstage = (): Operation => fixture.unstage(volume, GLOBAL, { dev: '8:16' })
 
 /** Two, for one alone would be no batch. */
 function secrets(rounds = 1): Operation[] {
@@ -112,8 +100,6 @@ describe('a kubelet that starts', () => {
   })
 })
 
-const attachment = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
-
 it.each([
   { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
   { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
@@ -121,13 +107,7 @@ it.each([
 ])(
   'a detach: S21: is judged again by $name while the devices are looked at, and that takes long',
   async ({ come, want }) => {
-    fixture.attachment = {
-      metadata: { ...attachment },
-      spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-      status: {},
-    }
-    const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
-    const { pod: _, ...detach } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
+    fixture.attachment = attachmentHere()
     // The tables are read again once the API server has answered.
     let asked = false
     const pause = standStill(come)
@@ -141,7 +121,7 @@ it.each([
         return fixture.host.readMounts()
       },
     }
-    expect(statesOf(await fixture.apply(planOf([detach])))).toEqual({ a: want })
+    expect(statesOf(await fixture.apply(planOf([detachOf(volume)])))).toEqual({ detach: want })
     expect(fixture.calls.length).toBe(want === 'done' ? 1 : 0)
   },
 )

@@ -15,7 +15,8 @@ const ids = (operations: Iterable<Operation>) => [...operations].map(({ id }) =>
 describe('the schedule', () => {
   it('knows what must not be worked on twice at a time', () => {
     expect(keysOf(operation('a', { volume: volume('h') }))).toEqual([expect.stringMatching(/^pod /), 'volume d^h'])
-    const { pod: _, ...podless } = operation('b', { volume: { ...volume('h'), uniqueName: 'kubernetes.io/csi/d^h' } })
+    const named = { ...volume('h'), uniqueName: 'kubernetes.io/csi/d^h' }
+    const podless = operation('b', { kind: 'UnmountDevice', volume: named })
     expect(keysOf(podless)).toEqual(['volume d^h'])
     const plain = {
       name: 'x',

@@ -1,6 +1,11 @@
 /** Operations and plans that contain only what a test of apply gives; also for workers, so without vitest. */
+import { CSI_PLUGIN, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
-import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
+import type { Operation, OperationKind, Plan, Step, VolumeRef } from '../../src/core/plan/plan.ts'
+
+/** Their operations are of no pod. */
+const OF_NO_POD: readonly (OperationKind | undefined)[] = ['UnmountDevice', 'UnmapDevice', 'DetachVolume']
 
 export function bareOperation(
   id: string,
@@ -13,7 +18,7 @@ export function bareOperation(
     kind: 'UnmountVolume',
     reason: 'PodGone',
     message: `operation ${id}`,
-    pod: { uid: podUid },
+    ...(!OF_NO_POD.includes(given.kind) && { pod: { uid: podUid } }),
     paths: steps.map(({ target }) => target),
     steps,
     after: [],
@@ -47,6 +52,33 @@ export function barePlan(rootDir: string, operations: readonly Operation[], give
     complete: true,
     ...given,
   }
+}
+
+export const csiVolume = (handle = 'vol-1') => ({
+  ...{ name: 'pv', plugin: CSI_PLUGIN, driver: 'disk.test', handle },
+  ...{ uniqueName: csiUniqueName('disk.test', handle), mode: 'Filesystem' as const },
+})
+
+const ATTACHMENT = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
+
+/** The attachment of such a volume. */
+export function attachmentHere(
+  given: Partial<VolumeAttachment['metadata']> = {},
+  status: VolumeAttachment['status'] = { attached: true },
+): VolumeAttachment {
+  return {
+    metadata: { ...ATTACHMENT, ...given },
+    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status,
+  }
+}
+
+export function detachOf(volume: VolumeRef, given: Partial<Operation> = {}): Operation {
+  const steps = [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${ATTACHMENT.name}` }] as const
+  return bareOperation('detach', '', steps, {
+    ...{ kind: 'DetachVolume', volume, paths: [], attachment: ATTACHMENT },
+    ...given,
+  })
 }
 
 /** How each operation ended: `done`, or `refused HeldBy`. */

@@ -4,8 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'vitest'
 import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
-import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
-import { bareOperation, statesOf } from '../helpers/apply-plan.ts'
+import { attachmentHere, bareOperation, csiVolume, detachOf, statesOf } from '../helpers/apply-plan.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
@@ -15,11 +14,6 @@ import { describeUnless } from './describe-unless.ts'
 import { holdByShell, holdElsewhere } from './holder.ts'
 import { withDisk, withLoop } from './with-disk.ts'
 import { apply, expectNow, makeDir, readMounts } from './workers/real-node.ts'
-
-const VOLUME: VolumeRef = {
-  ...{ name: 'pv', plugin: 'kubernetes.io/csi', driver: 'disk.test', handle: 'vol-1' },
-  ...{ uniqueName: 'kubernetes.io/csi/disk.test^vol-1', mode: 'Filesystem' },
-}
 
 /** Ends a use. */
 type End = () => unknown
@@ -35,19 +29,8 @@ function mounted(at: string, ...args: readonly string[]): End {
   return () => sh('umount', at)
 }
 
-const attachment: VolumeAttachment = {
-  metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-  spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-  status: { attached: true },
-}
-
-function ofDevice(id: string, given: Partial<Operation>): Operation {
-  const { pod: _, ...podless } = bareOperation(id, '', given.steps ?? [], { volume: VOLUME, ...given })
-  return podless
-}
-
 /** Unstages and detaches; the use begins in the driver's call, before or after it unmounts. @returns how the detach ended */
-async function detachOf(
+async function howDetached(
   directory: string,
   stageBy: (at: string) => void,
   use: Use,
@@ -56,19 +39,11 @@ async function detachOf(
   const root = makeDir(`${directory}/kubelet-${Math.random()}`)
   const at = makeDir(`${root}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`)
   stageBy(at)
+  const volume = csiVolume()
+  const unstage = { kind: 'UnmountDevice', volume, expects: expectNow(at) } as const
   const operations = [
-    ofDevice('unstage', {
-      kind: 'UnmountDevice',
-      steps: [{ op: 'NodeUnstageVolume', target: at }],
-      expects: expectNow(at),
-    }),
-    ofDevice('detach', {
-      kind: 'DetachVolume',
-      after: ['unstage'],
-      paths: [],
-      steps: [{ op: 'deleteVolumeAttachment', target: 'volumeattachments/csi-abc' }],
-      attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-    }),
+    bareOperation('unstage', '', [{ op: 'NodeUnstageVolume', target: at }], unstage),
+    detachOf(volume, { after: ['unstage'] }),
   ]
   let end: End = () => undefined
   const driver: CsiNode = {
@@ -79,7 +54,7 @@ async function detachOf(
       if (!whileMounted) end = await use(at)
     },
   }
-  let present: VolumeAttachment | undefined = attachment
+  let present: VolumeAttachment | undefined = attachmentHere()
   const context: Partial<ApplyContext> = {
     csi: () => driver,
     detachWaitMs: 0,
@@ -112,7 +87,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
         return () => closeSync(fd)
       }
       for (const use of [nobody, marked])
-        expect(await detachOf(directory, (at) => sh('mount', device, at), use)).toBe('done')
+        expect(await howDetached(directory, (at) => sh('mount', device, at), use)).toBe('done')
     }))
 
   /** On the node's own file system, and on one that is kept by somebody else (O36). */
@@ -154,7 +129,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
     ([, use, who], { directory }) =>
       onBoth(directory, async (data) => {
         const volume = makeDir(`${data}/vol-1`)
-        const end = await detachOf(
+        const end = await howDetached(
           directory,
           (at) => sh('mount', '--bind', volume, at),
           () => use(volume, directory),
@@ -175,7 +150,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
         sh('umount', first)
         sh('mount', device, since)
       }
-      const end = await detachOf(directory, stageBy, () => () => sh('umount', since))
+      const end = await howDetached(directory, stageBy, () => () => sh('umount', since))
       expect(end).toMatch(/^refused HeldBy: .*ext4 mount \d+ of .* on \/since/)
     }))
 
@@ -190,9 +165,9 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
 
   it('S20, S21: one without a disk holds the detach by whoever has the file open', async ({ directory }) => {
     const tmpfs = (at: string): void => void sh('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at)
-    expect(await detachOf(directory, tmpfs, nobody)).toBe('done')
+    expect(await howDetached(directory, tmpfs, nobody)).toBe('done')
     // What is to be mounted once more has to be there still.
-    const held = await detachOf(directory, tmpfs, (at) => lazily(directory, '--bind', at), true)
+    const held = await howDetached(directory, tmpfs, (at) => lazily(directory, '--bind', at), true)
     expect(held).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/file open/)
   })
 
@@ -209,7 +184,7 @@ describeUnless(noBlockDevices, 'who uses what a volume is on', () => {
         [() => mounted(`${directory}/btrfs`, device), /btrfs mount \d+ of \/dev\/loop\d+ on \/btrfs/],
         [() => shell(`exec 9< ${device}`), /\(pid \d+\), which has \/dev\/loop\d+ open/],
       ] as const)
-        expect(await detachOf(directory, stageBy, use)).toMatch(who)
+        expect(await howDetached(directory, stageBy, use)).toMatch(who)
     })
   })
 })

@@ -2,13 +2,12 @@
 import { writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import type { Operation } from '../../src/core/plan/plan.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
+import { csiVolume } from '../helpers/apply-plan.ts'
 
 const OTHER = '22222222-2222-4222-8222-222222222222'
-const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'
 const MAP = `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv/dev/11111111-1111-4111-8111-111111111111`
 
 let fixture: Fixture
@@ -26,10 +25,7 @@ beforeEach(() => {
   host.openers = [{ pid: 42, process: 'postgres', dev: '43:0' }]
 })
 
-const volume = {
-  ...{ name: 'pv', plugin: 'kubernetes.io/csi', driver: 'disk.test', handle: 'vol-1', uniqueName: UNIQUE },
-  mode: 'Block' as const,
-}
+const volume = { ...csiVolume(), mode: 'Block' as const }
 
 async function unmap(): Promise<string | undefined> {
   const planned = operation('unmap', {
@@ -44,17 +40,7 @@ async function unmap(): Promise<string | undefined> {
 
 async function unstage(dev: string): Promise<string | undefined> {
   const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-  const expects = [fixture.host.mount(at, { dev, fsType: 'ext4' })]
-  fixture.driver = () => {
-    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== at)
-  }
-  const { pod: _, ...planned } = operation('unstage', {
-    kind: 'UnmountDevice',
-    volume: { ...volume, mode: 'Filesystem' },
-    steps: [step('NodeUnstageVolume', at)],
-    expects,
-  })
-  const { outcomes } = await fixture.apply(planOf([planned as Operation]))
+  const { outcomes } = await fixture.apply(planOf([fixture.unstage(csiVolume(), at, { dev })]))
   return outcomes[0]?.code ?? outcomes[0]?.state
 }
 

@@ -3,15 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation, StepOp } from '../../src/core/plan/plan.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
+import { attachmentHere, csiVolume, detachOf } from '../helpers/apply-plan.ts'
 
-const volume = {
-  name: 'pv',
-  plugin: 'kubernetes.io/csi',
-  driver: 'disk.test',
-  handle: 'projects/p/disks/vol-0a1b2c3d4e',
-  uniqueName: 'kubernetes.io/csi/disk.test^projects/p/disks/vol-0a1b2c3d4e',
-  mode: 'Filesystem' as const,
-}
+const volume = csiVolume('projects/p/disks/vol-0a1b2c3d4e')
 
 const ROOT_DISK = { name: 'vda', dev: '254:0' }
 const [SDB, SDC] = [
@@ -28,22 +22,13 @@ beforeEach(() => {
 })
 
 function attach(attachmentMetadata: Record<string, string> = {}): void {
-  fixture.attachment = {
-    metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-    status: { attached: true, attachmentMetadata },
-  }
+  fixture.attachment = attachmentHere({}, { attached: true, attachmentMetadata })
 }
 
+const told = (givenDevice?: string) => ({ ...volume, ...(givenDevice !== undefined && { givenDevice }) })
+
 async function detach(givenDevice?: string) {
-  const { pod: _, ...planned } = operation('detach', {
-    kind: 'DetachVolume',
-    volume: { ...volume, ...(givenDevice !== undefined && { givenDevice }) },
-    paths: [],
-    steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
-    attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-  })
-  const { outcomes } = await fixture.apply(planOf([planned as Operation]))
+  const { outcomes } = await fixture.apply(planOf([detachOf(told(givenDevice))]))
   const [outcome] = outcomes
   return { state: outcome?.code ?? outcome?.state, message: outcome?.message, hint: outcome?.hint }
 }
@@ -180,19 +165,11 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
     op: StepOp = 'NodeUnstageVolume',
   ) {
     const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-    const told = { ...volume, ...(givenDevice !== undefined && { givenDevice }) }
-    const { pod: _, ...planned } = operation('unstage', { kind, volume: told, steps: [step(op, at)] })
-    const { pod: __, ...after } = operation('detach', {
-      kind: 'DetachVolume',
-      volume: told,
-      paths: [],
-      steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
-      attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-      after: ['unstage'],
-    })
+    const planned = operation('unstage', { kind, volume: told(givenDevice), steps: [step(op, at)] })
+    const after = detachOf(told(givenDevice), { after: ['unstage'] })
     const blocked = { code: 'HeldBy', message: 'held' } as const
     const others = beside === undefined ? [] : [operation('beside', { ...beside, blocked })]
-    const { outcomes } = await fixture.apply(planOf([planned as Operation, after as Operation, ...others]))
+    const { outcomes } = await fixture.apply(planOf([planned, after, ...others]))
     return ['unstage', 'detach'].map((id) => {
       const { code, state, message, hint } = outcomes.find((each) => each.id === id) ?? {}
       return { state: code ?? state, message, hint }

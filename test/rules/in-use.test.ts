@@ -74,14 +74,12 @@ it('looks for whoever was found once more, and names him with the operation', as
 })
 
 it('asks the API once for all attachments, for however many volumes whose devices are unknown', async () => {
-  const detach = (id: string): Operation => {
-    const { pod: _, ...given } = operation(id, {
+  const detach = (id: string): Operation =>
+    operation(id, {
       kind: 'DetachVolume',
       attachment: { name: `csi-${id}`, uid: 'u' },
       steps: [step('deleteVolumeAttachment', `csi-${id}`)],
     })
-    return given
-  }
   fixture.attachment = { metadata: { name: 'csi-a', uid: 'u' }, spec: { attacher: 'a', nodeName: 'n', source: {} } }
   await ahead(['a', 'b', 'c'].map(detach))
   expect(reads.filter((each) => each === 'attachments')).toHaveLength(1)

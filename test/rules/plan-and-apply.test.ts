@@ -7,11 +7,9 @@ import { checkInUse } from '../../src/core/rules/in-use.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import type { FakeHost } from '../apply/fake-host.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
+import { attachmentHere, csiVolume, detachOf } from '../helpers/apply-plan.ts'
 
-const volume = {
-  ...{ name: 'pv', plugin: 'kubernetes.io/csi', driver: 'disk.test', handle: 'vol-1' },
-  ...{ uniqueName: 'kubernetes.io/csi/disk.test^vol-1', mode: 'Filesystem' as const },
-}
+const volume = csiVolume()
 const KEY = sha256Hex('vol-1')
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/disk.test/${KEY}/globalmount`
 const EMPTY = `${ROOT}/pods/11111111-1111-4111-8111-111111111111/volumes/kubernetes.io~empty-dir/data`
@@ -24,36 +22,13 @@ beforeEach(() => {
     { name: 'vda', dev: '254:0' },
     { name: 'sdb', dev: '8:16' },
   ])
-  fixture.attachment = {
-    metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-    status: { attached: true },
-  }
+  fixture.attachment = attachmentHere()
 })
 
-const ofNoPod = (id: string, given: Partial<Operation>): Operation => {
-  const { pod: _, ...planned } = operation(id, { volume, ...given })
-  return planned
-}
-
-function detach(givenDevice?: string): Operation {
-  return ofNoPod('detach', {
-    kind: 'DetachVolume',
-    volume: { ...volume, ...(givenDevice && { givenDevice }) },
-    paths: [],
-    steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
-    attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
-  })
-}
-
+const detach = (givenDevice?: string): Operation => detachOf({ ...volume, ...(givenDevice && { givenDevice }) })
 /** @param dev absent: nothing is mounted any more, and the device is not known */
-function unstage(dev?: string): Operation {
-  const expects = dev === undefined ? [] : [fixture.host.mount(GLOBAL, { dev, fsType: 'ext4', fields: 'shared:7' })]
-  fixture.driver = () => {
-    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
-  }
-  return ofNoPod('unstage', { kind: 'UnmountDevice', steps: [step('NodeUnstageVolume', GLOBAL)], expects })
-}
+const unstage = (dev?: string): Operation =>
+  fixture.unstage(volume, GLOBAL, dev === undefined ? undefined : { dev, fields: 'shared:7' })
 
 function empty(): Operation {
   fixture.host.file(`${EMPTY}/file`, 'data')

@@ -92,7 +92,7 @@ it.each([
     code: 'WantedAgain',
   },
 ])('a device that $name', async ({ wanted, code }) => {
-  const { pod: _, ...device } = operation('a', {
+  const device = operation('a', {
     kind: 'UnmountDevice',
     volume: { name: 'disk', uniqueName: 'kubernetes.io/iscsi/disk', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' },
   })

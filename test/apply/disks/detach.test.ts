@@ -1,21 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
+import { attachmentHere as attachment, csiVolume, detachOf, statesOf } from '../../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply-fixture.ts'
 
-const NAME = 'csi-abc'
-const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-const volume = {
-  name: 'pv',
-  plugin: 'kubernetes.io/csi',
-  driver: 'disk.test',
-  handle: 'vol-1',
-  uniqueName: UNIQUE,
-  mode: 'Filesystem' as const,
-}
+const volume = csiVolume()
 
 let fixture: Fixture
 withoutPauses()
@@ -24,43 +14,9 @@ beforeEach(() => {
   fixture.attachment = attachment()
 })
 
-function attachment(
-  given: Partial<VolumeAttachment['metadata']> = {},
-  status: VolumeAttachment['status'] = {},
-): VolumeAttachment {
-  return {
-    metadata: { name: NAME, uid: 'va-1', resourceVersion: '5', ...given },
-    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
-    status,
-  }
-}
-
-function detach(after: readonly string[] = []): Operation {
-  const { pod: _, ...podless } = operation('detach', {
-    kind: 'DetachVolume',
-    volume,
-    after,
-    paths: [],
-    steps: [step('deleteVolumeAttachment', `volumeattachments/${NAME}`)],
-    attachment: { name: NAME, uid: 'va-1', resourceVersion: '5' },
-  })
-  return podless
-}
-
-/** The unstage that comes before, of a volume on block device 8:16. */
-function unstage(): Operation {
-  const expects = [fixture.host.mount(GLOBAL, { dev: '8:16', fsType: 'ext4' })]
-  fixture.driver = () => {
-    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
-  }
-  const { pod: _, ...podless } = operation('unstage', {
-    kind: 'UnmountDevice',
-    volume,
-    steps: [step('NodeUnstageVolume', GLOBAL)],
-    expects,
-  })
-  return podless
-}
+const detach = (after: readonly string[] = []): Operation => detachOf(volume, { after })
+/** That comes before, of a volume on block device 8:16. */
+const unstage = (): Operation => fixture.unstage(volume, GLOBAL, { dev: '8:16' })
 
 const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
 
@@ -71,7 +27,7 @@ async function detachAlone(): Promise<string | undefined> {
 describe('detaching (S21)', () => {
   it('deletes with uid and resourceVersion', async () => {
     expect(await detachAlone()).toBe('done')
-    expect(deletions()).toEqual([`DELETE ${NAME} {"uid":"va-1","resourceVersion":"5"}`])
+    expect(deletions()).toEqual([`DELETE csi-abc {"uid":"va-1","resourceVersion":"5"}`])
   })
 
   it('is done where the attachment is gone already', async () => {
@@ -98,7 +54,7 @@ describe('detaching (S21)', () => {
       },
       want: 'Changed',
     },
-    { name: 'a pod that wants it', change: () => void fixture.wanted.add(UNIQUE), want: 'WantedAgain' },
+    { name: 'a pod that wants it', change: () => void fixture.wanted.add(volume.uniqueName), want: 'WantedAgain' },
     {
       name: 'what nobody knows of what pods want (S3)',
       change: () => {
@@ -170,7 +126,11 @@ describe('detaching (S21)', () => {
 
     it("is done where another operation's volume is on it", async () => {
       fixture.host.hidden = [hidden]
-      const other = { ...unstage(), id: 'other', volume: { ...volume, uniqueName: `${UNIQUE}-2`, handle: 'vol-2' } }
+      const other = {
+        ...unstage(),
+        id: 'other',
+        volume: { ...volume, uniqueName: `${volume.uniqueName}-2`, handle: 'vol-2' },
+      }
       expect(statesOf(await fixture.apply(planOf([other, detach()])))).toEqual({ other: 'done', detach: 'done' })
     })
   })
