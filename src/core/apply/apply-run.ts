@@ -161,6 +161,7 @@ export class ApplyRun extends Run<Operation> {
       signal: this.#signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
+      deleted: { files: 0, bytes: 0 },
       users: this.#lookForUsers,
       say: (message) => this.say(operation, message),
     }

@@ -10,7 +10,7 @@ import { requireRules } from '../rules/rules.ts'
 import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
 import type { StepContext } from './operation/ports.ts'
 import { takeBack } from './operation/take-back.ts'
-import { carryOut } from './step-table.ts'
+import { carryOut, TAKES_OVER } from './step-table.ts'
 
 /** @throws what is its end */
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
@@ -60,25 +60,21 @@ async function requireConditions(run: StepContext, witness: Witness, when: 'appl
 
 /** Its steps, in their order. If one that sets up a volume fails, what earlier ones made is undone. */
 async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun): Promise<void> {
-  const deleted = { files: 0, bytes: 0 }
-  // What another component (the controller, the attacher) still has to do.
-  let waiting: string | undefined
   const stays = new Set<string>()
   const made: Undo[] = []
   try {
     for (const step of operation.steps) {
       apply.say(operation, `${step.op} ${step.target}`, { step })
-      const result = await carryOut(step, run)
-      if (result.takesOver) made.length = 0
-      made.push(...(result.undos ?? []))
-      deleted.files += result.deleted?.files ?? 0
-      deleted.bytes += result.deleted?.bytes ?? 0
-      waiting = result.waiting ?? waiting
-      if (result.stays !== undefined) stays.add(result.stays)
+      const given = await carryOut(step, run)
+      if (TAKES_OVER.has(step.op)) made.length = 0
+      if (typeof given === 'string') stays.add(given)
+      else made.push(...(given ?? []))
     }
   } catch (error) {
     throw await takeBack(made, error, run)
   }
-  const message = waiting ?? [operation.message, ...stays].join('; ')
-  apply.succeed(operation, message, deleted.files > 0 ? { deleted } : {})
+  // What another component (the controller, the attacher) still has to do to detach it is said instead.
+  const done = operation.kind === 'DetachVolume' && stays.size > 0 ? [] : [operation.message]
+  const { deleted } = run
+  apply.succeed(operation, [...done, ...stays].join('; '), deleted.files > 0 ? { deleted } : {})
 }

@@ -5,7 +5,6 @@
 
 import { StepFailed } from '../base/operation-error.ts'
 import type { Undo } from '../base/undo.ts'
-import type { Deleted } from '../linux/delete-content.ts'
 import type { Step, StepOf, StepOp } from '../plan/plan.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'
@@ -26,22 +25,9 @@ import { command, firstLineOf, lookAtPath } from './operation/step-command.ts'
 import { callDriver, callFlexDriver } from './release/driver-steps.ts'
 import { logOutOfIscsi, removeIscsiDisks } from './release/iscsi-step.ts'
 
-/** The result of a step that was carried out. */
-interface StepResult {
-  /** How to undo the step, oldest first. */
-  readonly undos?: readonly Undo[]
-  /** What earlier steps made belongs to this step now, and is undone only with it. */
-  readonly takesOver?: true
-  readonly deleted?: Deleted
-  /** What somebody else still has to do. */
-  readonly waiting?: string | undefined
-  /** What was left unchanged on purpose, and why. */
-  readonly stays?: string | undefined
-}
-
-/** What a step gives back: nothing, what was left unchanged on purpose and why, how to undo it (oldest first), or all of these. */
+/** What a step gives back: nothing, how to undo it (oldest first), or what is left as it is: on purpose, or for somebody else to do. */
 // biome-ignore lint/suspicious/noConfusingVoidType: what gives nothing back is a function without a result.
-type Given = StepResult | string | readonly Undo[] | undefined | void
+type Given = string | readonly Undo[] | undefined | void
 
 type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Given | Promise<Given>
 
@@ -49,7 +35,7 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   umount: umountLayer,
   rmdir: removeStep,
   unlink: removeStep,
-  deleteContent: async (step, run) => ({ deleted: await deleteContentStep(step, run) }),
+  deleteContent: deleteContentStep,
   NodeUnpublishVolume: callDriver,
   NodeUnstageVolume: async (step, run) => {
     await callDriver(step, run)
@@ -61,7 +47,7 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   removeFcDisks,
   removeIscsiDisks,
   iscsiLogout: logOutOfIscsi,
-  deleteVolumeAttachment: async (_, run) => ({ waiting: await detachVolume(run, run.context.detachWaitMs ?? 30_000) }),
+  deleteVolumeAttachment: (_, run) => detachVolume(run, run.context.detachWaitMs ?? 30_000),
   mkdir: makeDirectory,
   mount: mountStep,
   mountDevice,
@@ -73,23 +59,19 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   writeVolumeData,
   setOwnership: (step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run)),
   checkPath,
-  // The driver has the volume now: what earlier steps made belongs to it, and is undone only with it (C54, C66).
-  NodeStageVolume: async (step, run) => ({ undos: await nodeStageVolume(step, run), takesOver: true }),
-  NodePublishVolume: async (step, run) => ({ undos: await nodePublishVolume(step, run), takesOver: true }),
+  NodeStageVolume: nodeStageVolume,
+  NodePublishVolume: nodePublishVolume,
   NodeExpandVolume: expandCsiVolume,
   growFileSystem,
 }
 
-export async function carryOut(step: Step, run: StepContext): Promise<StepResult> {
+/** The driver has the volume then: what earlier steps made belongs to it, and is undone only with it (C54, C66). */
+export const TAKES_OVER: ReadonlySet<StepOp> = new Set(['NodeStageVolume', 'NodePublishVolume'])
+
+export async function carryOut(step: Step, run: StepContext): Promise<Given> {
   // The table gives each op the function of just its steps; TypeScript cannot follow that through a union.
   const work = STEPS[step.op] as (step: Step, run: StepContext) => Given | Promise<Given>
-  const given = await work(step, run)
-  if (typeof given === 'string') return { stays: given }
-  return isUndos(given) ? { undos: given } : (given ?? {})
-}
-
-function isUndos(given: Given): given is readonly Undo[] {
-  return Array.isArray(given)
+  return await work(step, run)
 }
 
 /** True if the driver itself applies fsGroup; then the kubelet does not (C62). */

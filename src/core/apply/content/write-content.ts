@@ -6,7 +6,6 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
 import type { TokenRequest } from '../../kube/volume-content.ts'
-import type { Deleted } from '../../linux/delete-content.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
@@ -182,7 +181,7 @@ export function tokenFor(pod: Pod, { audience, expirationSeconds }: Omit<TokenSo
  * After a look at its place and its users (S12). An emptyDir's files go only where the plan has counted them (S13): otherwise only
  * directories were there.
  */
-export async function deleteContentStep(step: Step, run: StepContext): Promise<Deleted> {
+export async function deleteContentStep(step: Step, run: StepContext): Promise<void> {
   const { around, host, signal, operation } = run
   const mount = containingMount(around.table, step.target)
   const inTheWay = around.table.at(step.target).at(-1) ?? around.below(step.target)[0]
@@ -201,15 +200,16 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
   }
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).
-    return await host.deleteContent(placeOf(around.table, step.target), {
+    const { files, bytes } = await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
       directoriesOnly: isEmptyDir(operation) && operation.deletes === undefined,
       ...omitUndefined({ signal }),
     })
+    run.deleted.files += files
+    run.deleted.bytes += bytes
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }
-    throw error
+    if (errnoOf(error) !== 'ENOENT') throw error
   }
 }
 

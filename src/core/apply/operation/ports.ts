@@ -148,4 +148,6 @@ export interface StepContext extends MachineFacts {
   readonly say: (message: string) => void
   /** What an operation that sets up a volume has found out so far. */
   readonly bringUp: BringUp
+  /** So far. */
+  readonly deleted: { files: number; bytes: number }
 }
