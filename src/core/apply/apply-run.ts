@@ -35,12 +35,10 @@ const BREATH = 200
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
 export const WITNESS_AGE_MS = 1000
 
-/** Who is listed and who lives, and whether a kubelet was in charge when that was known. */
+/** Who is listed and who lives, and whether a kubelet was in charge when that was known: by this machine, or by the node's lease. */
 interface Answer {
   readonly witness: Witness
-  /** Why the node's lease shows that a kubelet is alive. */
-  readonly renewed: string | undefined
-  readonly owned: boolean
+  readonly cameBack: CameBack | undefined
 }
 
 export class ApplyRun extends Run<Operation> {
@@ -74,8 +72,10 @@ export class ApplyRun extends Run<Operation> {
     this.#witness = new Shared(async () => {
       const asked = Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)])
       const [witness, renewed] = await asked
+      if (plannedWithKubelet(plan)) return { witness, cameBack: undefined }
       // Last, since it asks this machine alone: the API server may have been slow, and a kubelet started meanwhile.
-      return { witness, renewed, owned: !plannedWithKubelet(plan) && ownsNode(await askKubelet(context)) }
+      const isOwned = ownsNode(await askKubelet(context))
+      return { witness, cameBack: renewed !== undefined || isOwned ? kubeletCameBack(renewed) : undefined }
     })
     this.#users = new Shared(() => this.#lookAtUsers(), lookLastsMs)
   }
@@ -130,9 +130,8 @@ export class ApplyRun extends Run<Operation> {
 
   /** @throws OperationRefused KubeletRunning, if a kubelet is there, or the node's lease shows that one is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
-    const { witness, renewed, owned } = await this.#witness.get(performance.now() - maxAgeMs)
-    if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
-    if (owned) throw this.#stopForKubelet()
+    const { witness, cameBack } = await this.#witness.get(performance.now() - maxAgeMs)
+    if (cameBack !== undefined) throw this.stopFor(cameBack)
     return witness
   }
 
@@ -140,11 +139,7 @@ export class ApplyRun extends Run<Operation> {
   async requireNoKubelet(): Promise<void> {
     if (this.stop !== undefined) throw this.stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    throw this.#stopForKubelet()
-  }
-
-  #stopForKubelet(why?: string): VolctlError {
-    return this.stopFor(kubeletCameBack(why))
+    throw this.stopFor(kubeletCameBack())
   }
 
   begin(operation: Operation, around = this.surroundings()): StepContext {

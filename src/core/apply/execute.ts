@@ -29,8 +29,7 @@ type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
 
 /** An apply after its first look. */
 export interface Begun<Op extends AnyOperation, Made extends AnyPlan<Op>> {
-  /** What is read, and the command that reads it, for messages. */
-  readonly words: { readonly what: string; readonly planCommand: string }
+  readonly what: 'node' | 'cluster'
   /** The plan of this look: what is left as long as nothing was changed. */
   readonly fresh: Made
   /** The reviewed operations as they are now. */
@@ -96,15 +95,15 @@ export function journalFor(
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
 function settleBeforehand<Op extends AnyOperation>(
-  { operation, refused, alreadyDone, differences }: FoundAgain<Op>,
+  { operation, refused, differences }: FoundAgain<Op>,
   run: Run<Op>,
 ): void {
   const reason = operation.blocked ?? refused
   if (reason === undefined) return
-  // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
-  if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
   const { code, message, hint } = reason
-  const unblocked = alreadyDone ? 'skipped' : 'refused'
+  const unblocked = code === 'AlreadyDone' ? 'skipped' : 'refused'
+  // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
+  if (run.isStopping && operation.blocked === undefined && unblocked === 'refused') return
   const state = operation.blocked === undefined ? unblocked : 'blocked'
   run.settle(operation, state, { code, message, ...omitUndefined({ hint, differences }) })
 }
@@ -132,14 +131,13 @@ async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<Made | undefined> {
-  const { what, planCommand } = begun.words
   try {
     return await begun.lookAfter()
   } catch (error) {
     onEvent(
-      note(`the ${what} could not be read after the apply: ${errorMessage(error)}`, {
+      note(`the ${begun.what} could not be read after the apply: ${errorMessage(error)}`, {
         code: 'ReadFailed',
-        hint: `Run ${planCommand} to see what is left to do.`,
+        hint: `Run volctl plan${begun.what === 'cluster' ? ' --cluster' : ''} to see what is left to do.`,
       }),
     )
     return undefined

@@ -112,7 +112,7 @@ async function begin(
 function ways(run: ClusterRun, operations: readonly ClusterOperation[]) {
   const { client, options } = run.parts
   return {
-    words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
+    what: 'cluster' as const,
     runAll: () => runAll(operations, run),
     lookAfter: async () => {
       run.forget()
