@@ -4,7 +4,7 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { Node, Pod, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
-import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
+import type { ApplyEvent, ApplyResult, Outcome } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step, StepOp, VolumeRef } from '../../src/core/plan/plan.ts'
 import type { Witness } from '../../src/core/rules/machine-facts.ts'
 import {
@@ -69,13 +69,18 @@ export class Fixture {
   /** The Node reports all that the plan is about. */
   #status: NonNullable<Node['status']> = {}
 
-  apply(
-    plan: Plan,
-    fresh: Plan | ((look: number) => Plan) = (look) => (look === 0 ? plan : planOf([])),
-  ): Promise<ApplyResult> {
+  apply(given: Plan | readonly Operation[], fresh?: Plan | ((look: number) => Plan)): Promise<ApplyResult> {
+    const plan = 'operations' in given ? given : planOf(given)
     const names = plan.operations.flatMap(({ volume }) => volume?.uniqueName ?? [])
     this.#status = { volumesAttached: names.map((name) => ({ name, devicePath: '' })), volumesInUse: names }
-    return applyPlan(plan, this.context(fresh), (event) => this.events.push(event))
+    const again = fresh ?? ((look) => (look === 0 ? plan : planOf([])))
+    return applyPlan(plan, this.context(again), (event) => this.events.push(event))
+  }
+
+  /** How an operation ends by itself. */
+  async only(given: Partial<Operation>): Promise<Outcome> {
+    const { outcomes } = await this.apply([operation('a', given)])
+    return outcomes[0] ?? Promise.reject(new Error('no outcome'))
   }
 
   context(fresh: Plan | ((look: number) => Plan)): ApplyContext {

@@ -19,7 +19,7 @@ function secret(id: string, dir = DIR) {
 
 describe('the way of an apply', () => {
   it('unmounts, removes, journals, and says that nothing is left', async () => {
-    const result = await fixture.apply(planOf([secret('a')]))
+    const result = await fixture.apply([secret('a')])
     expect(statesOf(result)).toEqual({ a: 'done' })
     expect(result).toMatchObject({ exit: ExitStatus.Ok, left: [], interrupted: false })
     expect(fixture.host.log).toEqual([`umount plain ${DIR}`, `rmdir ${DIR}`])
@@ -61,10 +61,10 @@ describe('what holds of every apply, of a node and of a cluster', () => {
     during(() => {
       written = fixture.journal().map(({ type }) => type)
     })
-    await fixture.apply(planOf([secret('a')]))
+    await fixture.apply([secret('a')])
     expect(written).toEqual(['begin', 'intent'])
     fixture.given = { journalDir: '/proc/volctl' }
-    await expect(fixture.apply(planOf([secret('b')]))).rejects.toMatchObject({ code: 'JournalFailed' })
+    await expect(fixture.apply([secret('b')])).rejects.toMatchObject({ code: 'JournalFailed' })
     expect(fixture.host.log).toHaveLength(2)
   })
 
@@ -151,12 +151,12 @@ describe('order and exit status', () => {
     { code: 'HeldBy', exit: ExitStatus.Partial },
   ])('an operation blocked with $code, and what depends on it, exits $exit', async ({ code, exit }) => {
     const blocked = operation('a', { blocked: { code, message: 'blocked' } })
-    const result = await fixture.apply(planOf([blocked, operation('b', { after: ['a'] })]))
+    const result = await fixture.apply([blocked, operation('b', { after: ['a'] })])
     expect(result.exit).toBe(exit)
   })
 
   it('drops an operation whose predecessor was filtered out', async () => {
-    const result = await fixture.apply(planOf([operation('b', { after: ['filtered'] })]))
+    const result = await fixture.apply([operation('b', { after: ['filtered'] })])
     expect(statesOf(result)).toEqual({ b: 'skipped Predecessor' })
     expect(result.outcomes[0]?.message).toContain('is not part of this apply')
   })
@@ -192,7 +192,7 @@ describe('interruption', () => {
       await new Promise(() => {})
     }
     const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
-    const result = await fixture.apply(planOf([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })]))
+    const result = await fixture.apply([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })])
     expect(statesOf(result)).toEqual({ a: 'interrupted StillAtWork' })
     expect(result.outcomes[0]?.message).toContain('abandoned before it ended')
     expect(result.exit).toBe(ExitStatus.Interrupted)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isBatchable } from '../../src/core/apply/apply-run.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+import { Fixture, operation, ROOT, step } from './apply-fixture.ts'
 
 let fixture: Fixture
 beforeEach(() => {
@@ -40,7 +40,7 @@ describe('a batch of unmounts', () => {
     const operations = Array.from({ length: 1000 }, (_, n) => secret(n))
     // A busy machine takes longer than what was looked at counts as new.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now())
-    const result = await fixture.apply(planOf(operations))
+    const result = await fixture.apply(operations)
     expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
     expect(umounts()).toHaveLength(1)
     expect(witnesses).toBe(1)
@@ -54,7 +54,7 @@ describe('a batch of unmounts', () => {
     const operations = Array.from({ length: 5 }, (_, n) => secret(n))
     fixture.host.busy.add(volumeDir(2))
     fixture.witness = { listed: new Set(), alive: new Set(['pod-3']), apiPods: [] }
-    const states = statesOf(await fixture.apply(planOf(operations)))
+    const states = statesOf(await fixture.apply(operations))
     expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodStillRunning', s4: 'done' })
     expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
@@ -69,7 +69,7 @@ describe('a batch of unmounts', () => {
       return { ...fixture.witness, alive }
     }
     fixture.given = { witness }
-    const states = statesOf(await fixture.apply(planOf([0, 1].map(secret))))
+    const states = statesOf(await fixture.apply([0, 1].map(secret)))
     expect(states).toEqual({ s0: 'done', s1: 'refused PodStillRunning' })
   })
 
@@ -102,7 +102,7 @@ describe('a batch of unmounts', () => {
         }
         return await umount(...given)
       }
-      const result = await fixture.apply(planOf(operations))
+      const result = await fixture.apply(operations)
       expect(statesOf(result)).toEqual({ s0: want, s1: want })
       for (const { message } of result.outcomes) expect(message).toMatch(/^some of it is done; the rest: /)
       expect(host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(0), volumeDir(1)])

@@ -17,7 +17,7 @@ import { statesOf } from '../helpers/apply-plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { plan } from '../reconcile/planned.ts'
-import { Fixture, planOf } from './apply-fixture.ts'
+import { Fixture } from './apply-fixture.ts'
 import { OUTCOMES } from './grpc-outcomes.ts'
 
 /** The pod that wants the volume, by number. */
@@ -117,7 +117,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     },
   }
   const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
-  const result = await fixture.apply(planOf([{ ...operation, steps }]))
+  const result = await fixture.apply([{ ...operation, steps }])
   return { state: Object.values(statesOf(result))[0], methods: calls.map(({ method }) => method) }
 }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-detach-devices/unmount-other-devices.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from './apply-fixture.ts'
+import { Fixture, operation, ROOT, step, withoutPauses } from './apply-fixture.ts'
 import { FakeStorage } from './fake-storage.ts'
 
 const PLUGIN = 'kubernetes.io/fc'
@@ -37,7 +37,7 @@ function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string
 }
 
 async function run(...operations: Operation[]) {
-  const result = await fixture.apply(planOf(operations))
+  const result = await fixture.apply(operations)
   return { states: statesOf(result), log: fixture.host.log }
 }
 

@@ -7,7 +7,7 @@ import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { NOBODY, noOthersFiles } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+import { Fixture, operation, POD, ROOT, step } from './apply-fixture.ts'
 
 const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
 const DIR = `${ROOT}/pods/${POD}/volumes/v~d/f`
@@ -34,7 +34,7 @@ async function run(op: 'flexUnmount' | 'flexUnmountDevice', target: string, moun
   const layers = Array.from({ length: mounts }, () => fixture.host.mount(target, { dev: '8:1', fsType: 'ext4' }))
   const steps = [step(op, target, DRIVER), step('rmdir', target)]
   const kind = op === 'flexUnmount' ? 'UnmountVolume' : 'UnmountDevice'
-  const result = await fixture.apply(planOf([operation('a', { kind, volume, steps, expects: layers.slice(-1) })]))
+  const result = await fixture.apply([operation('a', { kind, volume, steps, expects: layers.slice(-1) })])
   return { state: statesOf(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
 }
 
@@ -110,7 +110,7 @@ describe('a driver on the disk', () => {
     fixture.host.run = (name, args, ms, input) => linuxHost.run(name, args, ms, input)
     const layer = fixture.host.mount(DIR, { dev: '8:1', fsType: 'ext4' })
     const steps = [step('flexUnmount', DIR, program), step('rmdir', DIR)]
-    const result = await fixture.apply(planOf([operation('a', { volume, steps, expects: [layer] })]))
+    const result = await fixture.apply([operation('a', { volume, steps, expects: [layer] })])
     return { outcome: result.outcomes[0], log: fixture.host.log, ran: existsSync(`${program}.called`) }
   }
 

@@ -6,7 +6,7 @@ import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-detach-devices/unmount-other-devices.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from './apply-fixture.ts'
+import { Fixture, operation, ROOT, step, withoutPauses } from './apply-fixture.ts'
 import { FakeStorage } from './fake-storage.ts'
 
 const IQN = 'iqn.2003-01.test:disk'
@@ -65,7 +65,7 @@ function unmountDevice(id: string, given: Given = {}): Operation {
 
 /** By default that of the volume on sdb. */
 async function run(...given: Operation[]) {
-  const result = await fixture.apply(planOf(given.length > 0 ? given : [unmountDevice('a', { disk: 'sdb' })]))
+  const result = await fixture.apply(given.length > 0 ? given : [unmountDevice('a', { disk: 'sdb' })])
   return {
     states: statesOf(result),
     messages: result.outcomes.map(({ message }) => message),

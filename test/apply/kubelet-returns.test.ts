@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { attachmentHere, csiVolume, detachOf, statesOf } from '../helpers/apply-plan.ts'
-import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+import { Fixture, operation, ROOT, step } from './apply-fixture.ts'
 
 const PODS = `${ROOT}/pods`
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/d/abc/globalmount`
@@ -57,7 +57,7 @@ describe('a kubelet that starts', () => {
         return fixture.witness
       },
     }
-    const result = await fixture.apply(planOf(operations()))
+    const result = await fixture.apply(operations())
     expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletRunning']))
     expect(result.exit).toBe(4)
     expect([...fixture.calls, ...fixture.host.log]).toEqual([])
@@ -81,7 +81,7 @@ describe('a kubelet that starts', () => {
         return fixture.host.readMounts()
       },
     }
-    const result = await fixture.apply(planOf(planned))
+    const result = await fixture.apply(planned)
     expect(new Set(Object.values(statesOf(result)))).toEqual(new Set([want]))
     expect([...fixture.calls, ...fixture.host.log]).toEqual([])
   })
@@ -94,7 +94,7 @@ describe('a kubelet that starts', () => {
       pause()
       return await umount.apply(fixture.host, given)
     }
-    await fixture.apply(planOf(planned))
+    await fixture.apply(planned)
     const left = fixture.host.mounts.map(({ path }) => path).filter((path) => path.startsWith(PODS))
     expect(left).toEqual(['a', 'b'].map((id) => `${PODS}/${id}/volumes/kubernetes.io~secret/1`))
   })
@@ -121,7 +121,7 @@ it.each([
         return fixture.host.readMounts()
       },
     }
-    expect(statesOf(await fixture.apply(planOf([detachOf(volume)])))).toEqual({ detach: want })
+    expect(statesOf(await fixture.apply([detachOf(volume)]))).toEqual({ detach: want })
     expect(fixture.calls.length).toBe(want === 'done' ? 1 : 0)
   },
 )

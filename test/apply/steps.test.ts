@@ -26,7 +26,7 @@ beforeEach(() => {
 
 async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
   const given = { volume, steps, expects, ...(paths !== undefined && { paths }) }
-  const result = await fixture.apply(planOf([operation('a', given)]))
+  const result = await fixture.apply([operation('a', given)])
   return { state: statesOf(result).a, outcome: result.outcomes[0] }
 }
 
@@ -125,7 +125,7 @@ describe('the driver first (S16, R441)', () => {
     fixture.given = { timeoutMs: 20 }
     fixture.driver = () => new Promise(() => {})
     const other = operation('b', { volume, pod: { uid: 'other' }, steps: [step('NodeUnpublishVolume', `${TARGET}2`)] })
-    const result = await fixture.apply(planOf([operation('a', { volume, steps: teardown }), other]))
+    const result = await fixture.apply([operation('a', { volume, steps: teardown }), other])
     expect(statesOf(result)).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
   })
 
@@ -266,7 +266,7 @@ describe('removing', () => {
     const directory = `${ROOT}/pods/${POD}`
     fixture.host.file(`${directory}/etc-hosts`, 'x').file(`${directory}/new`, 'x')
     const steps = [step('unlink', `${directory}/etc-hosts`), step('rmdir', directory)]
-    const result = await fixture.apply(planOf([operation('a', { kind: 'RemoveOrphanPodDir', steps })]))
+    const result = await fixture.apply([operation('a', { kind: 'RemoveOrphanPodDir', steps })])
     expect(statesOf(result)).toEqual({ a: 'refused UnexpectedFile' })
     expect(fixture.host.log).toEqual([])
   })
@@ -288,9 +288,10 @@ describe('content and loop devices', () => {
     }
     const dead = [{ path: covered, error: 'ENOTCONN' }]
     const steps = [step('umount', covered, 'lazy'), step('deleteContent', covered)]
-    const result = await fixture.apply(
-      planOf([operation('a', { steps: [step('deleteContent', DIR)] }), operation('b', { steps, expects, dead })]),
-    )
+    const result = await fixture.apply([
+      operation('a', { steps: [step('deleteContent', DIR)] }),
+      operation('b', { steps, expects, dead }),
+    ])
     expect(statesOf(result)).toEqual({ a: 'done', b: 'done' })
     expect(seen.at(-1)).toEqual({ path: covered, mounts: 0 })
   })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import { Fixture, operation, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
 import { csiVolume } from '../helpers/apply-plan.ts'
 
@@ -34,13 +34,13 @@ async function unmap(): Promise<string | undefined> {
     steps: [step('unlink', MAP)],
   })
   fixture.host.file(MAP)
-  const { outcomes } = await fixture.apply(planOf([planned]))
+  const { outcomes } = await fixture.apply([planned])
   return outcomes[0]?.code ?? outcomes[0]?.state
 }
 
 async function unstage(dev: string): Promise<string | undefined> {
   const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-  const { outcomes } = await fixture.apply(planOf([fixture.unstage(csiVolume(), at, { dev })]))
+  const { outcomes } = await fixture.apply([fixture.unstage(csiVolume(), at, { dev })])
   return outcomes[0]?.code ?? outcomes[0]?.state
 }
 

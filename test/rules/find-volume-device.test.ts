@@ -1,7 +1,7 @@
 /** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation, StepOp } from '../../src/core/plan/plan.ts'
-import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import { Fixture, operation, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
 import { attachmentHere, csiVolume, detachOf } from '../helpers/apply-plan.ts'
 
@@ -28,7 +28,7 @@ function attach(attachmentMetadata: Record<string, string> = {}): void {
 const told = (givenDevice?: string) => ({ ...volume, ...(givenDevice !== undefined && { givenDevice }) })
 
 async function detach(givenDevice?: string) {
-  const { outcomes } = await fixture.apply(planOf([detachOf(told(givenDevice))]))
+  const { outcomes } = await fixture.apply([detachOf(told(givenDevice))])
   const [outcome] = outcomes
   return { state: outcome?.code ?? outcome?.state, message: outcome?.message, hint: outcome?.hint }
 }
@@ -169,7 +169,7 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
     const after = detachOf(told(givenDevice), { after: ['unstage'] })
     const blocked = { code: 'HeldBy', message: 'held' } as const
     const others = beside === undefined ? [] : [operation('beside', { ...beside, blocked })]
-    const { outcomes } = await fixture.apply(planOf([planned, after, ...others]))
+    const { outcomes } = await fixture.apply([planned, after, ...others])
     return ['unstage', 'detach'].map((id) => {
       const { code, state, message, hint } = outcomes.find((each) => each.id === id) ?? {}
       return { state: code ?? state, message, hint }

@@ -26,7 +26,7 @@ function pod({ deleted, ...status }: { deleted?: boolean; phase?: string } = {})
 /** Runs one unmount; the fakes say what has become of the world since the plan. */
 async function outcome(kind: 'UnmountVolume' | 'RemoveOrphanPodDir' = 'UnmountVolume'): Promise<string | undefined> {
   const steps = [step(kind === 'UnmountVolume' ? 'umount' : 'rmdir', DIR)]
-  return statesOf(await fixture.apply(planOf([operation('a', { kind, steps, expects: [fixture.host.mount(DIR)] })]))).a
+  return statesOf(await fixture.apply([operation('a', { kind, steps, expects: [fixture.host.mount(DIR)] })])).a
 }
 
 describe('pods (S3, S5, S9)', () => {
@@ -113,7 +113,7 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
     const expects = [fixture.host.mount(DIR)]
     change()
     fixture.host.mounts = fixture.host.mounts.map((each) => (each.path === DIR ? { ...each, ...now } : each))
-    const result = await fixture.apply(planOf([operation('a', { steps: [step('umount', DIR)], expects })]))
+    const result = await fixture.apply([operation('a', { steps: [step('umount', DIR)], expects })])
     expect(statesOf(result)).toEqual({ a: want })
   })
 })

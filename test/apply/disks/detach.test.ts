@@ -21,7 +21,7 @@ const unstage = (): Operation => fixture.unstage(volume, GLOBAL, { dev: '8:16' }
 const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
 
 async function detachAlone(): Promise<string | undefined> {
-  return statesOf(await fixture.apply(planOf([detach()]))).detach
+  return statesOf(await fixture.apply([detach()])).detach
 }
 
 describe('detaching (S21)', () => {
@@ -41,7 +41,7 @@ describe('detaching (S21)', () => {
       { finalizers: ['external-attacher/disk-test'] },
       { detachError: { message: 'backend is busy' } },
     )
-    const result = await fixture.apply(planOf([detach()]))
+    const result = await fixture.apply([detach()])
     expect(result.exit).toBe(0)
     expect(result.outcomes[0]?.message).toMatch(/waiting for .*external-attacher\/disk-test.*backend is busy/)
   })
@@ -72,7 +72,7 @@ describe('detaching (S21)', () => {
   ])('is refused by $name', async ({ change, want, block }) => {
     change()
     const planned = block ? { ...detach(), volume: { ...volume, mode: 'Block' as const } } : detach()
-    const result = await fixture.apply(planOf([planned]))
+    const result = await fixture.apply([planned])
     expect(statesOf(result)).toEqual({ detach: `refused ${want}` })
     if (want === 'Changed') expect(result.outcomes[0]?.message).toContain('VolumeAttachment')
     expect(deletions()).toEqual([])
@@ -96,7 +96,7 @@ describe('detaching (S21)', () => {
       host.dir('/dev').files.set(node, OTHERS)
       host.programs = () => ({ stdout: answer })
       const mapped = known ? { ...block, device: '7:3' } : block
-      const result = await fixture.apply(planOf([{ ...detach(), volume: mapped }]))
+      const result = await fixture.apply([{ ...detach(), volume: mapped }])
       expect(statesOf(result)).toEqual({ detach: want })
       expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
     })
@@ -110,7 +110,7 @@ describe('detaching (S21)', () => {
     host.diskSequences.set('7:3', '1')
     host.image('/srv/image').backingFiles.set('/dev/loop8', file)
     const onDevice = { ...detach(), volume: { ...volume, device: '7:3' } }
-    expect(statesOf(await fixture.apply(planOf([onDevice])))).toEqual({ detach: want })
+    expect(statesOf(await fixture.apply([onDevice]))).toEqual({ detach: want })
   })
 
   describe('beside a file system that no mount table shows (S20)', () => {
@@ -131,7 +131,7 @@ describe('detaching (S21)', () => {
         id: 'other',
         volume: { ...volume, uniqueName: `${volume.uniqueName}-2`, handle: 'vol-2' },
       }
-      expect(statesOf(await fixture.apply(planOf([other, detach()])))).toEqual({ other: 'done', detach: 'done' })
+      expect(statesOf(await fixture.apply([other, detach()]))).toEqual({ other: 'done', detach: 'done' })
     })
   })
 
@@ -156,7 +156,7 @@ describe('the device of a volume that was staged', () => {
   async function detachAfter(change: () => void): Promise<string | undefined> {
     const before = unstage()
     change()
-    return statesOf(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
+    return statesOf(await fixture.apply([before, detach(['unstage'])])).detach
   }
   const use = (users: string[]) => () => void fixture.host.uses.set('8:16', users)
 
@@ -208,7 +208,7 @@ describe('the device of a volume that was staged', () => {
 
   it('must be known where something was on record and no driver has unstaged it', async () => {
     const before = operation('unpublish', { volume, steps: [step('NodeUnpublishVolume', '/t')] })
-    const result = await fixture.apply(planOf([before, detach(['unpublish'])]))
+    const result = await fixture.apply([before, detach(['unpublish'])])
     expect(statesOf(result)).toEqual({ unpublish: 'done', detach: 'refused DeviceUnknown' })
   })
 })

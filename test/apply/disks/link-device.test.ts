@@ -1,7 +1,7 @@
 /** The pod's link to its raw device (P98, P99): made, kept, replaced, and never put in the place of anything else. */
 import { expect, it } from 'vitest'
 import { statesOf } from '../../helpers/apply-plan.ts'
-import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+import { Fixture, operation, POD, ROOT } from '../apply-fixture.ts'
 
 const LINK = `${ROOT}/pods/${POD}/volumeDevices/kubernetes.io~local-volume/pv`
 const DEVICE = '/dev/sdb'
@@ -30,7 +30,7 @@ it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: 
   else if (there === 'directory') fixture.host.dir(LINK)
   else if (there !== undefined) fixture.host.files.set(LINK, { type: 'link', size: 8, text: there.link })
   const steps = [{ op: 'symlink' as const, target: LINK, source: DEVICE }]
-  const result = await fixture.apply(planOf([operation('a', { kind: 'MapVolume', volume, steps })]))
+  const result = await fixture.apply([operation('a', { kind: 'MapVolume', volume, steps })])
   expect(statesOf(result)).toEqual({ a: state })
   expect(fixture.host.log.filter((line) => /^(?:un|sym)link/.test(line))).toEqual(log)
 })
@@ -46,7 +46,7 @@ it('a failure gives back its loop device, unless that is on the map of another p
     return {}
   }
   const steps = ['', '2'].map((more) => ({ op: 'losetup -f' as const, target: `${maps}/${POD}${more}` }))
-  const result = await fixture.apply(planOf([operation('a', { kind: 'MapVolume', volume, steps, paths: [maps] })]))
+  const result = await fixture.apply([operation('a', { kind: 'MapVolume', volume, steps, paths: [maps] })])
   expect(statesOf(result)).toEqual({ a: 'failed CommandFailed' })
   expect(host.log.filter((line) => line.startsWith('losetup -d'))).toEqual([])
 })

@@ -1,9 +1,8 @@
 /** Upstream's TestSafeFormatAndMount without mkfs (P128, S15), and what a device may be busy with. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { StepOf } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
-import { Fixture, operation, planOf, ROOT } from '../apply-fixture.ts'
+import { Fixture, ROOT } from '../apply-fixture.ts'
 
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`
 const DEVICE = '/dev/sdb'
@@ -38,8 +37,7 @@ function scripted(script: Script, stat = '61b0 8 10'): void {
 
 async function run(given: Partial<StepOf<'mountDevice'>> = {}) {
   const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one', ...given }
-  const result = await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })]))
-  const { state, code, message, hint } = onlyOutcome(result)
+  const { state, code, message, hint } = await fixture.only({ kind: 'MountVolume', volume, steps: [step] })
   const commands = fixture.host.log.filter((line) => !/^(stat|readlink|mkdir|chmod|rmdir) /.test(line))
   return { state: code === undefined ? state : `${state} ${code}`, message, hint, commands }
 }
@@ -182,9 +180,3 @@ describe('who has the device', () => {
     expect(await run()).toMatchObject({ state: 'done', commands: [PROBE, mountLine('defaults')] })
   })
 })
-
-function onlyOutcome({ outcomes }: ApplyResult): Outcome {
-  const [outcome, ...more] = outcomes
-  if (outcome === undefined || more.length > 0) throw new Error('not one outcome')
-  return outcome
-}

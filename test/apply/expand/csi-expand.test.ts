@@ -10,7 +10,7 @@ import { statesOf } from '../../helpers/apply-plan.ts'
 import { DRIVER, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { strategicMerge } from '../../helpers/strategic-merge.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../../helpers/unasked.ts'
-import { Fixture, operation, planOf } from '../apply-fixture.ts'
+import { Fixture, operation } from '../apply-fixture.ts'
 import { OUTCOMES } from '../grpc-outcomes.ts'
 
 const TARGET = `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`
@@ -100,7 +100,7 @@ async function apply(given: Given, wanted: VolumeToMount, status: Node['status']
   const target = mode === 'Block' ? DEVICE : TARGET
   const pod = { uid: uid(2) }
   const steps = [{ op: 'NodeExpandVolume' as const, target }]
-  const result = await fixture.apply(planOf([operation('a', { kind: 'ExpandVolume', volume, pod, steps })]))
+  const result = await fixture.apply([operation('a', { kind: 'ExpandVolume', volume, pod, steps })])
   const { capacity, allocatedResourceStatuses } = claim.status ?? {}
   return {
     state: statesOf(result).a,

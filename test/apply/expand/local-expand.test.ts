@@ -4,7 +4,7 @@ import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
 import { node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
-import { Fixture, operation, planOf } from '../apply-fixture.ts'
+import { Fixture } from '../apply-fixture.ts'
 
 const POD = uid(2)
 const DEVICE = '/dev/sdb'
@@ -39,12 +39,11 @@ async function expand(fsType: string, script: Readonly<Record<string, Partial<Co
   const plugin = 'kubernetes.io/local-volume'
   const ref = { name: 'pv-1', plugin, uniqueName: `${plugin}/pv-1`, mode: 'Filesystem' as const }
   const steps = [{ op: 'growFileSystem' as const, target: TARGET }]
-  const plan = planOf([operation('a', { kind: 'ExpandVolume', volume: ref, pod, steps, expects })])
-  const [outcome] = (await fixture.apply(plan)).outcomes
+  const { state, code, message } = await fixture.only({ kind: 'ExpandVolume', volume: ref, pod, steps, expects })
   const asked = /^(stat|readlink|blkid|blockdev) /
   return {
-    state: outcome?.code === undefined ? outcome?.state : `${outcome.state} ${outcome.code}`,
-    message: outcome?.message,
+    state: code === undefined ? state : `${state} ${code}`,
+    message,
     called: fixture.host.log.filter((line) => !asked.test(line)),
   }
 }

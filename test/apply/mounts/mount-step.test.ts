@@ -1,7 +1,7 @@
 /** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125), and what is said of a helper that is missing. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StepOf } from '../../../src/core/plan/plan.ts'
-import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+import { Fixture, POD, ROOT } from '../apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
 const volume = {
@@ -17,12 +17,8 @@ beforeEach(() => {
   fixture.host.dir(DIR)
 })
 
-async function run(given: Partial<StepOf<'mount'>>) {
-  const step: StepOf<'mount'> = { op: 'mount', target: DIR, source: 'src', ...given }
-  const [outcome] = (await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })])))
-    .outcomes
-  return outcome
-}
+const run = (given: Partial<StepOf<'mount'>>) =>
+  fixture.only({ kind: 'MountVolume', volume, steps: [{ op: 'mount', target: DIR, source: 'src', ...given }] })
 
 describe('what is called', () => {
   beforeEach(() => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
 import type { Step } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
-import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+import { Fixture, operation, POD, ROOT } from '../apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv`
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`
@@ -20,11 +20,7 @@ beforeEach(() => {
   fixture.host.dir(DIR).dir(`${ROOT}/plugins`)
 })
 
-async function run(...steps: Step[]) {
-  const plan = planOf([operation('a', { kind: 'MountVolume', volume: volumeNamed('pv'), steps })])
-  const [outcome] = (await fixture.apply(plan)).outcomes
-  return outcome
-}
+const run = (...steps: Step[]) => fixture.only({ kind: 'MountVolume', volume: volumeNamed('pv'), steps })
 
 const bind: Step = { op: 'mount', target: DIR, source: '/src', options: ['bind', 'ro'] }
 const mkdir: Step = { op: 'mkdir', target: `${DIR}/below` }
@@ -98,12 +94,10 @@ it('an undo that hangs leaves the volume alone from then on', async () => {
   fixture.host.hanging.add(DIR)
   mounting((args) => (isRemount(args) ? { status: 32, stderr: 'mount: no' } : {}))
   const volume = volumeNamed('pv')
-  const { outcomes } = await fixture.apply(
-    planOf([
-      operation('a', { kind: 'MountVolume', volume, steps: [bind] }),
-      operation('b', { kind: 'MountVolume', volume, steps: [mkdir] }),
-    ]),
-  )
+  const { outcomes } = await fixture.apply([
+    operation('a', { kind: 'MountVolume', volume, steps: [bind] }),
+    operation('b', { kind: 'MountVolume', volume, steps: [mkdir] }),
+  ])
   expect(outcomes.map(({ code }) => code)).toEqual(['MountFailed', 'StillAtWork'])
 })
 
@@ -119,20 +113,18 @@ it('two volumes of one device are never at work at once: the second finds the fi
   fixture.witness = { ...witness, apiPods: [...witness.apiPods, { metadata: pod, spec: {} }] }
   mounting(() => ({}), { dev: '8:16' })
   const second = GLOBAL.replace(/pv$/, 'pv2')
-  const { outcomes } = await fixture.apply(
-    planOf([
-      operation('a', {
-        kind: 'MountVolume',
-        volume: one,
-        steps: [{ op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one' }],
-      }),
-      operation('b', {
-        kind: 'MountVolume',
-        pod,
-        volume: other,
-        steps: [{ op: 'mountDevice', target: second, source: '/dev/disk/by-path/one' }],
-      }),
-    ]),
-  )
+  const { outcomes } = await fixture.apply([
+    operation('a', {
+      kind: 'MountVolume',
+      volume: one,
+      steps: [{ op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one' }],
+    }),
+    operation('b', {
+      kind: 'MountVolume',
+      pod,
+      volume: other,
+      steps: [{ op: 'mountDevice', target: second, source: '/dev/disk/by-path/one' }],
+    }),
+  ])
   expect(outcomes.map(({ state, code }) => code ?? state)).toEqual(['done', 'HeldBy'])
 })
