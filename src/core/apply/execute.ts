@@ -73,16 +73,16 @@ export function firstEntry(
 /**
  * Opened where any operation may be carried out.
  *
- * @param open gives undefined where this apply has none
+ * @param open undefined: this apply has none
  * @throws VolctlError JournalFailed; then nothing was changed
  */
 export function journalFor(
   found: readonly Pick<FoundAgain<AnyOperation>, 'operation' | 'refused'>[],
-  open: () => Journal | undefined,
+  open: (() => Journal) | undefined,
   first: Begin,
 ): Journal {
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  const journal = (willRun ? open() : undefined) ?? NO_JOURNAL
+  const journal = (willRun ? open?.() : undefined) ?? NO_JOURNAL
   try {
     journal.write(first)
     return journal
@@ -131,13 +131,14 @@ async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<Made | undefined> {
+  const planCommand = begun.what === 'cluster' ? 'volctl plan --cluster' : 'volctl plan'
   try {
     return await begun.lookAfter()
   } catch (error) {
     onEvent(
       note(`the ${begun.what} could not be read after the apply: ${errorMessage(error)}`, {
         code: 'ReadFailed',
-        hint: `Run volctl plan${begun.what === 'cluster' ? ' --cluster' : ''} to see what is left to do.`,
+        hint: `Run ${planCommand} to see what is left to do.`,
       }),
     )
     return undefined

@@ -123,10 +123,11 @@ export class StoppedKubelet implements KubeletStop {
   readonly choice: StopChoice
   readonly #over = new AbortController()
   #timer: ArmedTimer | undefined
-  /** Once the stop was asked for. @property since by performance.now() */
-  #stopping:
-    | { readonly since: number; readonly stoppedAt: string; readonly journal: Journal; readonly onEvent: Say }
-    | undefined
+  /** When the stop was asked for, by performance.now(). */
+  #stopping = 0
+  #stoppedAt = ''
+  /** Until it is stopped there is nothing to start. */
+  #start = () => this.#disarm()
   #isDown = false
   #end: Promise<void> | undefined
   downtime: KubeletDowntime | undefined
@@ -160,7 +161,9 @@ export class StoppedKubelet implements KubeletStop {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
-    this.#stopping = { since: performance.now(), stoppedAt: new Date().toISOString(), journal, onEvent }
+    this.#stopping = performance.now()
+    this.#stoppedAt = new Date().toISOString()
+    this.#start = () => this.#started(journal, onEvent)
     const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.limit.leftMs()))
     this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
@@ -185,19 +188,14 @@ export class StoppedKubelet implements KubeletStop {
   }
 
   end(): Promise<void> {
-    this.#end ??= this.#started()
+    // What is still at work must not hold up the start.
+    this.#over.abort()
+    this.#end ??= this.#start()
     return this.#end
   }
 
-  async #started(): Promise<void> {
+  async #started(journal: Journal, onEvent: Say): Promise<void> {
     const { unit, detail, interrupts } = this.choice
-    // What is still at work must not hold up the start.
-    this.#over.abort()
-    if (this.#stopping === undefined) {
-      await this.#disarm()
-      return
-    }
-    const { since, stoppedAt, journal, onEvent } = this.#stopping
     detail(`starting ${unit}`)
     const startedAt = new Date()
     // A person, or the timer, may have started it meanwhile.
@@ -205,12 +203,12 @@ export class StoppedKubelet implements KubeletStop {
     const failure = await startUnit(unit)
     if (failure === undefined) detail(`${unit} is active`)
     const why = failure ?? (await this.#whyUnhealthy())
-    const downMs = Math.round(performance.now() - since)
+    const downMs = Math.round(performance.now() - this.#stopping)
     // Where it does not run, the timer tries once more.
     if (failure === undefined) await this.#disarm()
     const down = {
       unit,
-      stoppedAt,
+      stoppedAt: this.#stoppedAt,
       downMs,
       runs: why === undefined,
       ...omitUndefined({ why }),

@@ -65,36 +65,37 @@ export async function applyCluster(
   requireConfirmed(id, plan, settings)
   const insecure = refuseInsecureApi(client, settings.options)
   if (insecure !== undefined) throw new SafetyRefusal('S34', 'InsecureApi', insecure.message)
-  const lock = await takeLeaseLock(client, { signal: settings.signal })
-  await using _held = { [Symbol.asyncDispose]: () => lock.release() }
+  const lock = await takeLeaseLock(client, settings)
+  await using _held = { [Symbol.asyncDispose]: lock.release }
   if (lock.takenOverFrom !== undefined)
     onEvent(
-      note(`took over the lease of an apply that died: ${lock.takenOverFrom}`, { code: 'Locked', hint: TAKEN_OVER }),
+      note(`took over the lease of an apply that died: ${lock.takenOverFrom}`, {
+        code: 'Locked',
+        hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
+      }),
     )
-  const begun = await begin(id, client, plan, { ...settings, lock, emit: onEvent })
-  if ('refused' in begun) return refuseAll(id, plan, begun.refused, onEvent)
+  const begun = await begin(id, client, plan, settings, lock, onEvent)
+  if ('code' in begun) return refuseAll(id, plan, begun, onEvent)
   return await execute(id, plan, begun, onEvent)
 }
-
-const TAKEN_OVER = 'volctl journal on that machine lists the operations that it began and did not finish.'
-
-type Begin = Begun<ClusterOperation, ClusterPlan> | { readonly refused: Refusal }
 
 /** A separate function: memory then keeps of the look only what the run keeps. That of a large cluster takes most of it. */
 async function begin(
   id: string,
   client: KubeClient,
   plan: ReviewedClusterPlan,
-  settings: ClusterApplyOptions & { readonly lock: LeaseLock; readonly emit: (event: ApplyEvent) => void },
-): Promise<Begin> {
-  const { options, looked, signal, planFile, lock, emit, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  settings: ClusterApplyOptions,
+  lock: LeaseLock,
+  emit: (event: ApplyEvent) => void,
+): Promise<Begun<ClusterOperation, ClusterPlan> | Refusal> {
+  const { options, looked, signal, planFile, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
   const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
   const { cluster, operations } = plan
   const read = await readCluster({ client, signal })
   const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
   const fresh = planCluster(state, options)
-  if (fresh.refused !== undefined) return { refused: fresh.refused }
+  if (fresh.refused !== undefined) return fresh.refused
   const comparison = comparisonWith(fresh, state)
   const found = operations.map((planned) => foundAgain(planned, comparison))
   const first = firstEntry(id, plan, {
@@ -103,7 +104,7 @@ async function begin(
     guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
     ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
   })
-  const journal = journalFor(found, () => settings.openJournal?.(), first)
+  const journal = journalFor(found, settings.openJournal, first)
   const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
   return { ...ways(run, operations), fresh, found, run }
 }
