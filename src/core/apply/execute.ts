@@ -95,15 +95,15 @@ export function journalFor(
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
 function settleBeforehand<Op extends AnyOperation>(
-  { operation, refused, differences }: FoundAgain<Op>,
+  { operation, refused, alreadyDone, differences }: FoundAgain<Op>,
   run: Run<Op>,
 ): void {
   const reason = operation.blocked ?? refused
   if (reason === undefined) return
-  const { code, message, hint } = reason
-  const unblocked = code === 'AlreadyDone' ? 'skipped' : 'refused'
   // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
-  if (run.isStopping && operation.blocked === undefined && unblocked === 'refused') return
+  if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
+  const { code, message, hint } = reason
+  const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'
   run.settle(operation, state, { code, message, ...omitUndefined({ hint, differences }) })
 }

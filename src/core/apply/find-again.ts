@@ -13,6 +13,8 @@ export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */
   readonly operation: Op
   readonly refused?: Blocked
+  /** It is refused only because nothing of it is left to do. */
+  readonly alreadyDone?: boolean
   /** How the operation has changed. */
   readonly differences?: readonly Difference[]
 }
@@ -36,11 +38,11 @@ export function foundAgain<Op extends AnyOperation>(planned: Op, fresh: Comparis
   if (planned.blocked !== undefined) return { operation: planned }
   const { byId } = fresh
   const found = byId.get(planned.id)
-  if (found === undefined)
-    return {
-      operation: planned,
-      refused: fresh.isDone(planned) ? ALREADY_DONE : noLongerPlanned(fresh.whyGone(planned)),
-    }
+  if (found === undefined) {
+    const alreadyDone = fresh.isDone(planned)
+    const refused = alreadyDone ? ALREADY_DONE : noLongerPlanned(fresh.whyGone(planned))
+    return { operation: planned, refused, alreadyDone }
+  }
   if (found === planned) return { operation: found }
   if (found.blocked !== undefined && fresh.refuses(found.blocked)) {
     const { blocked } = found
