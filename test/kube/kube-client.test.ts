@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
@@ -87,6 +89,25 @@ describe('lists', () => {
     )
     const error = await failureOf(client.list(VOLUMES))
     expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringContaining('pages of two states') })
+  })
+
+  it('keeps no text of a page while the next one is awaited (S34)', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage: () => void = runInNewContext('gc')
+    const textsInMemory = (): number => {
+      collectGarbage()
+      return process.memoryUsage().arrayBuffers
+    }
+    const before = textsInMemory()
+    const spaces = ' '.repeat(20_000_000)
+    const body = `{"kind":"PersistentVolumeList","metadata":{"continue":"more"},"items":[]}${spaces}`
+    server.setFaults({ times: 1, action: { type: 'body', body } }, { action: { type: 'hold' } })
+    const controller = new AbortController()
+    const ended = expect(client.list(VOLUMES, { signal: controller.signal })).rejects.toThrow('interrupted')
+    await expect.poll(server.held).toBe(1)
+    await expect.poll(() => textsInMemory() - before).toBeLessThan(spaces.length / 2)
+    controller.abort(new Error('interrupted'))
+    await ended
   })
 })
 

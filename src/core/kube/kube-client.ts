@@ -269,16 +269,21 @@ export function createKubeClient(
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
     const maxBytes = Math.min(listBytes, PAGE_BYTES)
+    /** One page, without its text: what `oneState` has, is kept until the next page is there. */
+    const ask = async (token: string): Promise<{ readonly value: ListBody; readonly bytes: number }> => {
+      const query = { ...settings.query, limit: String(pageSize), ...(token !== '' && { continue: token }) }
+      const answer = await answered({ ...settings, query, signal, method: 'GET', path, idempotent: true, maxBytes })
+      return { value: parsed(answer, request, { maxBytes }), bytes: answer.body.length }
+    }
     /** The pages of one state of the list. @throws ApiError: 410 if the state expired meanwhile */
     const oneState = async (): Promise<ListEnd> => {
       let [token, version, bytes] = ['', '', 0]
       for (let pages = 1; ; pages++) {
-        const query = { ...settings.query, limit: String(pageSize), ...(token !== '' && { continue: token }) }
-        const answer = await answered({ ...settings, query, signal, method: 'GET', path, idempotent: true, maxBytes })
-        const { kind, apiVersion, metadata, items }: ListBody = parsed(answer, request, { maxBytes })
-        bytes += answer.body.length
+        const page = await ask(token)
+        bytes += page.bytes
         if (bytes > listBytes)
           throw answerTooLarge(server, request, `has more than ${listBytes} bytes in ${pages} pages`)
+        const { kind, apiVersion, metadata, items } = page.value
         // An empty list of another kind, or one without items, would make all objects look deleted (S3).
         if (!isListOf(path, kind) || !(items === null || Array.isArray(items)))
           throw badAnswer(server, request, 'not a list')
