@@ -23,6 +23,7 @@ import { Uses } from '../users/uses.ts'
 import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
 import { pathsOf } from './expected-mounts.ts'
+import { noteOverlays } from './file-system-users.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
 import { VolumeRecords } from './node-stack.ts'
 import { IN_USE } from './paths.ts'
@@ -126,7 +127,9 @@ async function usersOf(
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
   })
-  const all = operations.map(begin).filter(({ operation }) => among.has(operation))
+  const each = operations.map(begin)
+  for (const facts of each) noteOverlays(facts)
+  const all = each.filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
     const attached = await withAttachment(after(facts, allBefore(facts.operation, byId)))
     return attached && verdictOf(attached, 'plan')

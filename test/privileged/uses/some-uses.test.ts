@@ -4,12 +4,13 @@ import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noSystemCalls } from '../../helpers/namespace.ts'
 import { describeUnless } from '../describe-unless.ts'
 import type { Combination } from './combinations.ts'
-import { applied, nameOf, wrongOf } from './trials.ts'
+import { applied, nameOf, undoneOf, wrongOf } from './trials.ts'
 
 const COMBINATIONS = (
   [
     ['CSI file system', 'UnmountVolume', 'none'],
     ['CSI file system', 'UnmountVolume', 'working directory'],
+    ['CSI file system', 'UnmountVolume', 'overlay in a namespace'],
     ['CSI file system', 'UnmountDevice', 'another partition mounted'],
     ['CSI file system', 'DetachVolume', 'device open for write'],
     ['CSI file system', 'DetachVolume', 'device mapped, descriptor closed'],
@@ -40,5 +41,6 @@ describeUnless(cannot, 'some who use volumes', () => {
     const verdicts = await applied(directory, COMBINATIONS)
     expect(verdicts).toHaveLength(COMBINATIONS.length)
     expect(verdicts.flatMap((each) => (wrongOf(each) === '' ? [] : [`${nameOf(each)}: ${wrongOf(each)}`]))).toEqual([])
+    expect(verdicts.flatMap(undoneOf)).toEqual([])
   })
 })

@@ -36,6 +36,13 @@ export function isDone({ outcomes, operation }: Verdict): boolean {
   return outcomes.some(({ kind }) => kind === operation) && outcomes.every(({ state }) => state === 'done')
 }
 
+/** What the plan called ready, and the apply did not do. */
+export function undoneOf(each: Verdict): string[] {
+  return each.outcomes.flatMap(({ kind, state, message }) =>
+    state === 'failed' || state === 'refused' ? [`${nameOf(each)}: ${kind} ${state}: ${message}`] : [],
+  )
+}
+
 /**
  * What must not be, in words; empty: all is well. A use is hurt neither by what was done nor by what was refused half-way,
  * a refusal names it, and where nobody uses anything all is done.
