@@ -12,7 +12,9 @@ const open = ({ checks }: Doctor): string[] =>
 /** A pod that wants a volume of the driver, which is attached, staged and mounted. */
 function withDriver(sockets: readonly CsiSocket[], listed = true): NodeBuilder {
   const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
-  return healthy().served(uid(7), 'web-0').withApi({ csiNode }).with({ csiSockets: sockets })
+  return healthy(node().served(uid(7), 'web-0'))
+    .withApi({ csiNode })
+    .with({ csiSockets: sockets })
 }
 
 const answering: CsiSocket = {

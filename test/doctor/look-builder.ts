@@ -10,10 +10,10 @@ export interface Broken {
   readonly host?: Partial<DoctorLook['host']>
 }
 
-/** A node as a live look has it. */
-export function healthy(): NodeBuilder {
+/** A node as a live look has it. @param built with its volumes: what its Node says of them stays as it is now */
+export function healthy(built = node()): NodeBuilder {
   const nodeInfo = { kubeletVersion: 'v1.36.2', containerRuntimeVersion: 'containerd://2.1.9' }
-  return node()
+  return built
     .withNode(({ status }) => ({ status: { ...status, nodeInfo: { ...status?.nodeInfo, ...nodeInfo } } }))
     .withApi({ clockSkewMs: 300, user: 'kubernetes-admin', mayDeleteVolumeAttachments: true })
     .with({ kubelet: { running: true, mayReturn: true, unit: 'kubelet.service', pid: 812 } })
