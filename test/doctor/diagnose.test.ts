@@ -81,7 +81,8 @@ const CASES: readonly Case[] = [
         errors: ['secrets', 'secrets', 'csidrivers'].map((resource) => ({
           resource,
           status: 403,
-          reason: 'Forbidden',
+          // The status counts: what a proxy answers has another reason, or none.
+          reason: 'AccessDenied',
           message: 'forbidden',
         })),
       }),
