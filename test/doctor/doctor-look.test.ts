@@ -5,9 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type Check, type CheckId, type Doctor, diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import { lookForDoctor } from '../../src/core/explain/doctor/doctor-look.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
+import { thisRun, within } from '../../src/core/trust/run.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { takeTestHost } from '../helpers/test-host.ts'
+import { until } from '../helpers/until.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const CAPTURE = new URL('../fixtures/captures/healthy/node.json', import.meta.url).pathname
@@ -43,8 +45,8 @@ async function host(extra: object = {}) {
   return dir
 }
 
-async function doctor(kubeconfig?: string): Promise<Doctor> {
-  const look = await lookForDoctor({ kubeconfig, log: () => undefined })
+async function doctor(kubeconfig?: string, hostRoot?: string): Promise<Doctor> {
+  const look = await lookForDoctor({ kubeconfig, hostRoot, log: () => undefined })
   return diagnose(look, planOptions(), '2026-11-21T12:00:00Z')
 }
 
@@ -150,6 +152,28 @@ describe('where plan gives up, everything else is still answered', () => {
       message: expect.stringContaining('no node "other"'),
     })
     expect(answer.works.plan).toBe(false)
+  })
+
+  it('the mounts of the container in which volctl was started, since that volctl has ended', async () => {
+    const asked = await startApiServer({ data: [CAPTURE], nodeName: 'pg-node' })
+    using _ = await host({ kubeconfig: asked.kubeconfig('admin') })
+    // Linux gives no process so high a number.
+    const caller = { pid: 2 ** 22 + 1, depth: 1, directory: '/' }
+    try {
+      const answer = await within({ ...thisRun(), caller }, () => {
+        takeTestHost()
+        return doctor(undefined, '/host')
+      })
+      expect(of(answer, 'NodeRead')).toMatchObject({
+        state: 'failed',
+        message: expect.stringContaining(`/proc/${caller.pid}/mountinfo`),
+      })
+      expect([of(answer, 'ApiServer').state, answer.works.plan]).toEqual(['ok', false])
+      // Sooner than the server ends those that are idle.
+      expect(await until(() => asked.openConnections() === 0, 3000)).toBe(true)
+    } finally {
+      await asked.stop()
+    }
   })
 
   it.each([

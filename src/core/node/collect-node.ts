@@ -213,7 +213,7 @@ export async function lookAt(
     ...omitUndefined({ lazyMemory: lazy.defect }),
   }
   // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.
-  const copies = known && copiesObstacle(mounts, rootDir, options.hostRoot)
+  const copies = known && (await attempt('mountinfo', () => copiesObstacle(mounts, rootDir, options.hostRoot)))
   return {
     ...{ snapshot, mounts, asked },
     node: copies === undefined ? node : { ...node, standing: [...node.standing, copies] },
