@@ -1,18 +1,23 @@
 /** Rows, their keys and look-ups, and which findings a question shows. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
 import { isSetUp, stagedVolumes } from '../../src/core/facts/actual/staged-volumes.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
+import { makeRows } from '../../src/core/facts/make-rows.ts'
 import { type Scope, SharesOf, scopeTest } from '../../src/core/facts/scope.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
+vi.mock(import('../../src/core/facts/make-rows.ts'), { spy: true })
+
 const WEB = uid(1)
 const GONE = uid(2)
+const OTHER = uid(3)
 const VOLUME = csiUniqueName(DRIVER, 'vol-1')
 const STAGED = csiGlobalDir(DRIVER, 'vol-1')
 const UNKNOWN = `plugins/kubernetes.io/csi/${DRIVER}/${'0'.repeat(64)}`
@@ -33,6 +38,25 @@ function built(): NodeBuilder {
 }
 
 const ledgerOf = (state = built().build()): Ledger => planWithDecisions(state, planOptions()).context.ledger
+
+it('a plan makes no row where all that is staged, mapped and attached is as it should be', () => {
+  const devices = 'plugins/kubernetes.io/csi/volumeDevices'
+  const state = node()
+    .persistentVolume('pv-1', { handle: 'vol-1', attached: true, inUse: true })
+    .livingPod(WEB, 'web', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    .published(WEB, 'pv-1', '7:1', { handle: 'vol-1' })
+    .staged('vol-1', '7:1')
+    .entry({ path: `${UNKNOWN}/globalmount`, type: 'dir' })
+    .entry({ path: `pods/${WEB}/volumeDevices/kubernetes.io~csi/pv-2`, type: 'link', target: '/dev/loop7' })
+    .entry({ path: `${devices}/pv-2/dev/${WEB}`, type: 'file' })
+    .mount('plugins/kubernetes.io/gce-pd/mounts/pv-3', { dev: '7:3', fsType: 'ext4' })
+    .livingPod(OTHER, 'other', [{ name: 'pd', gcePersistentDisk: { pdName: 'pv-3' } }])
+    .build()
+  vi.mocked(makeRows).mockClear()
+  const { operations, problems } = planNode(state, planOptions())
+  expect([operations, problems.map(({ code }) => code)]).toEqual([[], []])
+  expect(makeRows).not.toHaveBeenCalled()
+})
 
 describe('a row', () => {
   it('has its unique name as key, else its plugin and pod, else its path', () => {

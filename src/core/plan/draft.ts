@@ -70,6 +70,7 @@ export interface Left {
   readonly path: string
   readonly rule: string
   readonly why: string
+  /** Of what a healthy node has, asked for by whoever shows it: no row is made before. */
   readonly subject: Subject
   readonly pod?: string | undefined
   /** Unique name, if it is known. */

@@ -58,11 +58,16 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const users = uses.of(uniqueName, persistentVolume)
   const wanted = whoWants(node, uniqueName, users)
   const target = `volumeattachments/${name}`
-  const subject = ledger.attachment(attachment)
   if (wanted !== undefined) {
-    findings.left.push({ path: target, rule: 'R706', why: wanted, subject, volume: uniqueName })
+    findings.left.push({
+      ...{ path: target, rule: 'R706', why: wanted, volume: uniqueName },
+      get subject() {
+        return ledger.attachment(attachment)
+      },
+    })
     return
   }
+  const subject = ledger.attachment(attachment)
   const traces = uses.traces(identity, persistentVolume)
   const after = predecessorsOf(context, traces, uniqueName, persistentVolume)
   const others = waitFor(context, attachment, uniqueName, users[0]?.pod)

@@ -121,9 +121,13 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { plugin, name, stateFile, staging = { path: block.dir, mounts: [], files: [] } } = block
   const { isCsi, identified, identity, volume } = knownBlock(context, block)
   const dir = inputs.absolute(block.dir)
-  const subject = ledger.block(block)
   const uniqueName = uniqueNameOf(identity)
-  const what = { kind: 'UnmapDevice', volume, subject, reason: 'MappedWithoutPod' } as const
+  const what = {
+    ...({ kind: 'UnmapDevice', volume, reason: 'MappedWithoutPod' } as const),
+    get subject() {
+      return ledger.block(block)
+    },
+  }
   const kept = whyKept(context, block, uniqueName)
   if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
     // Without an identity, only directories that were read are known to be empty (S3).
@@ -138,11 +142,16 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
     return
   }
   const predecessors = findings.operations.filter(
-    ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subject),
+    ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, what.subject),
   )
   const found = kept ?? stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
   if ('why' in found) {
-    findings.left.push({ path: dir, ...found, subject, volume: uniqueName })
+    findings.left.push({
+      ...{ path: dir, ...found, volume: uniqueName },
+      get subject() {
+        return what.subject
+      },
+    })
     return
   }
   const { call, unstages, stacks, foreign, strangers, held, after } = found

@@ -66,11 +66,16 @@ function unmountDevice(
       layers: stagings.flatMap((each) => each.layers),
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
-  const subject = ledger.staged(staged)
   if ('why' in found) {
-    findings.left.push({ path: target, ...found, subject, volume: uniqueName })
+    findings.left.push({
+      ...{ path: target, ...found, volume: uniqueName },
+      get subject() {
+        return ledger.staged(staged)
+      },
+    })
     return
   }
+  const subject = ledger.staged(staged)
   const { call, unstages, ofDriver, stacks, foreign, strangers, held, after } = found
   const shown = [...layers, ...ofDriver]
   const described = describeCsiVolume(context, {
@@ -157,11 +162,16 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
     : ledger.wants.stagesIn(dir)
       ? 'the directory is empty, and a pod wants its volume'
       : waitForKubelet(context)?.message
-  const subject = ledger.staged(staged)
   if (why !== undefined) {
-    findings.left.push({ path: inputs.absolute(staged.target), rule: isLeftover ? 'R837' : 'R025', why, subject })
+    findings.left.push({
+      ...{ path: inputs.absolute(staged.target), rule: isLeftover ? 'R837' : 'R025', why },
+      get subject() {
+        return ledger.staged(staged)
+      },
+    })
     return
   }
+  const subject = ledger.staged(staged)
   const target = inputs.absolute(dir)
   const unread = unreadWithin(inputs, dir)
   tearDown(context, {

@@ -20,15 +20,20 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global
   const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
-  const subject = context.ledger.global(global)
   const mounted = layers.length > 0
   const found = isWanted(context, global)
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, target)
   if ('why' in found) {
-    context.findings.left.push({ path: target, ...found, subject, volume: uniqueName })
+    context.findings.left.push({
+      ...{ path: target, ...found, volume: uniqueName },
+      get subject() {
+        return context.ledger.global(global)
+      },
+    })
     return
   }
+  const subject = context.ledger.global(global)
   // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
   const after = mounted ? found.after : unmountsOf(context, plugin)
   const call = flex ? flexCall(context, plugin) : undefined
