@@ -10,7 +10,7 @@ const texts = (helpValue: string, summary: string, more: More = {}) =>
   Flags.string({ multiple: true, multipleNonGreedy: true, helpValue, summary, ...more })
 const isOn = (summary: string, more: More = {}) => Flags.boolean({ summary, ...more })
 
-/** What stands behind a command without a flag. Else oclif would take a line of standard input for it. */
+/** What stands behind a command without a flag: never standard input, of which oclif would else take a line. */
 export const argument = (name: string, description: string, options?: readonly string[]) =>
   Args.string({ name, description, ignoreStdin: true, ...(options && { options }) })
 /** The same, of several. */
