@@ -128,13 +128,14 @@ async function usersOf(
     record: records.of(operation, () => mounts),
   })
   const each = operations.map(begin)
-  for (const facts of each) noteOverlays(facts)
   const all = each.filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
     const attached = await withAttachment(after(facts, allBefore(facts.operation, byId)))
     return attached && verdictOf(attached, 'plan')
   }
+  const note = async (facts: MachineFacts): Promise<void> => noteOverlays(facts)
   // What cannot be found out is a finding once it is asked in earnest.
+  for (const facts of each) await note(facts).catch(() => undefined)
   for (const facts of all) await judge(facts).catch(() => undefined)
   around.isNoting = false
   const found = new Map<Operation, InUse>()
