@@ -70,7 +70,6 @@ export interface Left {
   readonly path: string
   readonly rule: string
   readonly why: string
-  /** Of what a healthy node has, asked for by whoever shows it: no row is made before. */
   readonly subject: Subject
   readonly pod?: string | undefined
   /** Unique name, if it is known. */
@@ -135,6 +134,16 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #wrongPaths = new Set<string>()
   /** Things without an operation, a wait or a problem, and why. */
   readonly left: Left[] = []
+
+  /** @param subjectOf asked by whoever shows it: of what a healthy node has, no row is made before */
+  leave(left: Omit<Left, 'subject'>, subjectOf: () => Subject): void {
+    this.left.push({
+      ...left,
+      get subject() {
+        return subjectOf()
+      },
+    })
+  }
 
   add(draft: Judged): Draft {
     this.operations.push(draft)

@@ -59,12 +59,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const wanted = whoWants(node, uniqueName, users)
   const target = `volumeattachments/${name}`
   if (wanted !== undefined) {
-    findings.left.push({
-      ...{ path: target, rule: 'R706', why: wanted, volume: uniqueName },
-      get subject() {
-        return ledger.attachment(attachment)
-      },
-    })
+    findings.leave({ path: target, rule: 'R706', why: wanted, volume: uniqueName }, () => ledger.attachment(attachment))
     return
   }
   const subject = ledger.attachment(attachment)

@@ -122,18 +122,15 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { isCsi, identified, identity, volume } = knownBlock(context, block)
   const dir = inputs.absolute(block.dir)
   const uniqueName = uniqueNameOf(identity)
-  const what = {
-    ...({ kind: 'UnmapDevice', volume, reason: 'MappedWithoutPod' } as const),
-    get subject() {
-      return ledger.block(block)
-    },
-  }
+  const subjectOf = () => ledger.block(block)
+  const what = { kind: 'UnmapDevice', volume, reason: 'MappedWithoutPod' } as const
   const kept = whyKept(context, block, uniqueName)
   if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
     // Without an identity, only directories that were read are known to be empty (S3).
     const unread = unreadWithin(inputs, block.dir)
     tearDown(context, {
       ...what,
+      subject: subjectOf(),
       rule: 'R837',
       message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
       steps: csiSteps(context, block, true),
@@ -142,22 +139,18 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
     return
   }
   const predecessors = findings.operations.filter(
-    ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, what.subject),
+    ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subjectOf()),
   )
   const found = kept ?? stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
   if ('why' in found) {
-    findings.left.push({
-      ...{ path: dir, ...found, volume: uniqueName },
-      get subject() {
-        return what.subject
-      },
-    })
+    findings.leave({ path: dir, ...found, volume: uniqueName }, subjectOf)
     return
   }
   const { call, unstages, stacks, foreign, strangers, held, after } = found
   const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(plugin, dir)
   tearDown(context, {
     ...what,
+    subject: subjectOf(),
     rule: 'R820',
     message: `still set up at ${dir}, but no pod directory refers to it`,
     kubeletWould: 'never find the map',

@@ -67,12 +67,7 @@ function unmountDevice(
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
   if ('why' in found) {
-    findings.left.push({
-      ...{ path: target, ...found, volume: uniqueName },
-      get subject() {
-        return ledger.staged(staged)
-      },
-    })
+    findings.leave({ path: target, ...found, volume: uniqueName }, () => ledger.staged(staged))
     return
   }
   const subject = ledger.staged(staged)
@@ -163,12 +158,8 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
       ? 'the directory is empty, and a pod wants its volume'
       : waitForKubelet(context)?.message
   if (why !== undefined) {
-    findings.left.push({
-      ...{ path: inputs.absolute(staged.target), rule: isLeftover ? 'R837' : 'R025', why },
-      get subject() {
-        return ledger.staged(staged)
-      },
-    })
+    const rule = isLeftover ? 'R837' : 'R025'
+    findings.leave({ path: inputs.absolute(staged.target), rule, why }, () => ledger.staged(staged))
     return
   }
   const subject = ledger.staged(staged)

@@ -25,12 +25,7 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, target)
   if ('why' in found) {
-    context.findings.left.push({
-      ...{ path: target, ...found, volume: uniqueName },
-      get subject() {
-        return context.ledger.global(global)
-      },
-    })
+    context.findings.leave({ path: target, ...found, volume: uniqueName }, () => context.ledger.global(global))
     return
   }
   const subject = context.ledger.global(global)
