@@ -78,7 +78,7 @@ export class Fixture {
   }
 
   /** How an operation ends by itself. */
-  async only(given: Partial<Operation>): Promise<Outcome> {
+  async applyOne(given: Partial<Operation>): Promise<Outcome> {
     const { outcomes } = await this.apply([operation('a', given)])
     return outcomes[0] ?? Promise.reject(new Error('no outcome'))
   }

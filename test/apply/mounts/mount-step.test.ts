@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 const run = (given: Partial<StepOf<'mount'>>) =>
-  fixture.only({ kind: 'MountVolume', volume, steps: [{ op: 'mount', target: DIR, source: 'src', ...given }] })
+  fixture.applyOne({ kind: 'MountVolume', volume, steps: [{ op: 'mount', target: DIR, source: 'src', ...given }] })
 
 describe('what is called', () => {
   beforeEach(() => {

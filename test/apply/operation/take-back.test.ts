@@ -20,7 +20,7 @@ beforeEach(() => {
   fixture.host.dir(DIR).dir(`${ROOT}/plugins`)
 })
 
-const run = (...steps: Step[]) => fixture.only({ kind: 'MountVolume', volume: volumeNamed('pv'), steps })
+const run = (...steps: Step[]) => fixture.applyOne({ kind: 'MountVolume', volume: volumeNamed('pv'), steps })
 
 const bind: Step = { op: 'mount', target: DIR, source: '/src', options: ['bind', 'ro'] }
 const mkdir: Step = { op: 'mkdir', target: `${DIR}/below` }
