@@ -114,7 +114,8 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
     ...omitUndefined({ api, kubelet }),
     ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), lastInputs(latest))
+  const inputs = new ActualInputs({ snapshot: now, mounts: parseMountinfo('') })
+  const witnesses = judgeWitnesses(inputs, () => lastInputs(latest))
   // What is undone is always of a pod that this node knows: none of its processes is another kubelet's (S9).
   const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
   return {

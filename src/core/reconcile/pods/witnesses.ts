@@ -15,7 +15,7 @@ export type Witnesses = ReturnType<typeof judgeWitnesses>
  *
  * @param disk a look at the disk, where the witnesses were asked later than that
  */
-export function judgeWitnesses(inputs: ActualInputs, disk = inputs) {
+export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
   const { snapshot } = inputs
   const processes = podsWithProcesses(inputs)
   const byRuntime = new Map<string, string[]>()
@@ -49,7 +49,7 @@ export function judgeWitnesses(inputs: ActualInputs, disk = inputs) {
     ],
     /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
     blindFor: (uid: string): string | undefined =>
-      blindness === undefined || olderThanBoot(disk, uid)
+      blindness === undefined || olderThanBoot(disk(), uid)
         ? undefined
         : `${blindness.short}, and the pod's directory was changed after this boot`,
     problems: blindness === undefined ? [] : [problemOf(blindness)],
