@@ -24,6 +24,7 @@ import { forOthers } from '../helpers/for-others.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 
 const SCRIPTS = new URL('../../scripts/', import.meta.url).pathname
 const kept: { readonly KEPT: readonly string[]; readonly PATH: string } = createRequire(import.meta.url)(
@@ -129,9 +130,8 @@ function said({ exitCode, stdout, stderr }: Told): { env: Record<string, string>
   return JSON.parse(stdout)
 }
 
-const unless = (reason: string | undefined): string => (reason === undefined ? '' : ` (${reason})`)
 const itUnless = (reason: string | undefined, title: string, test: () => Promise<void>): void =>
-  it.skipIf(reason !== undefined)(`${title}${unless(reason)}`, test)
+  it.skipIf(reason !== undefined)(reason === undefined ? title : `${title} (${reason})`, test)
 
 describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
   const path = program === undefined ? undefined : pathOf(program)
@@ -305,7 +305,7 @@ const IN_DIST: readonly Danger[] = [
 
 const isOutOfReach = (path: string): boolean => lstatSync(path).isSymbolicLink() && !existsSync(path)
 
-describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoot)}`, () => {
+describeUnless(noRoot, 'S33: what root does not run', () => {
   it.each([...DANGERS, ...IN_DIST, { name: "another user's launch.cjs", ...foreign(({ launch }) => launch) }])(
     '$name',
     async ({ spoil, why }) => {
