@@ -123,9 +123,6 @@ export class StoppedKubelet implements KubeletStop {
   readonly choice: StopChoice
   readonly #over = new AbortController()
   #timer: ArmedTimer | undefined
-  /** When the stop was asked for, by performance.now(). */
-  #stopping = 0
-  #stoppedAt = ''
   /** Until it is stopped there is nothing to start. */
   #start = () => this.#disarm()
   #isDown = false
@@ -161,9 +158,9 @@ export class StoppedKubelet implements KubeletStop {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
-    this.#stopping = performance.now()
-    this.#stoppedAt = new Date().toISOString()
-    this.#start = () => this.#started(journal, onEvent)
+    const stopping = performance.now()
+    const stoppedAt = new Date().toISOString()
+    this.#start = () => this.#started(journal, onEvent, stopping, stoppedAt)
     const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.limit.leftMs()))
     this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
@@ -194,7 +191,8 @@ export class StoppedKubelet implements KubeletStop {
     return this.#end
   }
 
-  async #started(journal: Journal, onEvent: Say): Promise<void> {
+  /** @param stopping when the stop was asked for, by performance.now() */
+  async #started(journal: Journal, onEvent: Say, stopping: number, stoppedAt: string): Promise<void> {
     const { unit, detail, interrupts } = this.choice
     detail(`starting ${unit}`)
     const startedAt = new Date()
@@ -203,12 +201,12 @@ export class StoppedKubelet implements KubeletStop {
     const failure = await startUnit(unit)
     if (failure === undefined) detail(`${unit} is active`)
     const why = failure ?? (await this.#whyUnhealthy())
-    const downMs = Math.round(performance.now() - this.#stopping)
+    const downMs = Math.round(performance.now() - stopping)
     // Where it does not run, the timer tries once more.
     if (failure === undefined) await this.#disarm()
     const down = {
       unit,
-      stoppedAt: this.#stoppedAt,
+      stoppedAt,
       downMs,
       runs: why === undefined,
       ...omitUndefined({ why }),
