@@ -101,7 +101,7 @@ export default class Apply extends VolctlCommand {
     requireRoot()
     using interrupts = new Interrupts((line) => this.say(line))
     using looks = new NodeLooks(nodeChoice(flags), this.detail)
-    const node = await interrupts.orInterrupted(looks.look({ signal: interrupts.stop }))
+    const node = await interrupts.orInterrupted(looks.look(interrupts.stop))
     const run: Run = { ...asked, ...fromFile, interrupts, looks, node }
     requireStanding(node)
     // Not before the look: where volctl starts again in another mount namespace, that run reads it.
@@ -138,8 +138,8 @@ export default class Apply extends VolctlCommand {
     return { saved, options: saved.options }
   }
 
-  #lookAgain({ looks, interrupts, stop }: Run, before: CollectedNode): Promise<CollectedNode> {
-    return looks.look({ signal: interrupts.abandon, stopped: stop && before.node.kubelet })
+  #lookAgain({ looks, interrupts, stop }: Run): Promise<CollectedNode> {
+    return looks.look(interrupts.abandon, stop !== undefined)
   }
 
   /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */
@@ -186,7 +186,7 @@ export default class Apply extends VolctlCommand {
     if (flags['no-wait']) return first
     const waited = afterSettling(first, {
       again: async () => {
-        run.node = await this.#lookAgain(run, run.node)
+        run.node = await this.#lookAgain(run)
         return await this.#planOf(run)
       },
       kubeletIsBack: async () => ownsNode(await run.node.node.kubeletState()),
@@ -234,8 +234,7 @@ export default class Apply extends VolctlCommand {
       timeoutMs: stop?.choice.limits.operationMs ?? run.timeoutMs,
       signal: interrupts.stop,
       abandon: interrupts.abandon,
-      lookAgain: async (before) =>
-        (await judged(await this.#lookAgain(run, before), options, { signal: interrupts.stop })).node,
+      lookAgain: async () => (await judged(await this.#lookAgain(run), options, { signal: interrupts.stop })).node,
     })
     const plan: ReviewedPlan = saved ?? fresh
     const result = await carryOut(this, flags.output, plan, {

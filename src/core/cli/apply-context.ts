@@ -43,8 +43,8 @@ type Given =
 
 interface ApplySettings extends Pick<ApplyContext, Given> {
   readonly options: PlanOptions
-  /** A new whole look, with the connections of the last. */
-  readonly lookAgain: (before: CollectedNode) => Promise<CollectedNode>
+  /** A new whole look. */
+  readonly lookAgain: () => Promise<CollectedNode>
 }
 
 export function applyContext(first: CollectedNode, { options, lookAgain, ...given }: ApplySettings): ApplyContext {
@@ -52,7 +52,7 @@ export function applyContext(first: CollectedNode, { options, lookAgain, ...give
   let latest = first
   return {
     look: async () => {
-      latest = await lookAgain(latest)
+      latest = await lookAgain()
       return latest
     },
     replan: (state) => planNode(state, options, 'again'),

@@ -37,11 +37,12 @@ export class NodeLooks implements Disposable {
     this.#attributes = attributes
   }
 
-  /** @throws Reentered when that run has ended */
-  async look(how: Pick<CollectOptions, 'signal' | 'stopped'> = {}): Promise<CollectedNode> {
+  /** @param isStopped by volctl: the kubelet of the last look @throws Reentered when that run has ended */
+  async look(signal?: AbortSignal, isStopped = false): Promise<CollectedNode> {
     const { last: before } = this
     const { collectNode } = await import('../node/collect-node.ts')
-    const own = { ...this.#choice, ...how, attributes: this.#attributes, before }
+    const stopped = isStopped ? before?.node.kubelet : undefined
+    const own = { ...this.#choice, attributes: this.#attributes, signal, stopped, before }
     const look = (): Promise<CollectedNode> => watched(this.#log, (log) => collectNode({ ...own, log }))
     this.last = await (before === undefined ? whereTheNodeIs(this.#choice, look) : look())
     return this.last

@@ -89,7 +89,7 @@ export class EndlessLooks extends NodeLooks {
     const { stop, last: before } = this
     const late = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
     try {
-      return await this.look({ signal: late === undefined ? stop : AbortSignal.any([stop, late]) })
+      return await this.look(late === undefined ? stop : AbortSignal.any([stop, late]))
     } catch (error) {
       if (stop.aborted) throw new Interrupted('interrupted before the first look at the node')
       if (late?.aborted && before !== undefined && limitMs !== undefined) throw lateError(before.client.server, limitMs)
