@@ -170,23 +170,23 @@ export async function watch({ look, write, terminal, signal }: WatchPorts): Prom
   const say = (lines: readonly string[]): void => {
     if (terminal === undefined) for (const line of lines) write(`${line}\n`)
   }
-  const seen: { last?: Shown } = {}
+  let last: Shown | undefined
   const outcome = await lookAgain({
     signal,
     look: async () => {
-      const last = await look()
-      const changes = changedLines(seen.last?.lines ?? new Map(), last.lines)
-      seen.last = last
+      const shown = await look()
+      const changes = changedLines(last?.lines ?? new Map(), shown.lines)
+      last = shown
       say(changes)
-      screen.draw(last.text)
-      return last.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
+      screen.draw(shown.text)
+      return shown.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
     },
     failed: (message) => {
       const trouble = `The last look failed: ${message}`
       say([trouble])
-      screen.draw(`${seen.last?.text}${trouble}\n`)
+      screen.draw(`${last?.text}${trouble}\n`)
     },
   })
-  if (terminal !== undefined) screen.leave(() => write(seen.last?.text ?? ''))
+  if (terminal !== undefined) screen.leave(() => write(last?.text ?? ''))
   return outcome === 'over'
 }
