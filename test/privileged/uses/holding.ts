@@ -74,11 +74,7 @@ const boundOnHost =
   async (use) => {
     const path = placeFor(used, use)
     sh('mount', '--bind', use[used], path)
-    return {
-      names: [path],
-      check: (token) => checkOnce(token, { ...heldOf(use, 'by name', used), path }),
-      end: async () => void sh('umount', path),
-    }
+    return onHost(path, use.subject, { ...heldOf(use, 'by name', used), path })
   }
 
 /** A bind mount that is in the user's mount namespace alone. @param covered whether he mounts over it what nobody looks below */
@@ -294,10 +290,10 @@ const WRITES_NOTHING: ReadonlySet<Use> = new Set([
 ])
 
 /** A mount of the user's in volctl's own namespace. */
-function onHost(path: string, { mark }: Subject): Holding {
+function onHost(path: string, { mark }: Subject, held: Held = { how: 'path', path, mark }): Holding {
   return {
     names: [path],
-    check: (token) => checkOnce(token, { how: 'path', path, mark }),
+    check: (token) => checkOnce(token, held),
     end: async () => void sh('umount', path),
   }
 }
