@@ -231,7 +231,7 @@ function unclear(events: readonly ApplyEvent[]): string[] {
 async function struck(name: WayName, directory: string, phase: Phase, apply: () => Promise<boolean>): Promise<Struck> {
   if (phase !== 'up') await use(standing(name, directory, 'up').node)
   const before = standing(name, directory, phase)
-  const kinds = (await before.node.plan(before.options)).operations.map(({ kind }) => kind)
+  const kinds = (await before.node.operations(before.options)).map(({ kind }) => kind)
   const met = await apply()
   const { node, options } = standing(name, directory, phase)
   const undone = (await node.applied(options)).filter((state) => state !== 'done')
