@@ -6,7 +6,7 @@
  * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way can
  * hang. The content behind any other link is unknown, and counts as in use.
  */
-import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../../base/closing.ts'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
@@ -15,8 +15,9 @@ import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { ifAny, listIfAny } from '../../trust/kernel.ts'
+import { listIfAny } from '../../trust/kernel.ts'
 import { walkTo } from '../../trust/walk.ts'
+import { lookedAt } from './tree-entry.ts'
 
 export interface StructureLinks {
   /** Links that are followed; paths are absolute. */
@@ -71,6 +72,7 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
       return
     }
     if (!isLocal(above)) return
+    // What cannot be read the tree walk reports.
     const stats = lookedAt(place)
     if (stats?.isDirectory()) places.set(path, place)
     if (!stats?.isSymbolicLink()) return
@@ -89,11 +91,6 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
   const drivers = places.get(DRIVER_DIRECTORIES)
   for (const name of drivers === undefined ? [] : listIfAny(drivers)) look(`${DRIVER_DIRECTORIES}/${name}`)
   return { links, unknown }
-}
-
-/** Undefined: the path is missing, or cannot be read, which the tree walk reports. */
-function lookedAt(path: string): Stats | undefined {
-  return ifAny(() => lstatSync(path, { throwIfNoEntry: false }))
 }
 
 function textOf(error: unknown): string {

@@ -6,6 +6,7 @@ import { errnoOf, errorMessage } from '../../base/errors.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import type { ListedEntry } from '../../facts/actual/tree.ts'
 import { digest } from '../../trust/digest.ts'
+import { ifAny } from '../../trust/kernel.ts'
 import { NotPlain, openPlain, readToLimit } from '../../trust/plain-files.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
@@ -51,13 +52,9 @@ export function lstatEntry(entry: ListedEntry, path: string | Buffer): boolean {
   return true
 }
 
-/** Is there a plain file, not a link to one? An error counts as no. Never for a mount point. */
-export function isFile(path: string): boolean {
-  try {
-    return lstatSync(path, MAY_BE_MISSING)?.isFile() ?? false
-  } catch {
-    return false
-  }
+/** Undefined: the path is missing, or cannot be read. Never for a mount point. */
+export function lookedAt(path: string): Stats | undefined {
+  return ifAny(() => lstatSync(path, MAY_BE_MISSING))
 }
 
 /** Reads only where a link points to. A link that is gone stays in the list without a target. */

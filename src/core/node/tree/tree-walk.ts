@@ -10,7 +10,7 @@ import { type MountInfo, type MountTable, placeOf } from '../../linux/mount-tabl
 import { listIfAny } from '../../trust/kernel.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { StructureLinks } from './structure-links.ts'
-import { errorText, isFile, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
+import { errorText, lookedAt, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
 
 /** Volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
 const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)\/[^/]+$/s
@@ -113,7 +113,7 @@ export class TreeWalk {
 
   /** Adds a plain file, without attributes, if it is there, and nothing is mounted on it. Never for what is behind a mount. */
   emitFile(file: ListedEntry): boolean {
-    const isThere = this.mountOn(file.path) === undefined && isFile(this.absolute(file.path))
+    const isThere = this.mountOn(file.path) === undefined && lookedAt(this.absolute(file.path))?.isFile() === true
     if (isThere) this.emit(file)
     return isThere
   }
