@@ -33,7 +33,7 @@ export const apiLookup = memoize((api: ApiSnapshot) => {
     const objects: readonly T[] = Array.isArray(list) ? list : []
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
     const listed = isShown(api, resource)
-    return (name: string, namespace?: string): Lookup<T> => {
+    return (name: string, namespace = ''): Lookup<T> => {
       const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
       return absence(failures, { resource, name, namespace }, listed)
@@ -104,7 +104,7 @@ function listsObjects({ credential, user }: ApiSnapshot): boolean {
 
 function absence(
   failures: readonly ReadFailure[],
-  { resource, name, namespace = '' }: { resource: string; name: string; namespace: string | undefined },
+  { resource, name, namespace }: { resource: string; name: string; namespace: string },
   listed: boolean,
 ): Lookup<never> {
   const covering = failures.filter(
