@@ -89,8 +89,19 @@ export function codeOf(error: unknown): FailureCode | undefined {
   return error instanceof VolctlError ? error.code : errnoOf(error)
 }
 
-/** Was it thrown because there is nothing of that name? */
+/** Thrown where there is nothing of that name. */
+export const MISSING = ['ENOENT', 'ENOTDIR']
+
 export function isMissing(error: unknown): boolean {
-  const code = errnoOf(error)
-  return code === 'ENOENT' || code === 'ENOTDIR'
+  return MISSING.includes(errnoOf(error) ?? '')
+}
+
+/** @param absent what stands for it where it fails with one of these codes @throws any other failure */
+export function allowing<T, A>(codes: readonly string[], absent: A, work: () => T): T | A {
+  try {
+    return work()
+  } catch (error) {
+    if (codes.includes(errnoOf(error) ?? '')) return absent
+    throw error
+  }
 }

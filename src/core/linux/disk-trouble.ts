@@ -56,16 +56,6 @@ export function unreadText(error: unknown): string {
   return isDenied ? 'permission denied' : troubleText(error)
 }
 
-/** @param absent what stands for it where it fails with one of these codes @throws any other failure */
-export function allowing<T, A>(codes: readonly string[], absent: A, work: () => T): T | A {
-  try {
-    return work()
-  } catch (error) {
-    if (codes.includes(errnoOf(error) ?? '')) return absent
-    throw error
-  }
-}
-
 /** A path through a descriptor means nothing to a reader, and the sentence already names the file. */
 function withoutDescriptor(message: string): string {
   return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')

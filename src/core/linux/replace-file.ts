@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../base/closing.ts'
-import { errnoOf } from '../base/errors.ts'
+import { allowing, errnoOf } from '../base/errors.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
-import { allowing } from './disk-trouble.ts'
 
 /** volctl's files name claims, servers and volume handles, so only their owner may read them. */
 const OWNER_ONLY = 0o600

@@ -10,7 +10,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../base/compare-text.ts'
-import { errnoOf, errorMessage } from '../base/errors.ts'
+import { allowing, errnoOf, errorMessage, MISSING } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
   ApiSnapshot,
@@ -29,7 +29,6 @@ import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
 import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
-import { allowing } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
@@ -403,5 +402,5 @@ function lastValue(text: string, key: string): string | undefined {
 
 /** @throws the system's error if the file exists and cannot be read */
 function readIfThere(path: string): string | undefined {
-  return allowing(['ENOENT', 'ENOTDIR'], undefined, () => readTrustedText(path))
+  return allowing(MISSING, undefined, () => readTrustedText(path))
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../base/closing.ts'
-import { errnoOf } from '../base/errors.ts'
+import { allowing, errnoOf } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import {
   deviceNumberOf,
@@ -30,7 +30,6 @@ import { hiddenFileSystems, sysfsBlockTree } from '../linux/block/sysfs-block-tr
 import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import { inDirectory } from '../linux/descriptors.ts'
-import { allowing } from '../linux/disk-trouble.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import { type OtherNamespace, readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'

@@ -9,7 +9,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { closing, closingOnError } from '../base/closing.ts'
-import { errnoOf, isMissing } from '../base/errors.ts'
+import { allowing, errnoOf, isMissing } from '../base/errors.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
 
@@ -105,19 +105,14 @@ export function openTrustedDirectory(path: string, options?: WalkOptions): numbe
  * @throws as openTrustedDirectory
  */
 export function makeTrustedDirectory(path: string, mode: number): number {
-  try {
-    return openTrustedDirectory(path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
-  try {
+  const found = allowing(['ENOENT'], undefined, () => openTrustedDirectory(path))
+  if (found !== undefined) return found
+  // Somebody else may just have created the directory; its owner is checked next.
+  allowing(['EEXIST'], undefined, () =>
     closing(makeTrustedDirectory(posix.dirname(path), mode), (above) =>
       mkdirSync(nameIn(above, posix.basename(path)), { mode }),
-    )
-  } catch (error) {
-    // Somebody else has just created the directory; its owner is checked next.
-    if (errnoOf(error) !== 'EEXIST') throw error
-  }
+    ),
+  )
   return openTrustedDirectory(path)
 }
 

@@ -5,7 +5,7 @@
  */
 import { constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
 import { closing, closingOnError } from '../base/closing.ts'
-import { errnoOf } from '../base/errors.ts'
+import { allowing } from '../base/errors.ts'
 import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
@@ -93,13 +93,8 @@ export function createNew(path: Path, mode: number): number {
  */
 export function openOwnAppending(path: Path): number {
   const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
-  let opened: number
-  try {
-    opened = openSync(path, flags)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-    opened = openSync(path, flags | O_CREAT | O_EXCL, 0o600)
-  }
+  const opened =
+    allowing(['ENOENT'], undefined, () => openSync(path, flags)) ?? openSync(path, flags | O_CREAT | O_EXCL, 0o600)
   return closingOnError(opened, (fd) => {
     const stats = fstatSync(fd)
     if (!stats.isFile()) throw new Error('it is not a regular file')

@@ -9,7 +9,7 @@
  * even if the pid has been reused since.
  */
 import { closeSync, constants, openSync } from 'node:fs'
-import { isMissing } from '../base/errors.ts'
+import { allowing, MISSING } from '../base/errors.ts'
 import { isSameFile, kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
@@ -55,12 +55,7 @@ export class PinnedProcess implements Disposable {
 
 /** @returns undefined where it has ended */
 export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
-  try {
-    return new PinnedProcess(pid, proc)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+  return allowing(MISSING, undefined, () => new PinnedProcess(pid, proc))
 }
 
 /**

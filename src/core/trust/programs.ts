@@ -6,7 +6,7 @@
  * written the program, a directory above it or a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { errnoOf, isMissing, VolctlError } from '../base/errors.ts'
+import { allowing, errnoOf, isMissing, VolctlError } from '../base/errors.ts'
 import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'
@@ -233,11 +233,7 @@ function notStarted(name: string, cause: Error): VolctlError {
 /** Kills the child's process group, which exists as long as one of its helpers does. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    if (errnoOf(error) !== 'ESRCH') throw error
-  }
+  allowing(['ESRCH'], undefined, () => process.kill(-pid, 'SIGKILL'))
 }
 
 /**

@@ -9,9 +9,8 @@
  */
 import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
-import { errnoOf, errorMessage } from '../base/errors.ts'
+import { allowing, errnoOf, errorMessage } from '../base/errors.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
-import { allowing } from '../linux/disk-trouble.ts'
 import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'

@@ -5,9 +5,9 @@
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../../base/compare-text.ts'
+import { allowing } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { kernelText } from '../../trust/kernel.ts'
-import { allowing } from '../disk-trouble.ts'
 import type { MountTable } from '../mount-table.ts'
 
 /** A disk, a partition or a device-mapper map. */

@@ -4,7 +4,7 @@
  * nobody else may write (S33).
  */
 import { closing, closingOnError } from '../../base/closing.ts'
-import { allowing } from '../../linux/disk-trouble.ts'
+import { allowing } from '../../base/errors.ts'
 import { syncDirectory } from '../../linux/replace-file.ts'
 import {
   appendKept,
