@@ -1,5 +1,5 @@
 /** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
-import { errnoOf, errorMessage } from '../../base/errors.ts'
+import { allowing, errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import { DRIVER_DIRECTORIES } from '../../facts/actual/tree.ts'
@@ -104,11 +104,7 @@ async function unpublish(step: Step, before: ReadonlySet<number>, run: StepConte
   if (volume.mode === 'Block') return
   const file = `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   removeStep({ op: 'unlink', target: file }, run)
-  try {
-    run.host.rmdir(file.slice(0, file.lastIndexOf('/')))
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOTEMPTY') throw error
-  }
+  allowing(['ENOTEMPTY'], undefined, () => run.host.rmdir(file.slice(0, file.lastIndexOf('/'))))
 }
 
 /** Without the state file, which was there before the call. */
