@@ -12,6 +12,7 @@ import { about, named } from '../trust/json-schema.ts'
 import {
   flag,
   integer,
+  keyOf,
   list,
   type ObjectOf,
   object,
@@ -24,11 +25,6 @@ import {
   withSchema,
 } from '../trust/shape.ts'
 import { LINKS, ROLES, SUBJECTS } from './kinds.ts'
-
-/** One of the keys of a table, in its order. */
-export function keyOf<T extends object>(table: T): Shape<keyof T & string> {
-  return oneOf(...(Object.keys(table) as (keyof T & string)[]))
-}
 
 const subjectShape = object({
   kind: keyOf(SUBJECTS),

@@ -1,8 +1,8 @@
 /** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). The same in both scopes. */
-import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
+import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import { ALL_CODES, type Code } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
-import { flag, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { flag, keyOf, list, object, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { codeOf, count, pod, severity, until, users } from './operation-shape.ts'
 import type { RowKey, Subject } from './subject.ts'
 
@@ -57,7 +57,7 @@ const cause = about(
   object({
     /** Findings name it in `cause`. */
     key: about('Stable for the same state.', text),
-    kind: oneOf(...(Object.keys(CAUSE_KINDS) as CauseKind[])),
+    kind: keyOf(CAUSE_KINDS),
     subject: about<CauseSubject>(
       'The one thing that it is a fact about; empty: the node or cluster as a whole.',
       causeSubject,

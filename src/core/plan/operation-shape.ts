@@ -11,6 +11,7 @@ import {
   code,
   flag,
   integer,
+  keyOf,
   list,
   matching,
   type ObjectOf,
@@ -113,7 +114,7 @@ export type StepOf<Op extends StepOp> = {
 export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
 
 const fieldsOfStep = object({
-  op: oneOf(...(Object.keys(STEP_FIELDS) as StepOp[])),
+  op: keyOf(STEP_FIELDS),
   target: about('The one absolute path or object acted on.', text),
   ...stepFields,
 })

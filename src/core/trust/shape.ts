@@ -149,6 +149,11 @@ export function oneOf<const T>(...known: readonly T[]): Shape<T> {
   )
 }
 
+/** One of the keys of a table, in its order. */
+export function keyOf<T extends object>(table: T): Shape<keyof T & string> {
+  return oneOf(...(Object.keys(table) as (keyof T & string)[]))
+}
+
 export function list<T>(of: Shape<T>): Shape<readonly T[]> {
   return listOf(of, true)
 }
