@@ -11,11 +11,11 @@ import type { NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapsh
 import type { Ledger } from '../../src/core/facts/ledger.ts'
 import type { VolumeRow } from '../../src/core/facts/row.ts'
 import type { Cause } from '../../src/core/plan/cause.ts'
-import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { namespacedName } from '../../src/core/plan/pod-name.ts'
 import { podOf, rowsOf, type Subject } from '../../src/core/plan/subject.ts'
-import { type Decided, planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
@@ -41,17 +41,14 @@ function hidden({ problems, summary: { causes = [] } }: Judged): string[][] {
     .filter(({ length }) => length > 1)
 }
 
-/** Findings that say of nothing whose they are, or of something that the node does not have. */
-function lostFindings({ plan, context, decisions }: Decided): string[] {
-  const found: (readonly [string, Subject | undefined])[] = [
-    ...plan.operations.map(({ kind, subject }) => [kind, subject] as const),
-    ...plan.waiting.map(({ code, subject }) => [code, subject] as const),
-    ...plan.problems.map(({ code, subject }) => [code, subject] as const),
-    ...decisions.map(({ path, subject }) => [path, subject] as const),
-  ]
-  return found.flatMap(([what, subject]) => {
-    const why = subject === undefined ? 'no subject' : unknownOnNode(context.ledger, subject)
-    return why === undefined ? [] : [`${what}: ${why} ${JSON.stringify(subject)}`]
+/** Findings that say of nothing whose they are, or of something that is not there. */
+function lost(
+  found: readonly { readonly subject?: Subject }[],
+  unknown: (subject: Subject) => string | undefined,
+): string[] {
+  return found.flatMap((each) => {
+    const why = each.subject === undefined ? 'no subject' : unknown(each.subject)
+    return why === undefined ? [] : [`${why}: ${JSON.stringify(each)}`]
   })
 }
 
@@ -83,10 +80,11 @@ function strayThings(ledger: Ledger): string[] {
 }
 
 function expectWhole(state: NodeState, options: Partial<PlanOptions>): void {
-  const decided = planWithDecisions(state, planOptions(options))
-  expect(lostFindings(decided)).toEqual([])
-  expect(strayThings(decided.context.ledger)).toEqual([])
-  expect(hidden(decided.plan)).toEqual([])
+  const { plan, context, decisions } = planWithDecisions(state, planOptions(options))
+  const found = [...plan.operations, ...plan.waiting, ...plan.problems, ...decisions]
+  expect(lost(found, (subject) => unknownOnNode(context.ledger, subject))).toEqual([])
+  expect(strayThings(context.ledger)).toEqual([])
+  expect(hidden(plan)).toEqual([])
 }
 
 describe('every operation, wait, problem and decision has a subject that the node has, and of all that is wrong each its sentence', () => {
@@ -123,15 +121,6 @@ it('objects that could not be read, and sections that a snapshot has not', async
 
 const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
-/** Findings that say of nothing whose they are, or of something that the cluster does not have. */
-function lostInCluster(context: ClusterContext, { operations, waiting, problems }: ClusterPlan): string[] {
-  const keys = new Set(everyName(context).flatMap((options) => rowsNamed(context.state, options)))
-  return [...operations, ...waiting, ...problems].flatMap(({ subject, message }) => {
-    const why = subject === undefined ? 'no subject' : unknownInCluster(context, keys, subject)
-    return why === undefined ? [] : [`${message}: ${why} ${JSON.stringify(subject)}`]
-  })
-}
-
 /** Every node, and every volume. */
 function everyName({ state, known, rows }: ClusterContext): ClusterOptions[] {
   const nodes = [...state.nodes, ...(state.lostNodes ?? [])].map(({ name }) => name)
@@ -162,7 +151,9 @@ function unknownInCluster(
 function expectWholeCluster(state: ClusterState): void {
   const context = new ClusterContext(state, clusterOptions())
   const plan = planCluster(context.state, context.options)
-  expect(lostInCluster(context, plan)).toEqual([])
+  const keys = new Set(everyName(context).flatMap((options) => rowsNamed(context.state, options)))
+  const found = [...plan.operations, ...plan.waiting, ...plan.problems]
+  expect(lost(found, (subject) => unknownInCluster(context, keys, subject))).toEqual([])
   expect(hidden(plan)).toEqual([])
 }
 
