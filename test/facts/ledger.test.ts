@@ -10,7 +10,7 @@ import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 vi.mock(import('../../src/core/facts/make-rows.ts'), { spy: true })
@@ -26,10 +26,7 @@ const UNKNOWN = `plugins/kubernetes.io/csi/${DRIVER}/${'0'.repeat(64)}`
 function built(): NodeBuilder {
   return node()
     .persistentVolume('pv-1', { handle: 'vol-1' })
-    .livingPod(WEB, 'web', [
-      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
-      { name: 'tmp', emptyDir: {} },
-    ])
+    .livingPod(WEB, 'web', [claimOf(), { name: 'tmp', emptyDir: {} }])
     .published(WEB, 'pv-1', '7:1', { handle: 'vol-1' })
     .staged('vol-1', '7:1')
     .mount(`pods/${GONE}/volumes/kubernetes.io~secret/token`, { fsType: 'tmpfs' })
@@ -42,10 +39,7 @@ const ledgerOf = (state = built().build()): Ledger => planWithDecisions(state, p
 it('a plan makes no row where all that is staged, mapped and attached is as it should be', () => {
   const devices = 'plugins/kubernetes.io/csi/volumeDevices'
   const state = node()
-    .persistentVolume('pv-1', { handle: 'vol-1', attached: true, inUse: true })
-    .livingPod(WEB, 'web', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    .published(WEB, 'pv-1', '7:1', { handle: 'vol-1' })
-    .staged('vol-1', '7:1')
+    .served(WEB, 'web')
     .entry({ path: `${UNKNOWN}/globalmount`, type: 'dir' })
     .entry({ path: `pods/${WEB}/volumeDevices/kubernetes.io~csi/pv-2`, type: 'link', target: '/dev/loop7' })
     .entry({ path: `${devices}/pv-2/dev/${WEB}`, type: 'file' })

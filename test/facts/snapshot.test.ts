@@ -1,14 +1,11 @@
 import { expect, it } from 'vitest'
 import { snapshotShape } from '../../src/core/facts/actual/snapshot.ts'
 import { ShapeError } from '../../src/core/trust/shape.ts'
-import { node, uid } from '../helpers/node-builder.ts'
+import { claimOf, node, uid } from '../helpers/node-builder.ts'
 
 /** A healthy node's snapshot as JSON, with one part of it changed. */
 function changed(path: string, value: unknown): object {
-  const { snapshot } = node()
-    .persistentVolume('pv-1')
-    .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    .build()
+  const { snapshot } = node().persistentVolume('pv-1').livingPod(uid(2), 'app', [claimOf()]).build()
   const document = JSON.parse(JSON.stringify(snapshot))
   const keys = path.split('.')
   const last = keys.pop() as string

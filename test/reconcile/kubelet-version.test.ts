@@ -6,7 +6,7 @@ import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { blocked, codes, waits } from './planned.ts'
 
@@ -167,8 +167,7 @@ it.each([
   ['its directory', false],
   ['its state file', true],
 ])('C70: a running pod whose failed republish has cost it %s has the volume, which stays staged', (_, published) => {
-  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
-  const built = node().persistentVolume('pv-1').livingPod(uid(2), 'app', [claim]).staged('pv-1', '7:1')
+  const built = node().persistentVolume('pv-1').livingPod(uid(2), 'app', [claimOf()]).staged('pv-1', '7:1')
   if (published) built.published(uid(2), 'pv-1', '7:1', { stateFile: false })
   const plan = planned(built, 'v1.34.0')
   expect(plan.operations.map(({ kind, reason }) => [kind, reason])).toEqual([

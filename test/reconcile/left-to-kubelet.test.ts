@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { pluginNamed } from '../../src/core/volumes/registry.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { plan, waits } from './planned.ts'
 
 const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
@@ -43,7 +43,7 @@ function attached(built: NodeBuilder): NodeBuilder {
 }
 
 function persistent(source: PersistentVolume['spec'], mode: 'Filesystem' | 'Block' = 'Filesystem'): NodeBuilder {
-  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }
+  const claim = claimOf('v')
   const devices = mode === 'Block' ? ['data'] : []
   return attached(withDriver(node().persistentVolume('v', { mode, source }).pod(uid(2), 'app', [claim], { devices })))
 }

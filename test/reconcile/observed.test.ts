@@ -2,19 +2,23 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import {
+  claimOf,
+  DRIVER,
+  HOUR_AGO,
+  NOW,
+  type NodeBuilder,
+  node,
+  ROOT,
+  uid,
+  volumeData,
+} from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan, RUNNING } from './planned.ts'
 
 const reasonOf = ({ kind, reason }: Operation) => [kind, reason]
-const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
 
 /** A living pod with one CSI volume as it should be. */
-const healthy = (): NodeBuilder =>
-  node()
-    .persistentVolume('pv-1')
-    .livingPod(uid(2), 'app', [claim('pv-1')])
-    .published(uid(2), 'pv-1', '7:1')
-    .staged('pv-1', '7:1')
+const healthy = (): NodeBuilder => node().served(uid(2), 'app')
 
 it('O7: what is attached and not listed, the controller has to report: nobody stops a pod or a kubelet for that', () => {
   const built = healthy()
@@ -242,7 +246,7 @@ describe('O16 to O18: sub-paths', () => {
 describe('O43: an attachment that the controller does not report', () => {
   const attached = (creationTimestamp: string, running = true): NodeBuilder => {
     const built = node().persistentVolume('pv-9', { handle: 'vol-9', attached: false })
-    built.pod(uid(9), 'waits', [claim('pv-9')]).attach('pv-9', 'vol-9')
+    built.pod(uid(9), 'waits', [claimOf('pv-9')]).attach('pv-9', 'vol-9')
     built.attached.length = 0
     built.attachments.push(...built.attachments.splice(0).map((each) => withTime(each, creationTimestamp)))
     built.with({ kubelet: { running, mayReturn: running, unit: 'kubelet.service' } })
@@ -267,12 +271,9 @@ describe('O43: an attachment that the controller does not report', () => {
 describe('O1: a global mount that is gone under a pod that runs', () => {
   const built = node()
     .persistentVolume('pv-1')
-    .persistentVolume('pv-2')
-    .livingPod(uid(2), 'app', [claim('pv-1')])
-    .livingPod(uid(3), 'other', [claim('pv-2')])
+    .livingPod(uid(2), 'app', [claimOf()])
     .published(uid(2), 'pv-1', '7:1')
-    .published(uid(3), 'pv-2', '7:2')
-    .staged('pv-2', '7:2')
+    .served(uid(3), 'other', 'pv-2', '7:2')
     .with(RUNNING)
   it('is a problem of that pod, with what the kubelet will do', () => {
     const { problems, operations } = plan(built)
@@ -281,9 +282,7 @@ describe('O1: a global mount that is gone under a pod that runs', () => {
     expect(problems).toMatchObject([{ code: 'GlobalMountGone', about: { pod: uid(2), volume: 'pv-1' }, hint }])
   })
   it('control: a driver that never mounts where it stages', () => {
-    const made = node()
-      .persistentVolume('pv-1')
-      .livingPod(uid(2), 'app', [claim('pv-1')])
+    const made = node().persistentVolume('pv-1').livingPod(uid(2), 'app', [claimOf()])
     made.published(uid(2), 'pv-1', '7:1')
     expect(plan(made).problems).toEqual([])
   })

@@ -2,7 +2,7 @@
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** A pod that the API does not list, and of which nothing runs. */
@@ -62,7 +62,7 @@ export function mappedBlock(built: NodeBuilder, podUid: string, name = 'pv-1'): 
 }
 
 /** Of a pod: by its claim the volume that `persistentVolume('pv-1')` makes. */
-export const WANTS_PV_1 = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
+export const WANTS_PV_1 = [claimOf('pv-1', 'v')]
 
 /** A kubelet that runs. */
 export const RUNNING = { kubelet: { running: true, mayReturn: true } }

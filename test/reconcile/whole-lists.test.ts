@@ -7,7 +7,7 @@ import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { isListedWhole, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
-import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { BEFORE_BOOT, claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'
 
 /** A node on which each list of the API decides about something. */
@@ -24,10 +24,10 @@ function wholeNode(api: object = {}): NodeBuilder {
     .persistentVolume('pv-9', { handle: 'vol-9' })
     .staged('vol-9', '7:9')
     .livingPod(uid(2), 'claimless', [{ name: 'data', persistentVolumeClaim: { claimName: 'lost' } }])
-    .livingPod(uid(3), 'volumeless', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-3' } }])
+    .livingPod(uid(3), 'volumeless', [claimOf('pv-3')])
     .persistentVolume('pv-3', { attached: false })
     // To be mounted, if no other node has it.
-    .livingPod(uid(4), 'waits', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-4' } }])
+    .livingPod(uid(4), 'waits', [claimOf('pv-4')])
     .persistentVolume('pv-4')
   built.volumes.splice(
     built.volumes.findIndex(({ metadata }) => metadata.name === 'pv-3'),
@@ -225,7 +225,7 @@ describe('what was not read is said once, with what hangs on it', () => {
     expect(said(LEFT_HERE(), [refused('volumeattachments')])).toEqual(quiet)
     const absent = { resource: 'volumeattachments', name: NAME, status: 404, reason: 'NotFound', message: '' }
     expect(said(LEFT_HERE(), [refused('volumeattachments'), absent], { volumeAttachments: [] })).toEqual(quiet)
-    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-9' } }]
+    const volumes = [claimOf('pv-9')]
     const wanted = LEFT_HERE().livingPod(uid(2), 'app', volumes)
     expect(said(wanted, [refused('volumeattachments')], { volumeAttachments: [] })).toEqual(quiet)
     const bound = node().persistentVolume('pv-9', { handle: 'vol-9', attached: false })

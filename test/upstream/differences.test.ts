@@ -5,12 +5,11 @@ import { expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const GONE = uid(9)
 const VOLUMES = `pods/${GONE}/volumes`
-const claimOf = (name: string) => ({ name, persistentVolumeClaim: { claimName: `claim-${name}` } })
 
 /** `UnmountVolume`, `UnmountDevice ForeignMount`; then what waits, and the codes of problems. */
 function shown({ operations, waiting, problems }: Plan): string[] {
@@ -77,11 +76,7 @@ it.each<{ upstream: string; rule: string; built: NodeBuilder; is: string[] }>([
   {
     upstream: 'TestReconstructVolumesMount: what is desired is staged and published again',
     rule: 'O1: what is mounted and as it should be stays',
-    built: node()
-      .persistentVolume('pv-1')
-      .livingPod(uid(2), 'app', [claimOf('pv-1')])
-      .published(uid(2), 'pv-1', '7:1')
-      .staged('pv-1', '7:1'),
+    built: node().served(uid(2), 'app'),
     is: [],
   },
   {
@@ -89,7 +84,7 @@ it.each<{ upstream: string; rule: string; built: NodeBuilder; is: string[] }>([
     rule: 'O7: an error that a person sees',
     built: node()
       .persistentVolume('pv-1', { attached: false })
-      .livingPod(uid(2), 'app', [claimOf('pv-1')])
+      .livingPod(uid(2), 'app', [claimOf()])
       .published(uid(2), 'pv-1', '7:1')
       .staged('pv-1', '7:1'),
     is: ['MountedButNotAttached'],
@@ -100,8 +95,8 @@ it.each<{ upstream: string; rule: string; built: NodeBuilder; is: string[] }>([
     rule: 'O3, R430: it waits, whatever its label',
     built: node()
       .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
-      .livingPod(uid(2), 'one', [claimOf('pv-1')])
-      .livingPod(uid(3), 'two', [claimOf('pv-1')])
+      .livingPod(uid(2), 'one', [claimOf()])
+      .livingPod(uid(3), 'two', [claimOf()])
       .published(uid(2), 'pv-1', '7:1')
       .staged('pv-1', '7:1'),
     is: ['MountVolume waits: AccessMode'],

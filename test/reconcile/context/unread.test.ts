@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { explain } from '../../helpers/explaining.ts'
-import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { claimOf, DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { blocked, codes, GONE, kinds, plan } from '../planned.ts'
 
@@ -18,10 +18,7 @@ const unread = (built: NodeBuilder, path: string, error = 'EIO'): NodeBuilder =>
 const living = (): NodeBuilder =>
   node()
     .persistentVolume('pv-1')
-    .livingPod(LIVING, 'app', [
-      { name: 'scratch', emptyDir: {} },
-      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
-    ])
+    .livingPod(LIVING, 'app', [{ name: 'scratch', emptyDir: {} }, claimOf()])
 
 describe('a pod that lives', () => {
   it('is given what its directory shows to be missing', () => {
