@@ -11,7 +11,7 @@ import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
-import type { PodParts, PodVolume } from './actual/pod-volumes.ts'
+import { inlineNameOf, type PodParts, type PodVolume } from './actual/pod-volumes.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
@@ -116,14 +116,13 @@ export function makeRows(
     if (wanted !== undefined) return named(wanted.uniqueName)
     const own = uniquePodVolumeName(plugin, podUid, name)
     if (plugin === CSI_PLUGIN) {
-      const data = stateFile?.data
       // Only sub-paths are left (O17): as of one whose directory is missing.
       if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
         return ofPersistentVolumeName(name, dir)
-      const identity = identityOnRecord(stateFile)
-      if (identity === undefined || data?.volumeLifecycleMode !== 'Ephemeral')
-        return identifiedOr(identify.podVolume(volume), own)
-      return named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name), identity)
+      const inline = inlineNameOf(volume)
+      return inline === undefined
+        ? identifiedOr(identify.podVolume(volume), own)
+        : named(inline, identityOnRecord(stateFile))
     }
     if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
     const global = onDevice.get(`${plugin} ${layers.at(-1)?.dev}`)

@@ -16,7 +16,7 @@ import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, isWithinAny } from './tree.ts'
-import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName } from './volume-names.ts'
+import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName, uniquePodVolumeName } from './volume-names.ts'
 
 // One volume of a pod, as found on disk.
 
@@ -60,6 +60,14 @@ export interface PodVolume {
   readonly content: readonly TreeEntry[]
   /** The sub-paths that show this volume, if several volumes of the pod have its name. */
   readonly subPaths: SubPaths | undefined
+}
+
+/** The name of an inline CSI volume, which no other pod can have. */
+export function inlineNameOf({ stateFile, podUid, name }: PodVolume): string | undefined {
+  const data = stateFile?.data
+  return data?.volumeLifecycleMode === 'Ephemeral'
+    ? uniquePodVolumeName(CSI_PLUGIN, podUid, data.specVolID ?? name)
+    : undefined
 }
 
 /** What a pod has on disk and mounted. */

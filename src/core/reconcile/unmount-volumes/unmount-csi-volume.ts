@@ -4,9 +4,9 @@
  */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
+import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
-import { CSI_PLUGIN, isGeneration, uniquePodVolumeName } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
 import { identityOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -52,7 +52,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     pod,
     volume: describeCsiVolume(context, {
       ...{ name, mode: 'Filesystem', identity },
-      ...{ uniqueName: podVolumeNameOf(volume), device: layers.at(-1) },
+      ...{ uniqueName: inlineNameOf(volume), device: layers.at(-1) },
     }),
     message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
     ...(call?.kind === 'absentSinceBoot' && {
@@ -85,14 +85,6 @@ function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume,
     const why = `its volume ${name} is not mounted and has no state file`
     unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.podVolume(volume), CSI_PLUGIN)
   }
-}
-
-/** The name of an inline volume, which no other pod can have. */
-function podVolumeNameOf({ stateFile, podUid, name }: PodVolume): string | undefined {
-  const data = stateFile?.data
-  return data?.volumeLifecycleMode === 'Ephemeral'
-    ? uniquePodVolumeName(CSI_PLUGIN, podUid, data.specVolID ?? name)
-    : undefined
 }
 
 /** Files on or below a target that is not mounted. */
