@@ -64,7 +64,7 @@ export function makeRows(
   const bySpecName = new Map(asked.toReversed().map((each) => [specKey(each), each]))
   const onDevice = new Map(
     globals
-      .flatMap(({ plugin, path, layers }) => layers.map(({ dev }) => [`${plugin} ${dev}`, { plugin, path }] as const))
+      .flatMap(({ plugin, path, layers }) => layers.map(({ dev }) => [`${plugin} ${dev}`, path] as const))
       .toReversed(),
   )
 
@@ -125,8 +125,8 @@ export function makeRows(
         : named(inline, identityOnRecord(stateFile))
     }
     if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
-    const global = onDevice.get(`${plugin} ${layers.at(-1)?.dev}`)
-    return named(global === undefined ? own : globalUniqueName(plugin, global.path))
+    const path = onDevice.get(`${plugin} ${layers.at(-1)?.dev}`)
+    return named(path === undefined ? own : globalUniqueName(plugin, path))
   }
 
   function rowOfBlock(block: BlockVolume): GrowingRow {
@@ -231,15 +231,15 @@ function ofElsewhere(
 function claimsOf(rows: readonly VolumeRow[]): ReadonlyMap<string, VolumeRow> {
   const bound = rows.flatMap((row) => {
     const { namespace = 'default', name } = { ...row.persistentVolume?.spec.claimRef }
-    return name === undefined ? [] : [{ claim: `${namespace}/${name}`, row }]
+    return name === undefined ? [] : [[`${namespace}/${name}`, row] as const]
   })
   const asked = rows.flatMap((row) =>
     row.unresolved.flatMap(({ pod, claimName }) =>
-      claimName === undefined ? [] : [{ claim: `${podNamespace(pod)}/${claimName}`, row }],
+      claimName === undefined ? [] : [[`${podNamespace(pod)}/${claimName}`, row] as const],
     ),
   )
   // The first of each counts.
-  return new Map([...bound, ...asked].toReversed().map(({ claim, row }) => [claim, row]))
+  return new Map([...bound, ...asked].toReversed())
 }
 
 function specKey({ podUid, specName }: VolumeToMount): string {
