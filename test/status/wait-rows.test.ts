@@ -1,9 +1,9 @@
 /** How far what is waited for is, by the rows of one look. */
 
 import { describe, expect, it } from 'vitest'
-import type { Narrowing } from '../../src/core/explain/status/node-status.ts'
 import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
+import type { Narrowing } from '../../src/core/reconcile/context/filter-operations.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -18,6 +18,7 @@ import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import {
   isAmong,
+  type Narrowing,
   namedPods,
   namedVolumes,
   namesOf,
@@ -124,9 +125,6 @@ function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
 }
 
 // --pod, --namespace and --volume: rows are left out, and the verdicts of the others stay what they are.
-
-/** As a person typed them: see `namedPods`. */
-export type Narrowing = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
 export function narrowed({ decided, all, sourceOf }: WholeStatus, narrowing: Narrowing): StatusRow[] {

@@ -54,7 +54,8 @@ export function namedFindings({ options, ledger, classes, inputs }: PlanContext)
 
 type Subjected = { readonly subject?: Subject }
 
-type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
+/** As a person typed them, or, of a plan's context, with UIDs for pods: see `namedPods`. */
+export type Narrowing = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 
 /**
  * Operations that a scope names. An operation on a device or an attachment has no pod: it belongs to the pods whose
@@ -64,7 +65,7 @@ type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
  */
 export function namedAmong<T extends Named>(
   operations: readonly T[],
-  scope: Scope,
+  scope: Narrowing,
   ledger: Ledger,
   predecessors: (operation: T) => readonly T[],
 ): ReadonlySet<T> {
@@ -85,11 +86,11 @@ export function isNamed({ options, ledger }: PlanContext, operation: Named): boo
   return isOfNamedPod(operation, options) && isOfNamedVolume(operation, options, ledger)
 }
 
-function narrowsPods({ pods = [], namespaces = [] }: Scope): boolean {
+function narrowsPods({ pods = [], namespaces = [] }: Narrowing): boolean {
   return pods.length > 0 || namespaces.length > 0
 }
 
-function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Scope): boolean {
+function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Narrowing): boolean {
   const { pods = [], namespaces = [] } = scope
   if (pod === undefined || !narrowsPods(scope)) return !narrowsPods(scope)
   const isInNamespace = namespaces.length === 0 || namespaces.includes(pod.namespace ?? '')
@@ -99,7 +100,7 @@ function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Scope): boolean {
 /** By the names of its row, too: what is left of a volume in one pod may not show its handle, and its detach comes after that. */
 function isOfNamedVolume(
   { subject, volume, attachment, paths = [] }: Named,
-  { volumes = [] }: Scope,
+  { volumes = [] }: Narrowing,
   ledger: Ledger,
 ): boolean {
   if (volumes.length === 0) return true
@@ -178,10 +179,7 @@ function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly str
 // * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
 
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
-export function namedPods(
-  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
-  classes: PodClasses,
-) {
+export function namedPods({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses) {
   const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
   const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
   return {
@@ -208,11 +206,7 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
 }
 
 /** Pods and namespaces that nothing here has. @param hint how pods can be given */
-export function podFaults(
-  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
-  classes: PodClasses,
-  hint: string,
-): NameFault[] {
+export function podFaults({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses, hint: string): NameFault[] {
   const named = namedPods({ pods, namespaces }, classes)
   const several = new Set(named.ambiguous.map(({ given }) => given))
   const missing = named.pods.filter((each) => classes.of(each) === undefined && !several.has(each))
