@@ -70,7 +70,7 @@ async function whileLocked(
     // What is left is looked at afterwards, when there is time.
     await kubeletStop?.end()
   }
-  return await execute(id, plan, { what: 'node', fresh, found, run, runAll: runThem, lookAfter: look }, onEvent)
+  return await execute(id, { what: 'node', fresh, found, run, runAll: runThem, lookAfter: look }, onEvent)
 }
 
 function takenOver({ pid, user, since }: LockOwner): ApplyEvent {

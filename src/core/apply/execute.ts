@@ -47,7 +47,6 @@ export interface Begun<Op extends AnyOperation, Made extends AnyPlan<Op>> {
  */
 export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   id: string,
-  plan: AnyPlan<Op>,
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<ApplyResult<Op, Made>> {
@@ -55,7 +54,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
   using journal = run.journal
   for (const each of found) settleBeforehand(each, run)
   await begun.runAll()
-  const result = { plan: id, ...(await conclude(plan, begun, onEvent)) }
+  const result = { plan: id, ...(await conclude(begun, onEvent)) }
   run.flushOutcomes()
   endJournal(journal, result, onEvent)
   return result
@@ -109,13 +108,12 @@ function settleBeforehand<Op extends AnyOperation>(
 }
 
 async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
-  planned: AnyPlan<Op>,
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<Omit<ApplyResult<Op, Made>, 'plan'>> {
-  const { fresh, run } = begun
+  const { fresh, found, run } = begun
   const { stop, changedSomething, isInterrupted: interrupted } = run
-  const outcomes = planned.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
+  const outcomes = found.flatMap(({ operation }) => run.outcomes.get(operation.id) ?? [])
   if (stop !== undefined && !changedSomething && !interrupted) {
     const refused = refusalOf(stop)
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }

@@ -76,7 +76,7 @@ export async function applyCluster(
     )
   const begun = await begin(id, client, plan, settings, lock, onEvent)
   if ('code' in begun) return refuseAll(id, plan, begun, onEvent)
-  return await execute(id, plan, begun, onEvent)
+  return await execute(id, begun, onEvent)
 }
 
 /** A separate function: memory then keeps of the look only what the run keeps. That of a large cluster takes most of it. */
