@@ -44,29 +44,25 @@ interface ClusterRunParts {
   readonly signal: AbortSignal | undefined
 }
 
-const NO_OBJECTS = { nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
-
 export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
   /** At the whole cluster, with which the apply began; and what was read again since then in the place of the same. */
   #known: Look
-  readonly #wasDead: boolean
-  /** Drivers and their attachers at the first look, judged by its clock: what is read again has no later leases of them. */
-  readonly drivers: ClusterContext
+  /** The first look without its objects. Attachers are judged by its clock: what is read again has no later leases of them. */
+  readonly first: ClusterContext
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
     const facts = clusterFacts(state, parts.options.settleMs)
     this.#known = { state, facts }
-    this.#wasDead = facts.controller.state === 'dead'
-    this.drivers = new ClusterContext({ ...state, ...NO_OBJECTS }, parts.options, facts)
+    const none = { nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
+    this.first = new ClusterContext({ ...state, ...none }, parts.options, facts)
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
-    const { state, facts } = this.#known
-    this.#known = { facts, state: { ...state, ...NO_OBJECTS } }
+    this.#known = { ...this.#known, state: this.first.state }
   }
 
   /** Of its pods the first. */
@@ -95,7 +91,7 @@ export class ClusterRun extends Run<ClusterOperation> {
    */
   requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
     const { state, note } = look.facts.controller
-    if (state !== 'dead' && this.#wasDead) {
+    if (state !== 'dead' && !this.first.isControllerAlive) {
       const message = `the attach/detach controller is back, and the rest is its work: ${note}`
       throw this.stopFor(new CameBack('ControllerRunning', message))
     }
@@ -236,7 +232,7 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
 async function finish(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
   const { attachment, volume, message } = operation
-  const nobody = whyNoAttacher(run.drivers, volume.driver)
+  const nobody = whyNoAttacher(run.first, volume.driver)
   const until = performance.now() + timeoutMs
   let told: string | undefined
   try {
