@@ -14,7 +14,7 @@ import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
 import { execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
-import { defaultLockFile, type Lock, type LockOwner, takeLock } from './lock.ts'
+import { defaultLockFile, type LockOwner, takeLock } from './lock.ts'
 import { askKubelet, kubeletCameBack, ownsNode, plannedWithKubelet } from './operation/ask-kubelet.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
@@ -41,14 +41,20 @@ async function whileLocked(
   context: ApplyContext,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<ApplyResult> {
-  const { kubeletStop } = context
-  using lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
+  const { node, rootDir, bootID } = plan
+  const { guards, planFile, kubeletStop } = context
+  using lock = takeLock(context.lockFile ?? defaultLockFile(rootDir))
   // Whatever has happened, the kubelet runs again before anything else is done (S35).
   await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
-  if (lock.takenOverFrom !== undefined) onEvent(takenOver(lock.takenOverFrom))
+  const { takenOverFrom: tookOverFrom } = lock
+  if (tookOverFrom !== undefined) onEvent(takenOver(tookOverFrom))
   const look = async (): Promise<Plan> => context.replan(await context.look())
   const open = (): Journal => openJournalOf(context, onEvent)
-  const first = (api: Plan['inputs']['api'] | undefined) => firstEntry(id, plan, beginning(plan, api, context, lock))
+  const first = (api: Plan['inputs']['api'] | undefined) => {
+    const insecureApi = api?.insecure ?? api?.secondLookInsecure
+    const more = omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom })
+    return firstEntry(id, plan, { node, rootDir, ...more })
+  }
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).
   const opened = kubeletStop && open()
   opened?.write(first('summary' in plan ? (plan as Plan).inputs.api : undefined))
@@ -78,16 +84,6 @@ function takenOver({ pid, user, since }: LockOwner): ApplyEvent {
     code: 'Locked',
     hint: 'volctl journal lists the operations that it began and did not finish.',
   })
-}
-
-function beginning(
-  { node, rootDir, bootID }: ReviewedPlan,
-  api: Plan['inputs']['api'] | undefined,
-  { guards, planFile }: ApplyContext,
-  { takenOverFrom: tookOverFrom }: Lock,
-): Parameters<typeof firstEntry>[2] {
-  const insecureApi = api?.insecure ?? api?.secondLookInsecure
-  return { node, rootDir, ...omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom }) }
 }
 
 function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {
