@@ -16,7 +16,7 @@ import {
 import type { DeviceSource } from '../../src/core/volumes/plugin.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import type { ControllerWanted } from '../../src/core/volumes/populate.ts'
-import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
+import { bareOperation, barePlan, endOf } from '../helpers/apply-plan.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { FakeHost } from './fake-host.ts'
@@ -78,9 +78,10 @@ export class Fixture {
   }
 
   /** How an operation ends by itself. */
-  async applyOne(given: Partial<Operation>): Promise<Outcome> {
-    const { outcomes } = await this.apply([operation('a', given)])
-    return outcomes[0] ?? Promise.reject(new Error('no outcome'))
+  async applyOne(given: Partial<Operation>): Promise<Outcome & { readonly end: string }> {
+    const [outcome] = (await this.apply([operation('a', given)])).outcomes
+    if (outcome === undefined) throw new Error('no outcome')
+    return { ...outcome, end: endOf(outcome) }
   }
 
   context(fresh: Plan | ((look: number) => Plan)): ApplyContext {

@@ -4,10 +4,9 @@ import { dirname } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { linuxHost } from '../../src/core/node/host.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
 import { NOBODY, noOthersFiles } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-import { Fixture, operation, POD, ROOT, step } from './apply-fixture.ts'
+import { Fixture, POD, ROOT, step } from './apply-fixture.ts'
 
 const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
 const DIR = `${ROOT}/pods/${POD}/volumes/v~d/f`
@@ -34,8 +33,8 @@ async function run(op: 'flexUnmount' | 'flexUnmountDevice', target: string, moun
   const layers = Array.from({ length: mounts }, () => fixture.host.mount(target, { dev: '8:1', fsType: 'ext4' }))
   const steps = [step(op, target, DRIVER), step('rmdir', target)]
   const kind = op === 'flexUnmount' ? 'UnmountVolume' : 'UnmountDevice'
-  const result = await fixture.apply([operation('a', { kind, volume, steps, expects: layers.slice(-1) })])
-  return { state: statesOf(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
+  const { end: state, message } = await fixture.applyOne({ kind, volume, steps, expects: layers.slice(-1) })
+  return { state, message, log: fixture.host.log }
 }
 
 describe.each([
@@ -110,8 +109,8 @@ describe('a driver on the disk', () => {
     fixture.host.run = (name, args, ms, input) => linuxHost.run(name, args, ms, input)
     const layer = fixture.host.mount(DIR, { dev: '8:1', fsType: 'ext4' })
     const steps = [step('flexUnmount', DIR, program), step('rmdir', DIR)]
-    const result = await fixture.apply([operation('a', { volume, steps, expects: [layer] })])
-    return { outcome: result.outcomes[0], log: fixture.host.log, ran: existsSync(`${program}.called`) }
+    const outcome = await fixture.applyOne({ volume, steps, expects: [layer] })
+    return { outcome, log: fixture.host.log, ran: existsSync(`${program}.called`) }
   }
 
   it("of root's is run", async () => {

@@ -25,9 +25,8 @@ beforeEach(() => {
 })
 
 async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
-  const given = { volume, steps, expects, ...(paths !== undefined && { paths }) }
-  const result = await fixture.apply([operation('a', given)])
-  return { state: statesOf(result).a, outcome: result.outcomes[0] }
+  const outcome = await fixture.applyOne({ volume, steps, expects, ...(paths !== undefined && { paths }) })
+  return { state: outcome.end, outcome }
 }
 
 /** What a CSI driver does to its target: takes this many layers away. */

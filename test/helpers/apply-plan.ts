@@ -1,7 +1,7 @@
 /** Operations and plans that contain only what a test of apply gives; also for workers, so without vitest. */
 import { CSI_PLUGIN, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
-import type { ApplyResult } from '../../src/core/plan/events.ts'
+import type { ApplyResult, Outcome } from '../../src/core/plan/events.ts'
 import type { Operation, OperationKind, Plan, Step, VolumeRef } from '../../src/core/plan/plan.ts'
 
 /** Their operations are of no pod. */
@@ -81,9 +81,12 @@ export function detachOf(volume: VolumeRef, given: Partial<Operation> = {}): Ope
   })
 }
 
-/** How each operation ended: `done`, or `refused HeldBy`. */
+/** `done`, or `refused HeldBy`. */
+export function endOf({ state, code }: Outcome): string {
+  return code === undefined ? state : `${state} ${code}`
+}
+
+/** How each operation ended. */
 export function statesOf({ outcomes }: ApplyResult): Record<string, string> {
-  return Object.fromEntries(
-    outcomes.map(({ id, state, code }) => [id, code === undefined ? state : `${state} ${code}`]),
-  )
+  return Object.fromEntries(outcomes.map((each) => [each.id, endOf(each)]))
 }

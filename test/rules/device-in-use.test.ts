@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
-import { Fixture, operation, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
+import { Fixture, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
 import { csiVolume } from '../helpers/apply-plan.ts'
 
@@ -27,21 +27,20 @@ beforeEach(() => {
 
 const volume = { ...csiVolume(), mode: 'Block' as const }
 
-async function unmap(): Promise<string | undefined> {
-  const planned = operation('unmap', {
+async function unmap(): Promise<string> {
+  fixture.host.file(MAP)
+  const { code, state } = await fixture.applyOne({
     kind: 'UnmapVolume',
     volume: { ...volume, device: '43:0 /dev/nbd0' },
     steps: [step('unlink', MAP)],
   })
-  fixture.host.file(MAP)
-  const { outcomes } = await fixture.apply([planned])
-  return outcomes[0]?.code ?? outcomes[0]?.state
+  return code ?? state
 }
 
-async function unstage(dev: string): Promise<string | undefined> {
+async function unstage(dev: string): Promise<string> {
   const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-  const { outcomes } = await fixture.apply([fixture.unstage(csiVolume(), at, { dev })])
-  return outcomes[0]?.code ?? outcomes[0]?.state
+  const { code, state } = await fixture.applyOne(fixture.unstage(csiVolume(), at, { dev }))
+  return code ?? state
 }
 
 /** Another pod of this node, in the API; of which the process is. */

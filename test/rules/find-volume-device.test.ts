@@ -28,9 +28,8 @@ function attach(attachmentMetadata: Record<string, string> = {}): void {
 const told = (givenDevice?: string) => ({ ...volume, ...(givenDevice !== undefined && { givenDevice }) })
 
 async function detach(givenDevice?: string) {
-  const { outcomes } = await fixture.apply([detachOf(told(givenDevice))])
-  const [outcome] = outcomes
-  return { state: outcome?.code ?? outcome?.state, message: outcome?.message, hint: outcome?.hint }
+  const { code, state, message, hint } = await fixture.applyOne(detachOf(told(givenDevice)))
+  return { state: code ?? state, message, hint }
 }
 
 const mount = (path: string, dev: string, more: object = {}): void => {

@@ -20,8 +20,8 @@ const unstage = (): Operation => fixture.unstage(volume, GLOBAL, { dev: '8:16' }
 
 const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
 
-async function detachAlone(): Promise<string | undefined> {
-  return statesOf(await fixture.apply([detach()])).detach
+async function detachAlone(): Promise<string> {
+  return (await fixture.applyOne(detach())).end
 }
 
 describe('detaching (S21)', () => {

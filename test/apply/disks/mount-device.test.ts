@@ -37,9 +37,9 @@ function scripted(script: Script, stat = '61b0 8 10'): void {
 
 async function run(given: Partial<StepOf<'mountDevice'>> = {}) {
   const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one', ...given }
-  const { state, code, message, hint } = await fixture.applyOne({ kind: 'MountVolume', volume, steps: [step] })
+  const { end: state, message, hint } = await fixture.applyOne({ kind: 'MountVolume', volume, steps: [step] })
   const commands = fixture.host.log.filter((line) => !/^(stat|readlink|mkdir|chmod|rmdir) /.test(line))
-  return { state: code === undefined ? state : `${state} ${code}`, message, hint, commands }
+  return { state, message, hint, commands }
 }
 
 const mountLine = (options: string, type = 'ext4') => `mount -t ${type} -o ${options} ${DEVICE} ${GLOBAL}`

@@ -6,11 +6,10 @@ import type { CsiDriver, Node, PersistentVolumeClaim, SecretReference } from '..
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
 import { DRIVER, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { strategicMerge } from '../../helpers/strategic-merge.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../../helpers/unasked.ts'
-import { Fixture, operation } from '../apply-fixture.ts'
+import { Fixture } from '../apply-fixture.ts'
 import { OUTCOMES } from '../grpc-outcomes.ts'
 
 const TARGET = `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`
@@ -100,10 +99,10 @@ async function apply(given: Given, wanted: VolumeToMount, status: Node['status']
   const target = mode === 'Block' ? DEVICE : TARGET
   const pod = { uid: uid(2) }
   const steps = [{ op: 'NodeExpandVolume' as const, target }]
-  const result = await fixture.apply([operation('a', { kind: 'ExpandVolume', volume, pod, steps })])
+  const { end: state } = await fixture.applyOne({ kind: 'ExpandVolume', volume, pod, steps })
   const { capacity, allocatedResourceStatuses } = claim.status ?? {}
   return {
-    state: statesOf(result).a,
+    state,
     calls: calls.length,
     size: capacity?.storage,
     says: allocatedResourceStatuses?.storage,

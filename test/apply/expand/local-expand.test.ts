@@ -39,10 +39,10 @@ async function expand(fsType: string, script: Readonly<Record<string, Partial<Co
   const plugin = 'kubernetes.io/local-volume'
   const ref = { name: 'pv-1', plugin, uniqueName: `${plugin}/pv-1`, mode: 'Filesystem' as const }
   const steps = [{ op: 'growFileSystem' as const, target: TARGET }]
-  const { state, code, message } = await fixture.applyOne({ kind: 'ExpandVolume', volume: ref, pod, steps, expects })
+  const { end: state, message } = await fixture.applyOne({ kind: 'ExpandVolume', volume: ref, pod, steps, expects })
   const asked = /^(stat|readlink|blkid|blockdev) /
   return {
-    state: code === undefined ? state : `${state} ${code}`,
+    state,
     message,
     called: fixture.host.log.filter((line) => !asked.test(line)),
   }

@@ -3,8 +3,7 @@ import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/bas
 import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import type { Ownership } from '../../../src/core/linux/ownership-bits.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
-import { Fixture, operation, POD, ROOT } from '../apply-fixture.ts'
+import { Fixture, POD, ROOT } from '../apply-fixture.ts'
 
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv/mount`
 const volume = { name: 'pv', plugin: 'kubernetes.io/csi', uniqueName: 'pv', mode: 'Filesystem' as const }
@@ -20,9 +19,9 @@ beforeEach(() => {
 async function run(given: Partial<Ownership> = {}) {
   const ownership: Ownership = { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: false, ...given }
   const steps = [{ op: 'setOwnership' as const, target: TARGET, ownership }]
-  const result = await fixture.apply([operation('a', { kind: 'MountVolume', volume, steps })])
+  const { end: state } = await fixture.applyOne({ kind: 'MountVolume', volume, steps })
   const said = fixture.events.filter(({ type, step }) => type === 'step' && step === undefined)
-  return { state: statesOf(result).a, said: said.map(({ message }) => message) }
+  return { state, said: said.map(({ message }) => message) }
 }
 
 /** What the walk ends with. */
