@@ -15,7 +15,7 @@ import { ApplyRun } from './apply-run.ts'
 import { execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
 import { defaultLockFile, type LockOwner, takeLock } from './lock.ts'
-import { askKubelet, kubeletCameBack, ownsNode, plannedWithKubelet } from './operation/ask-kubelet.ts'
+import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
@@ -58,11 +58,8 @@ async function whileLocked(
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).
   const opened = kubeletStop && open()
   opened?.write(first('summary' in plan ? (plan as Plan).inputs.api : undefined))
-  const kubeletIsBack = async (): Promise<boolean> => ownsNode(await askKubelet(context))
-  const fresh =
-    (opened && (await kubeletStop?.begin(opened, { look, kubeletIsBack }, onEvent))) ??
-    context.freshPlan ??
-    (await look())
+  const looks = { look, kubeletIsBack: () => kubeletIsBack(context) }
+  const fresh = (opened && (await kubeletStop?.begin(opened, looks, onEvent))) ?? context.freshPlan ?? (await look())
   if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
   requireSameNode(plan, fresh)
   const found = findAgain(plan, fresh, context.isDone)

@@ -16,14 +16,7 @@ import { Surroundings } from '../rules/surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
-import {
-  askKubelet,
-  askLease,
-  askWitness,
-  kubeletCameBack,
-  ownsNode,
-  plannedWithKubelet,
-} from './operation/ask-kubelet.ts'
+import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
 import type { ApplyContext, StepContext } from './operation/ports.ts'
 import { Run } from './operation/run.ts'
 import { Schedule } from './schedule.ts'
@@ -74,8 +67,8 @@ export class ApplyRun extends Run<Operation> {
       const [witness, renewed] = await asked
       if (plannedWithKubelet(plan)) return { witness, cameBack: undefined }
       // Last, since it asks this machine alone: the API server may have been slow, and a kubelet started meanwhile.
-      const isOwned = ownsNode(await askKubelet(context))
-      return { witness, cameBack: renewed !== undefined || isOwned ? kubeletCameBack(renewed) : undefined }
+      const isBack = await kubeletIsBack(context)
+      return { witness, cameBack: renewed !== undefined || isBack ? kubeletCameBack(renewed) : undefined }
     })
     this.#users = new Shared(() => this.#lookAtUsers(), lookLastsMs)
   }
@@ -138,7 +131,7 @@ export class ApplyRun extends Run<Operation> {
   /** @throws OperationRefused KubeletRunning, and starts nothing from then on (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.stop !== undefined) throw this.stop
-    if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
+    if (plannedWithKubelet(this.#plan) || !(await kubeletIsBack(this.#context))) return
     throw this.stopFor(kubeletCameBack())
   }
 

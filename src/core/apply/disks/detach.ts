@@ -6,14 +6,13 @@
 import { errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
-import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { mayWant } from '../../volumes/populate.ts'
-import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/ask-kubelet.ts'
+import { askLease, kubeletCameBack, kubeletIsBack } from '../operation/ask-kubelet.ts'
 import type { StepContext } from '../operation/ports.ts'
 
 type Bound = NonNullable<Operation['attachment']>
@@ -45,29 +44,24 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
 /** Asks the API who wants the volume, by the controller's own rule. @returns undefined: the attachment is gone @throws CameBack */
 async function askApi(run: StepContext, name: string): Promise<StepContext | undefined> {
   const { operation, context, waiting } = run
-  const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
+  const [attachment, node, pods, isBack, renewed] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
       ask(context.cluster.getVolumeAttachment(name)),
       ask(context.cluster.getNode()),
       ask(context.cluster.listNodePods()),
-      askKubelet(context),
+      kubeletIsBack(context),
       askLease(context, ms),
     ])
   })
-  if (renewed !== undefined) throw kubeletCameBack(renewed)
-  requireStopped(kubelet)
+  if (renewed !== undefined || isBack) throw kubeletCameBack(renewed)
   if (attachment === undefined) return undefined
   const volume = operation.volume?.uniqueName
   const wanted = await context.wantedOf(pods)
   const isWanted = wanted === undefined || volume === undefined || mayWant(wanted, volume)
   // Once more, since the API server may have been slow.
-  requireStopped(await askKubelet(context))
+  if (await kubeletIsBack(context)) throw kubeletCameBack()
   return { ...run, attachment, api: { node, isWanted } }
-}
-
-function requireStopped(kubelet: KubeletSnapshot): void {
-  if (ownsNode(kubelet)) throw kubeletCameBack()
 }
 
 async function deleteAttachment(run: StepContext, { name, uid, resourceVersion }: Bound): Promise<void> {

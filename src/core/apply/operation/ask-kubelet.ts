@@ -34,9 +34,10 @@ export async function askWitness(context: ApplyContext, deadlineMs: number): Pro
   }
 }
 
-export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot> {
+/** @throws OperationRefused KubeletRunning, if that cannot be told */
+export async function kubeletIsBack(context: ApplyContext): Promise<boolean> {
   try {
-    return await context.kubeletState()
+    return ownsNode(await context.kubeletState())
   } catch (error) {
     throw new OperationRefused(
       'KubeletRunning',

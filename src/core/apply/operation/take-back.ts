@@ -1,6 +1,6 @@
 /** Undoes the steps of one operation, unless somebody else may rely on them by now. */
 import { isStuck, leaveAll, takeBackAll, type Undo } from '../../base/undo.ts'
-import { askKubelet, ownsNode, plannedWithKubelet } from './ask-kubelet.ts'
+import { kubeletIsBack, plannedWithKubelet } from './ask-kubelet.ts'
 import type { StepContext } from './ports.ts'
 
 /** Time for the undo, regardless of the time that the operation has spent. */
@@ -32,7 +32,7 @@ export async function orTakeBack<T>(undos: readonly Undo[], run: StepContext, ne
 async function hasKubelet({ plan, context }: StepContext): Promise<boolean> {
   if (plannedWithKubelet(plan)) return false
   try {
-    return ownsNode(await askKubelet(context))
+    return await kubeletIsBack(context)
   } catch {
     return true
   }
