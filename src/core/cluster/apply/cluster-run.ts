@@ -100,11 +100,6 @@ export class ClusterRun extends Run<ClusterOperation> {
     return operation
   }
 
-  /** What a pass over the part that the operation rests on reads. */
-  contextOf(operation: ClusterOperation, { state, facts }: Look): ClusterContext {
-    return new ClusterContext(partOf(state, operation), this.parts.options, facts)
-  }
-
   /** @throws OperationRefused Locked, which stops the apply */
   async keepLock(): Promise<void> {
     try {
@@ -190,7 +185,8 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
     run.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
     return
   }
-  for (const pod of run.contextOf(operation, look).rows.of(node, volume.uniqueName)?.pods ?? []) {
+  const { rows } = new ClusterContext(partOf(look.state, operation), run.parts.options, look.facts)
+  for (const pod of rows.of(node, volume.uniqueName)?.pods ?? []) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
     const hint =
       'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
