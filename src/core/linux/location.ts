@@ -63,7 +63,7 @@ export function pathThrough(mount: MountInfo, location: Location): string | unde
 // Mounts of one file system: thousands of volumes may share it.
 
 /** The directory that a mount shows. */
-export function shownBy({ dev, root }: MountInfo): Location {
+export function shownBy({ dev, root }: Pick<MountInfo, 'dev' | 'root'>): Location {
   return { dev, path: posix.normalize(undeletedRoot(root) || '/') }
 }
 

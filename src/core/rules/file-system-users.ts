@@ -6,9 +6,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { memoize } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { undeletedRoot } from '../linux/deleted.ts'
 import { isOfServer } from '../linux/file-systems.ts'
-import { type Location, locate, pathThrough, showing } from '../linux/location.ts'
+import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
@@ -79,8 +78,7 @@ export async function userOfDirectories(
 ): Promise<UsedBy | Unseen | undefined> {
   const overlay = overlayOf(facts)
   if (overlay !== undefined) return overlay
-  for (const { dev, root } of directories) {
-    const place = { dev, path: undeletedRoot(root) }
+  for (const place of directories.map(shownBy)) {
     const shown = firstMount(facts, (table) => showing(table, place))
     const user = shown ?? (await holderOf(place, facts))
     if (user !== undefined) return user
@@ -107,8 +105,7 @@ async function holderOf(directory: Location, facts: MachineFacts): Promise<UsedB
 export function noteOverlays({ operation, around, record }: MachineFacts): void {
   if (operation.volume?.plugin !== CSI_PLUGIN) return
   const layers = (operation.expects ?? []).flatMap((each) => each.layers).filter(({ fsType }) => fsType !== 'devtmpfs')
-  for (const { dev, root } of layers) {
-    const place = { dev, path: undeletedRoot(root) }
+  for (const place of layers.map(shownBy)) {
     for (const table of [around.table, ...ofTheNode(around.others).map((other) => other.table)]) {
       // In a namespace where somebody has unmounted the volume, the path may lead elsewhere.
       for (const index of [layersByText(table), layersAsIn(around.table)(table)]) {
