@@ -114,15 +114,14 @@ async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   const { fresh, found, run } = begun
   const { stop, changedSomething, isInterrupted: interrupted } = run
   const outcomes = found.flatMap(({ operation }) => run.outcomes.get(operation.id) ?? [])
-  if (stop !== undefined && !changedSomething && !interrupted) {
+  if (interrupted) return { outcomes, left: undefined, interrupted, exit: ExitStatus.Interrupted }
+  if (stop !== undefined && !changedSomething) {
     const refused = refusalOf(stop)
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
   }
-  const exit = exitStatusOf(outcomes, interrupted)
-  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
   const after = changedSomething ? await lookAfter(begun, onEvent) : fresh
   for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
-  return { outcomes, left: after?.operations, ...omitUndefined({ after }), interrupted, exit }
+  return { outcomes, left: after?.operations, ...omitUndefined({ after }), interrupted, exit: exitStatusOf(outcomes) }
 }
 
 async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
@@ -190,9 +189,8 @@ export function refuseAll<Op extends AnyOperation>(
   return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }
 
-/** From outcomes to the exit status (contract, "Exit status"). */
-function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
-  if (interrupted) return ExitStatus.Interrupted
+/** From outcomes to the exit status of an apply that was not interrupted (contract, "Exit status"). */
+function exitStatusOf(outcomes: readonly Outcome[]): ExitStatus {
   for (const outcome of outcomes) {
     const { state, code } = outcome
     if (isFulfilled(outcome)) continue
