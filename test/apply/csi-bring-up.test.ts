@@ -13,7 +13,6 @@ import type {
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { plan } from '../reconcile/planned.ts'
@@ -117,8 +116,8 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     },
   }
   const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
-  const result = await fixture.apply([{ ...operation, steps }])
-  return { state: Object.values(statesOf(result))[0], methods: calls.map(({ method }) => method) }
+  const { end: state } = await fixture.only({ ...operation, steps })
+  return { state, methods: calls.map(({ method }) => method) }
 }
 
 const DEVICE = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
