@@ -116,7 +116,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     },
   }
   const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
-  const { end: state } = await fixture.only({ ...operation, steps })
+  const { end: state } = await fixture.applyOne({ ...operation, steps })
   return { state, methods: calls.map(({ method }) => method) }
 }
 
