@@ -173,7 +173,7 @@ function openStep(root: string, name: string, path: string, above: Step | undefi
     if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
     if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
       // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
-      const now = mountsOf(root, 0)
+      const now = mountsOf(root, true)
         .values()
         .find((each) => each.startsWith(`${mount} `))
       const late = now === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(now)
@@ -242,9 +242,10 @@ interface Mount {
 /** Lines of a mount table by their mount points, each looked at where it is asked for: a table may have a hundred thousand. */
 type Mounts = ReadonlyMap<string, string>
 
-/** So long a run goes by a mount table that it has read. */
+/** So long a run goes by a mount table that it has read; where a table takes long to read, so many times as long. */
 const SAME_MS = 1000
-const tables = perRun(() => new Map<string, { readonly at: number; readonly mounts: Mounts }>())
+const SAME_READS = 10
+const tables = perRun(() => new Map<string, { readonly until: number; readonly mounts: Mounts }>())
 
 /** An overlay may stand on anything. */
 function mountOf(line: string): Mount {
@@ -254,13 +255,14 @@ function mountOf(line: string): Mount {
 }
 
 /** As the process sees them whose root it is. */
-function mountsOf(root: string, maxAgeMs = SAME_MS): Mounts {
+function mountsOf(root: string, again = false): Mounts {
   const known = tables().get(root)
-  if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.mounts
-  const at = performance.now()
+  const begun = performance.now()
+  if (known !== undefined && begun < known.until && !again) return known.mounts
   const text = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo'))
   const mounts = new Map(text.split('\n').map((line) => [decodeOctal(line.split(' ', 5)[4] ?? ''), line]))
-  tables().set(root, { at, mounts })
+  const took = performance.now() - begun
+  tables().set(root, { until: begun + Math.max(SAME_MS, SAME_READS * took), mounts })
   return mounts
 }
 
