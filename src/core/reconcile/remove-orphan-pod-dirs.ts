@@ -55,14 +55,13 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   }
   const rest = remaining(context, pod, mine)
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
-  const reasons = [reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest)]
-  for (const reason of reasons) {
-    if (reason === undefined) continue
-    const { message, path = base, hint, because } = reason
+  const found = [reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest)]
+  const reasons = found.filter((reason) => reason !== undefined)
+  for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
     findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)
   }
-  if (reasons.some((reason) => reason !== undefined)) return false
+  if (reasons.length > 0) return false
   const wait = waitToSettle(context, pod)
   if (wait !== undefined) {
     if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject, pod: pod.ref })

@@ -89,6 +89,10 @@ export interface Handle {
 /** Of a volume that may be no CSI volume: nothing is found then. */
 type MaybeHandle = { readonly [Key in keyof Handle]?: string | undefined }
 
+export function isSameVolume(a: Handle, b: MaybeHandle): boolean {
+  return a.driver === b.driver && a.handle === b.handle
+}
+
 /** Undefined: it is no CSI volume. */
 export function handleOf({ driver, handle }: MaybeHandle): Handle | undefined {
   return driver === undefined || handle === undefined ? undefined : { driver, handle }

@@ -23,6 +23,7 @@ import { cannotHang } from '../linux/file-systems.ts'
 import { locate, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
+import { isSameVolume } from './api-objects.ts'
 import { sharedSourcesOf, type VolumeSpec, type VolumeToMount } from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
@@ -60,8 +61,7 @@ export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): Ot
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
   const data = readStateFile(tree.get(path))?.data
-  const isOwn = data === undefined || (data.driver === volume.driver && data.handle === volume.handle)
-  return isOwn ? undefined : { path, name: nameOf(data), isRecord: true }
+  return data === undefined || isSameVolume(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
 }
 
 /**

@@ -37,7 +37,7 @@ import {
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import type { Handle } from '../../volumes/api-objects.ts'
+import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -66,7 +66,7 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Id
   const identities = stagedShownBy(context.staged, shown).map(context.identify.staged)
   const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
   const [first] = found
-  if (first !== undefined && found.length === identities.length && found.every((each) => sameVolume(each, first))) {
+  if (first !== undefined && found.length === identities.length && found.every((each) => isSameVolume(each, first))) {
     return { identity: { ...first, from: `the global mount on the same device (${first.from})` } }
   }
   return unconfirmedOfPod(
@@ -86,7 +86,7 @@ function byConfirmedName(context: PlanContext, volume: PodVolume): Identified {
   const named = identityOfObject(context.objects.persistentVolume(unescapeQualifiedName(name)))
   const dir = named && csiGlobalDir(named.driver, named.handle)
   const record = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
-  if (named === undefined || dir === undefined || record === undefined || !sameVolume(named, record))
+  if (named === undefined || dir === undefined || record === undefined || !isSameVolume(named, record))
     return unconfirmedOfPod(
       context,
       volume,
@@ -157,10 +157,6 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
   }
 }
 
-function sameVolume(a: Handle, b: Handle): boolean {
-  return a.driver === b.driver && a.handle === b.handle
-}
-
 // Driver and handle of a VolumeAttachment: its name is a hash of driver, handle and node, and so confirms other sources
 // (R007).
 
@@ -206,10 +202,9 @@ function givenForFileSystem(
     const contradicts = other ?? same[0]
     if (contradicts !== undefined) return notTheSame(`--handle ${name}=${handle}`, shown, contradicts)
   }
-  const drivers = new Set(own.map(driverOf))
-  const [staging] = drivers
-  if (drivers.size === 0 || (named !== undefined && drivers.has(named))) return identityOf(name, handle, named)
-  return identityOf(name, handle, drivers.size === 1 && named === undefined ? staging : undefined)
+  const staging = [...new Set(own.map(driverOf))].filter((driver) => named === undefined || driver === named)
+  const [driver, ...others] = own.length === 0 ? [named] : staging
+  return identityOf(name, handle, others.length === 0 ? driver : undefined)
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { judged } from '../../rules/rules.ts'
+import { isSameVolume } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { isForOnePod } from '../../volumes/node-affinity.ts'
 import { podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
@@ -172,7 +173,7 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   if (mode === 'Block') {
     const block = blocks.find((each) => each.plugin === plugin && each.name === specName)
     const record = block?.stateFile?.data
-    if (record !== undefined && (record.driver !== driver || record.handle !== handle)) return false
+    if (record !== undefined && !isSameVolume(record, volume)) return false
     return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
   }
   const directory = csiGlobalDir(driver, handle)

@@ -19,7 +19,7 @@ import {
 } from '../../facts/actual/volume-names.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { identityOfObject, uniqueNameOf } from '../../facts/sources.ts'
-import type { Handle } from '../../volumes/api-objects.ts'
+import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { ANY, type MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
@@ -200,8 +200,7 @@ function partsOfBlock(inputs: ActualInputs, classes: PodClasses, block: BlockVol
 
 function namesAnother(record: StateFile | undefined, identity: Handle | undefined): boolean {
   const data = record?.data
-  if (data === undefined || identity === undefined) return false
-  return data.driver !== identity.driver || data.handle !== identity.handle
+  return data !== undefined && identity !== undefined && !isSameVolume(data, identity)
 }
 
 /** @param driver undefined: any */
