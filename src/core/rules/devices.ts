@@ -2,8 +2,11 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
+import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { identityOf } from '../facts/sources.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import type { VolumeRef } from '../plan/plan.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import { type PlanContext, useCredential } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
@@ -21,9 +24,9 @@ import type { Judge } from './rule.ts'
  * A volume of an existing pod that could not be resolved or identified may be this one, and so may what is behind a link. By the
  * controller's rule unused volumes count, too (R708).
  */
-export const mayBeUsed: Judge = ({ device, attachment, context }) => {
-  if (device === undefined) return undefined
-  const kind = { plugin: device.plugin, driver: device.identity?.driver }
+export const mayBeUsed: Judge = ({ device, identified, attachment, operation: { volume }, context }) => {
+  if (device === undefined || volume === undefined) return undefined
+  const kind = { plugin: volume.plugin, driver: identityOf(identified)?.driver }
   return (
     unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], kind) ??
     unidentifiedObstacle(context, kind) ??
@@ -33,11 +36,10 @@ export const mayBeUsed: Judge = ({ device, attachment, context }) => {
 }
 
 /** A volume that is attached to another node, which its access mode does not allow, is left as it is. */
-export const twoWriters: Judge = ({ device, context }) => {
-  if (device === undefined) return undefined
-  const { plugin, identity, directory } = device
-  const elsewhere =
-    identity === undefined ? namesElsewhere(context, plugin, directory) : handleElsewhere(context, identity)
+export const twoWriters: Judge = ({ device, identified, operation: { volume }, context }) => {
+  if (device === undefined || volume === undefined) return undefined
+  const identity = identityOf(identified)
+  const elsewhere = identity === undefined ? namesElsewhere(context, volume) : handleElsewhere(context, identity)
   if (elsewhere.length === 0) return undefined
   return {
     code: 'TwoWriters',
@@ -51,11 +53,11 @@ function handleElsewhere({ objects }: PlanContext, identity: Handle): readonly s
   return objects.persistentVolumesOf(identity).some(allowsSeveralNodes) ? [] : elsewhere
 }
 
-/** The same for plugins whose attachments only the status of Nodes lists. */
-function namesElsewhere(context: PlanContext, plugin: string, directory: string | undefined): readonly string[] {
+/** The same for plugins whose attachments only the status of Nodes lists: the volume's name is that of its global directory. */
+function namesElsewhere(context: PlanContext, { plugin, name }: VolumeRef): readonly string[] {
   const { api } = context.inputs.snapshot
-  if (api?.elsewhere === undefined || directory === undefined) return []
-  const volumes = statusVolumesAt(api, plugin, directory)
+  if (api?.elsewhere === undefined || plugin === CSI_PLUGIN) return []
+  const volumes = statusVolumesAt(api, plugin, name)
   if (volumes.some(({ persistentVolume }) => allowsSeveralNodes(persistentVolume))) return []
   return [...new Set(volumes.flatMap((volume) => nodesWith(context, volume)).map(({ name }) => name))]
 }
@@ -137,8 +139,8 @@ export const mayBeMounted: Judge = ({ unidentified }) => {
 export const driverUnavailable: Judge = ({ call }) => (call?.kind === 'blocked' ? call.blocked : undefined)
 
 /** No call of a driver that does not stage removes the mount, so the kernel must not, either (R444). */
-export const stagedByNobody: Judge = ({ call, device, mounts: [staged] = [], context: { inputs } }) => {
-  const driver = device?.identity?.driver
+export const stagedByNobody: Judge = ({ call, device, identified, mounts: [staged] = [], context: { inputs } }) => {
+  const driver = device && identityOf(identified)?.driver
   if (call?.kind !== 'call' || driver === undefined || staged === undefined || staged.layers.length === 0)
     return undefined
   if (stages(registeredDriver(inputs, driver))) return undefined
@@ -174,11 +176,12 @@ export const notManaged: Judge = ({ attachment, context: { inputs } }) => {
       }
 }
 
-export const sharedAttachment: Judge = ({ attachment, device, context: { objects, inputs } }) => {
-  if (attachment === undefined || device?.identity === undefined) return undefined
+export const sharedAttachment: Judge = ({ attachment, identified, context: { objects, inputs } }) => {
+  const identity = identityOf(identified)
+  if (attachment === undefined || identity === undefined) return undefined
   const { api } = inputs.snapshot
   const others = objects
-    .persistentVolumesOf(device.identity)
+    .persistentVolumesOf(identity)
     .filter((each) => each.metadata.name !== attachment.object.spec.source.persistentVolumeName)
   if (others.length > 0) {
     return {

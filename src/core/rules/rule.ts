@@ -10,7 +10,6 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Stack } from '../reconcile/context/layers.ts'
 import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import type { SoughtVolume } from '../volumes/volume-shapes.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 
 export type Rule = { readonly id: string; readonly about: ReadonlySet<OperationKind> } & (
@@ -67,20 +66,14 @@ export interface Facts {
   /** What could not be read, or not all of it. */
   readonly unread?: Obstacle | TreeEntry | undefined
   readonly identified?: Identified | undefined
-  /** What is unstaged, unmapped or detached. @property directory of another plugin's volume: its global directory's name */
-  readonly device?: {
-    readonly plugin: string
-    readonly identity?: { readonly driver: string; readonly handle: string } | undefined
-    readonly directory?: string | undefined
-  }
+  /** The volume is unstaged, unmapped or detached. @property names under which it may be mounted outside the root directory; CSI only */
+  readonly device?: { readonly names?: readonly string[] }
   /** With what the controller's rule could not resolve, and a place where traces may be that was not read. */
   readonly attachment?: {
     readonly object: VolumeAttachment
     readonly unresolved: readonly UnresolvedVolume[]
     readonly unread: Obstacle | undefined
   }
-  /** The names under which the volume may be mounted outside the root directory. */
-  readonly sought?: SoughtVolume | undefined
   /** A mount that stays, and shows the same file system as the one at the target. */
   readonly held?: { readonly by: MountInfo; readonly target: string } | undefined
   /** Finds the operation on an unidentified volume that may be this one. */

@@ -6,6 +6,7 @@
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
+import { identityOf } from '../facts/sources.ts'
 import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
@@ -96,7 +97,8 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
 // link. No phase decides on them, so they count as in use.
 
 /** Anything that is mounted outside the root directory under a path of this volume. */
-export const mountedOutside: Judge = ({ sought, context: { inputs } }) => sought && mountOutside(inputs, sought)
+export const mountedOutside: Judge = ({ device: { names } = {}, identified, context: { inputs } }) =>
+  names && mountOutside(inputs, { ...identityOf(identified), names })
 
 function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const matches = shapeMatcher(sought)

@@ -10,7 +10,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
+import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
@@ -90,8 +90,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const facts = wait === undefined && {
     attachment: { object: attachment, unresolved: node.wanted.unresolved, unread: node.unread },
     identified: identity === undefined ? handleUnknown(attachment) : { identity },
-    device: { plugin: CSI_PLUGIN, identity },
-    sought: { ...identity, names: persistentVolume === undefined ? [] : [persistentVolume] },
+    device: { names: persistentVolume === undefined ? [] : [persistentVolume] },
     unidentified: () => (isUnproved ? node.unidentified[0] : undefined),
   }
   findings.addUnlessWaiting(judged(context, draft, facts || {}), wait, 'S21')

@@ -97,9 +97,8 @@ function unmountDevice(
       .map((each) => strayOf(each.content, { target: each.target }))
       .find((each) => each !== undefined),
     identified,
-    device: { plugin: CSI_PLUGIN, identity },
-    // Also by the path alone: the driver's directory, and in the old layout the volume's name.
-    sought: { ...identity, names: isOld(staged) ? [...names, key] : names },
+    // In the old layout the path alone has the volume's name.
+    device: { names: isOld(staged) ? [...names, key] : names },
     held,
     unidentified: () => (shown.length > 0 ? undefined : mayBeMounted(context, names, unidentified, after)),
     call,

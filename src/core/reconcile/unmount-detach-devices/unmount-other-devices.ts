@@ -55,7 +55,7 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     foreign,
     stray: strayIn(global),
     call: mounted ? call : undefined,
-    device: { plugin, directory: name },
+    device: {},
     held: found.held,
     after,
   })
