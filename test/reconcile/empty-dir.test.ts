@@ -30,16 +30,6 @@ describe('an emptyDir that is half there converges (P36)', () => {
   ])('%s', (_there, built, steps) => {
     expect(only(plan(built), 'MountVolume').steps.map(words)).toEqual(steps)
   })
-
-  it.each([
-    { there: 'directory and marker', built: wanting({}).dir(DIR).file(READY) },
-    {
-      there: 'tmpfs and marker',
-      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }).file(READY),
-    },
-  ])('$there: nothing to do', ({ built }) => {
-    expect(plan(built).operations).toEqual([])
-  })
 })
 
 describe('an emptyDir that a person has to look at', () => {
@@ -54,11 +44,6 @@ describe('an emptyDir that a person has to look at', () => {
     ],
   ])('%s', (_why, built, code) => {
     expect(blocked(plan(built))).toEqual([`MountVolume ${code}`])
-  })
-
-  it.each(['0', '-1Gi'])('sizeLimit %s limits nothing (P38)', (sizeLimit) => {
-    const { steps } = only(plan(wanting({ medium: 'Memory', sizeLimit })), 'MountVolume')
-    expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'writeMarker'])
   })
 })
 

@@ -142,15 +142,6 @@ describe('N72: what an alpha field asks for', () => {
       expect([blocked(off), off.operations.map(({ kind }) => kind)]).toEqual([[], ['MountVolume']])
     }
   })
-  it('tear-down does not depend on it', () => {
-    const built = node()
-      .dir(`pods/${uid(9)}/volumes/kubernetes.io~empty-dir/v`)
-      .file(`pods/${uid(9)}/plugins/kubernetes.io~empty-dir/v/ready`)
-    const torn = (version: string, gates?: Gates) =>
-      planNode(withKubelet(built.build(), version, gates), planOptions({ orphans: true })).operations
-    expect(torn('v1.37.0', { AllAlpha: true })).toEqual(torn('v1.36.2'))
-    expect(torn('v1.36.2')).not.toEqual([])
-  })
 })
 
 it('a tmpfs of another size than sizeLimit is no fault: it may have been resized', () => {

@@ -37,6 +37,11 @@ export function waits({ waiting }: Plan): string[] {
   return waiting.map((each) => `${each.kind} ${each.code}`)
 }
 
+/** The steps of each operation, as one text. */
+export function ops({ operations }: Plan): string[] {
+  return operations.map(({ steps }) => steps.map(({ op }) => op).join(', '))
+}
+
 /** @throws where there is not exactly one */
 export function only({ operations }: Plan, kind: OperationKind): Operation {
   const found = operations.filter((each) => each.kind === kind)

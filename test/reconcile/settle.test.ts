@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan, RUNNING } from './planned.ts'
+import { kinds, plan, RUNNING, waits } from './planned.ts'
 
 const ENDED = uid(3)
 const BEFORE = '2026-11-21T10:30:00Z'
@@ -42,7 +42,7 @@ describe('S11 settle time of a pod that is finished', () => {
   ])('%s', (_name, built, settled) => {
     const made = plan(built)
     expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
-    expect(made.waiting.map((each) => each.code)).toEqual(settled ? [] : ['Settling'])
+    expect(waits(made)).toEqual(settled ? [] : ['UnmountVolume Settling'])
   })
 
   it.each([

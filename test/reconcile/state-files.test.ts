@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { BLOCK, blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
+import { BLOCK, blocked, blocks, GONE, kinds, only, ops, plan } from './planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
 const HANDLE = 'my/vol.1'
@@ -16,7 +16,7 @@ function mounted(content: object | string): NodeBuilder {
 }
 
 describe('a file system', () => {
-  it('the three keys are enough to have it undone by its driver', () => {
+  it('the three keys are enough to have it undone by its driver: without a mode, as in files of old kubelets, it is persistent', () => {
     const made = plan(mounted(THREE))
     expect(only(made, 'UnmountVolume')).toMatchObject({
       pod: { uid: GONE },
@@ -29,12 +29,9 @@ describe('a file system', () => {
     expect(blocks(made)).toEqual([])
   })
 
-  it.each([
-    ['Persistent', 'Persistent', `kubernetes.io/csi/${DRIVER}^${HANDLE}`],
-    ['Ephemeral', 'Ephemeral', `kubernetes.io/csi/${GONE}-pv-1`],
-    ['no mode, as files of old kubelets have none: persistent', undefined, `kubernetes.io/csi/${DRIVER}^${HANDLE}`],
-  ])('%s', (_name, volumeLifecycleMode, uniqueName) => {
-    const made = plan(mounted({ ...THREE, ...(volumeLifecycleMode && { volumeLifecycleMode }) }))
+  it('an inline volume has a unique name of its pod', () => {
+    const made = plan(mounted({ ...THREE, volumeLifecycleMode: 'Ephemeral' }))
+    const uniqueName = `kubernetes.io/csi/${GONE}-pv-1`
     expect(only(made, 'UnmountVolume').volume).toMatchObject({ uniqueName, driver: DRIVER, handle: HANDLE })
   })
 
@@ -77,13 +74,9 @@ it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
   },
 )
 
-it.each([
-  ['no JSON', '{"driverName"}}'],
-  ['empty', ''],
-  ['without a driver', '{"volumeHandle":"pv-1"}'],
-])('beside a global mount: a file %s: nothing is unstaged where nothing else tells what it is', (_name, content) => {
+it('beside a global mount: a file without a driver: nothing is unstaged where nothing else tells what it is', () => {
   const built = node().staged('pv-1', '7:1', { stateFile: false })
-  const made = plan(built.file(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`, content))
+  const made = plan(built.file(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`, '{"volumeHandle":"pv-1"}'))
   expect([kinds(made), blocked(made)]).toEqual([[], ['UnmountDevice IdentityUnconfirmed']])
 })
 
@@ -109,17 +102,16 @@ describe('a raw block volume', () => {
     expect(blocked(plan(looped))).toEqual(['UnmapVolume IdentityUnconfirmed'])
   })
 
-  it('is told by its own file, not by the link', () => {
-    const volume = { name: 'pv-1', mode: 'Block', driver: DRIVER, handle: HANDLE }
-    const made = plan(linked())
-    expect(only(made, 'UnmapVolume').volume).toMatchObject(volume)
-    expect(only(made, 'UnmapDevice').volume).toMatchObject(volume)
-  })
-
   it('with nothing staged on disk the driver is asked all the same (S16), and nothing of it is left', () => {
     const made = plan(linked(), { orphans: true })
     expect(kinds(made)).toEqual(['UnmapVolume', 'UnmapDevice', 'RemoveOrphanPodDir'])
-    expect(only(made, 'UnmapVolume').steps.map(({ op }) => op)).toEqual(['unlink', 'NodeUnpublishVolume'])
+    expect(only(made, 'UnmapDevice').volume).toMatchObject({
+      name: 'pv-1',
+      mode: 'Block',
+      driver: DRIVER,
+      handle: HANDLE,
+    })
+    expect(ops(made)[0]).toBe('unlink, NodeUnpublishVolume')
     expect(only(made, 'UnmapDevice').steps.map(({ op, target }) => `${op} ${target.split(BLOCK)[1]}`)).toEqual([
       'NodeUnstageVolume /staging/pv-1',
       'unlink /pv-1/data/vol_data.json',

@@ -1,7 +1,7 @@
 /** S13: what could not be read whole is neither counted nor taken for the kubelet's own. */
 import { describe, expect, it } from 'vitest'
 import { HOUR_AGO, type NodeBuilder, node } from '../helpers/node-builder.ts'
-import { blocked, GONE, kinds, plan } from './planned.ts'
+import { blocked, GONE, kinds, ops, plan } from './planned.ts'
 
 const PROJECTED = `pods/${GONE}/volumes/kubernetes.io~configmap/v`
 const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/v`
@@ -38,8 +38,8 @@ describe('a directory that could not be read whole', () => {
     const built = unreadable(node(), path, 'EIO')
     built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
     expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
-    const [operation] = plan(built, { orphans: true }).operations
-    expect(operation?.deletes).toMatchObject({ counted: false })
-    expect(operation?.steps.map(({ op }) => op)).toContain('deleteContent')
+    const made = plan(built, { orphans: true })
+    expect(made.operations[0]?.deletes).toMatchObject({ counted: false })
+    expect(ops(made)[0]).toContain('deleteContent')
   })
 })

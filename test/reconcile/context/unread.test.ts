@@ -21,10 +21,6 @@ const living = (): NodeBuilder =>
     .livingPod(LIVING, 'app', [{ name: 'scratch', emptyDir: {} }, claimOf()])
 
 describe('a pod that lives', () => {
-  it('is given what its directory shows to be missing', () => {
-    expect(kinds(plan(living()))).toEqual(['MountVolume', 'MountVolume'])
-  })
-
   it.each([POD, `${POD}/volumes`])('is given nothing where %s could not be read', (path) => {
     expect(blocked(plan(unread(living(), path)))).toEqual(Array(2).fill('MountVolume NodeUnreadable'))
   })
@@ -52,10 +48,6 @@ describe('a pod that lives', () => {
 })
 
 describe('an attachment that nobody wants', () => {
-  it('is taken away where nothing of it is found', () => {
-    expect(kinds(plan(node().persistentVolume('pv-2')))).toEqual(['DetachVolume'])
-  })
-
   it.each([
     'plugins',
     'plugins/kubernetes.io',

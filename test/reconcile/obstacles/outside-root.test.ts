@@ -13,10 +13,6 @@ const mounted = (built: NodeBuilder, path: string, dev = '7:5'): NodeBuilder =>
   built.mountLine(path, '/', dev, 'ext4', '/dev/loop5', '-')
 
 describe('S8: a mount outside of the root directory holds the detach of the volume that its path is of', () => {
-  it('a node without any is clean, and gets its detach (O24)', () => {
-    expect(only(plan(attached()), 'DetachVolume').blocked).toBeUndefined()
-  })
-
   it.each([
     `${OLD}/${STAGED}`,
     // The driver's directory was a link to another disk.

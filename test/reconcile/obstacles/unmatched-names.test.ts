@@ -24,9 +24,6 @@ const OF_RUNNING = ['PodStillRunning', 'PodGoneButRunning']
 describe('a name that --pod or --volume gives', () => {
   it.each<[string, Partial<PlanOptions>]>([
     ['no name', {}],
-    ['a pod that lives', { pods: ['default/app'] }],
-    ['the same without its namespace', { pods: ['app'] }],
-    ['its UID, and one that is gone', { pods: [uid(2), GONE] }],
     ['a volume by its name in the pod', { volumes: ['data'] }],
     ['by its PersistentVolume and its handle', { volumes: ['pv-1', 'vol-1'] }],
     ['of a pod that is gone', { volumes: ['token'] }],
@@ -34,7 +31,6 @@ describe('a name that --pod or --volume gives', () => {
 
   it.each<[string, Partial<PlanOptions>, string[]]>([
     ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['default/ap']],
-    ['half a name', { pods: ['ap'] }, ['ap']],
     ['a volume that is not here', { volumes: ['pv-2'] }, ['pv-2']],
   ])('is of nothing, and said: %s', (_name, options, want) =>
     expect(unmatched(options)).toEqual(want.map((each) => ['warning', each])),
