@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocks, GONE, kinds, plan } from '../reconcile/planned.ts'
+import { blocked, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { type Broken, doctorOf, healthy } from './look-builder.ts'
 
 const open = ({ checks }: Doctor): string[] =>
@@ -249,7 +249,7 @@ it('nothing is ready below a root directory that is mounted read-only, for one c
   expect(kinds(plan(built, { orphans: true })).length).toBeGreaterThan(0)
   built.mounts[0] = built.mounts[0]?.replace('rw,', 'ro,') ?? ''
   const made = plan(built, { orphans: true })
-  expect([kinds(made), blocks(made)]).toEqual([[], ['ReadOnlyFileSystem', 'Predecessor']])
+  expect([kinds(made), blocked(made)]).toEqual([[], ['UnmountVolume ReadOnlyFileSystem', 'DetachVolume Predecessor']])
   expect(made.summary.causes?.filter(({ key }) => key.includes('ReadOnlyFileSystem'))).toHaveLength(1)
   const doctor = doctorOf({ state: built })
   expect([doctor.works.apply, open(doctor)[0]]).toEqual([false, 'NodeFound failed'])

@@ -104,18 +104,6 @@ it.each<[string, () => NodeBuilder]>([
       }),
   ],
   [
-    'two names for one claim, one of them read-only',
-    () => {
-      const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-      return built
-        .livingPod(POD, 'app', [
-          { name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
-          { name: 'b', persistentVolumeClaim: { claimName: 'claim-pv-1', readOnly: true } },
-        ])
-        .published(POD, 'pv-1', '7:1')
-    },
-  ],
-  [
     'an inline CSI volume of a driver that attaches others',
     () => {
       const built = living({ csi: { driver: DRIVER } })

@@ -87,5 +87,6 @@ it.each<[string, string | undefined, string | undefined, string[]]>([
   // Where it is migrated, it is the driver's to mount.
   const isLeft = want.includes('LeftToKubelet')
   if (!isLeft) expect(ops(made)[0]).toMatch(/NodeStageVolume.*NodePublishVolume/)
+  expect(made.operations[0]?.volume).toMatchObject({ driver: EBS, handle: 'vol-1' })
   expect([kinds(made), blocked(made)]).toEqual(isLeft ? [[], ['MountVolume LeftToKubelet']] : [['MountVolume'], []])
 })

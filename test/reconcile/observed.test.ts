@@ -13,7 +13,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
-import { blocks, codes, GONE, kinds, ops, plan, RUNNING, waits } from './planned.ts'
+import { blocked, codes, GONE, kinds, ops, plan, RUNNING, waits } from './planned.ts'
 
 const reasonOf = ({ kind, reason }: Operation) => [kind, reason]
 
@@ -128,7 +128,7 @@ it('O12: so is data beside sub-paths that go', () => {
 it('O12: a CSI driver is not even asked while data lies under its target', () => {
   const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')).file(`${dir}/mount/db`, 'precious')
-  expect(blocks(plan(built, { orphans: true }))).toEqual(['DataUnderMountPoint'])
+  expect(blocked(plan(built, { orphans: true }))).toEqual(['UnmountVolume DataUnderMountPoint'])
 })
 
 describe('C17: published without a mount', () => {
@@ -149,7 +149,7 @@ describe('C17: published without a mount', () => {
     expect(codes(made)).toEqual(['UnexpectedFile', 'DriverGone', 'OrphanDirKept'])
   })
   it('a file with something in it is data: the driver is not even asked (O12)', () => {
-    expect(blocks(plan(published('file', 8), { orphans: true }))).toEqual(['DataUnderMountPoint'])
+    expect(blocked(plan(published('file', 8), { orphans: true }))).toEqual(['UnmountVolume DataUnderMountPoint'])
   })
 })
 
@@ -180,7 +180,7 @@ describe('O16 to O18: sub-paths', () => {
     expect(first).toMatchObject({ kind: 'UnmountVolume', reason: 'LeakedSubPath', volume: { name: 'pv-1' } })
     expect(first?.message).toContain('is not mounted and has no state file')
     expect(ops(made)[0]).toBe('umount, rmdir, rmdir, rmdir')
-    expect(blocks(made)).toEqual([])
+    expect(blocked(made)).toEqual([])
     expect(others.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
     expect(others.at(-1)?.paths).toContain(`${ROOT}/${dir}`)
   })
@@ -363,7 +363,7 @@ const ready = (built: NodeBuilder): NodeBuilder =>
 
 it('O28: changed content is shown, and written only when asked for (S23)', () => {
   const built = ready(configMap('old', 'new')).link(`${CONFIG_MAP}/k`, '..data/k')
-  expect(blocks(plan(built))).toEqual(['NotAsked'])
+  expect(blocked(plan(built))).toEqual(['RemountVolume NotAsked'])
   const asked = plan(built, { remount: true })
   expect(asked.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([['RemountVolume', undefined]])
   expect(asked.operations[0]?.expects).toEqual([{ path: `${ROOT}/${CONFIG_MAP}`, layers: [] }])

@@ -17,12 +17,7 @@ export function kinds({ operations }: Plan): OperationKind[] {
   return operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
 }
 
-/** Why the others are blocked. */
-export function blocks({ operations }: Plan): (string | undefined)[] {
-  return operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
-}
-
-/** Kind and code of each of these, as one text. */
+/** Kind and code of each of the others, as one text. */
 export function blocked({ operations }: Plan): string[] {
   return operations.flatMap((each) => (each.blocked === undefined ? [] : [`${each.kind} ${each.blocked.code}`]))
 }

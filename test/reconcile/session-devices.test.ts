@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { codes, GONE, kinds, plan, waits } from './planned.ts'
+import { blocked, codes, GONE, kinds, plan, waits } from './planned.ts'
 
 const IQN = 'iqn.2003-01.test:disk'
 const PORTAL = '10.0.0.1:3260'
@@ -18,7 +18,6 @@ const steps = (made: Plan): string[][] =>
     each.kind,
     ...each.steps.map(({ op, target }) => `${op} ${target.replace(`${ROOT}/`, '')}`),
   ])
-const blocks = (made: Plan) => made.operations.map((each) => each.blocked?.code)
 const lunDir = (lun = 0, iqn = IQN, portal = PORTAL): string => `${ISCSI}/iface-default/${portal}-${iqn}-lun-${lun}`
 const wanting = (source: Partial<PodVolumeSource>): NodeBuilder =>
   node().livingPod(uid(2), 'app', [{ name: 'v', ...source }])
@@ -44,7 +43,7 @@ describe('iSCSI', () => {
       ],
     ])
     expect(made.operations[0]?.volume?.uniqueName).toBe(`kubernetes.io/iscsi/${PORTAL}:${IQN}:0`)
-    expect(blocks(made)).toEqual([undefined])
+    expect(blocked(made)).toEqual([])
   })
 
   it.each([
@@ -86,14 +85,14 @@ describe('iSCSI', () => {
     expect(steps(made)).toEqual([
       ['UnmountDevice', `removeIscsiDisks ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`],
     ])
-    expect(blocks(made)).toEqual([undefined])
+    expect(blocked(made)).toEqual([])
   })
 
   it.each([
     { name: 'a file beside the record', make: (built: NodeBuilder) => built.file(`${lunDir()}/data`, 'x') },
     { name: 'a link in its place', make: (built: NodeBuilder) => built.link(`${lunDir()}/iscsi.json`, '/etc/passwd') },
   ])('$name in it blocks', ({ make }) => {
-    expect(blocks(plan(make(node().dir(lunDir()))))).toEqual(['UnexpectedFile'])
+    expect(blocked(plan(make(node().dir(lunDir()))))).toEqual(['UnmountDevice UnexpectedFile'])
   })
 })
 
@@ -149,7 +148,7 @@ describe('flexVolume', () => {
   })
   it('declared gone, the kernel unmounts, and the plan says what does not happen (S16)', () => {
     const made = plan(node().mount(dir, DISK).mount(pod, DISK), { driverGone: ['v/d'] })
-    expect(blocks(made)).toEqual([undefined, undefined])
+    expect(blocked(made)).toEqual([])
     expect(steps(made).flat()).toEqual(expect.arrayContaining([`umount ${dir}`, `umount ${pod}`]))
     expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
   })
@@ -185,7 +184,7 @@ describe('raw block volumes (P83, P84, P104, R451)', () => {
       ],
       ['UnmapDevice', `removeIscsiDisks ${map}`, `iscsiLogout ${map}`, `unlink ${map}/iscsi.json`, `rmdir ${map}`],
     ])
-    expect(blocks(made)).toEqual([undefined, undefined])
+    expect(blocked(made)).toEqual([])
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
     expect(made.operations[1]?.volume?.uniqueName).toBe(`kubernetes.io/iscsi/${PORTAL}:${IQN}:0`)
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { BLOCK, blocked, blocks, GONE, kinds, only, ops, plan } from './planned.ts'
+import { BLOCK, blocked, GONE, kinds, only, ops, plan } from './planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
 const HANDLE = 'my/vol.1'
@@ -26,7 +26,7 @@ describe('a file system', () => {
       },
       steps: [{ op: 'NodeUnpublishVolume' }, { op: 'unlink' }, { op: 'rmdir' }],
     })
-    expect(blocks(made)).toEqual([])
+    expect(blocked(made)).toEqual([])
   })
 
   it('an inline volume has a unique name of its pod', () => {
@@ -43,7 +43,7 @@ describe('a file system', () => {
     ['cut off', JSON.stringify(THREE).slice(0, 30)],
   ])('a file %s tells nothing: nothing is undone with it', (_name, content) => {
     const made = plan(mounted(content))
-    expect([kinds(made), blocks(made)]).toEqual([[], ['IdentityUnconfirmed']])
+    expect([kinds(made), blocked(made)]).toEqual([[], ['CleanOrphanVolume IdentityUnconfirmed']])
   })
 
   it('O30: two pods with one volume: each is undone, and it is unstaged once, after both', () => {

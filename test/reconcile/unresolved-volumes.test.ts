@@ -77,18 +77,8 @@ function atApply(built: NodeBuilder) {
 const DEVICE_OPERATIONS = ['UnmountDevice', 'DetachVolume']
 const ephemeral: PodVolumeSource = { name: 'scratch', ephemeral: {} }
 
-const notFound = { resource: 'persistentvolumeclaims', namespace: 'default', name: 'its', status: 404 }
 it.each<Bad>([
   { name: 'a claim that is not there' },
-  {
-    name: 'a claim that the API said is not there',
-    api: {
-      errors: [
-        { ...notFound, reason: 'NotFound', message: 'no' },
-        { resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' },
-      ],
-    },
-  },
   { name: 'a claim whose PersistentVolume is not there', claim: bound },
   { name: 'a claim that is not bound', claim: pending },
   { name: 'an ephemeral claim that is not made yet', source: ephemeral },

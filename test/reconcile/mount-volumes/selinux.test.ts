@@ -134,17 +134,14 @@ function mounted(label: string, published: boolean, given: Given = {}) {
 }
 
 describe('another label than the one that is there', () => {
-  it('a volume that runs keeps it, and it is said (R824)', () => {
-    const made = planned(mounted('system_u:object_r:old_t:s0', true))
-    expect(made.operations).toEqual([])
-    expect(mismatches(made)).toHaveLength(1)
-  })
-
-  it('so does one of which no label is on record (T144)', () => {
-    const made = planned(mounted('', true))
+  it.each([
+    { label: 'system_u:object_r:old_t:s0', says: 'with the SELinux label system_u:object_r:old_t:s0' },
+    { label: '', says: 'without an SELinux label' },
+  ])('a volume that runs keeps it, and it is said (R824, T144): "$label"', ({ label, says }) => {
+    const made = planned(mounted(label, true))
     expect(made.operations).toEqual([])
     expect(mismatches(made)).toMatchObject([
-      { message: expect.stringContaining(`mounted without an SELinux label, but the pod wants it with`) },
+      { message: expect.stringContaining(`mounted ${says}, but the pod wants it with`) },
     ])
   })
 
