@@ -8,7 +8,7 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, codes, waits } from './planned.ts'
+import { blocked, codes, RUNNING, waits } from './planned.ts'
 
 type Gates = Readonly<Record<string, boolean>>
 
@@ -71,12 +71,9 @@ it.each(captureFiles())('captures of kubelet 1.36 as those of another version: %
 describe('O44: an image volume and a kubelet that has no plugin for it', () => {
   const built = (alive: boolean): NodeBuilder => {
     const volumes = [{ name: 'v', image: { reference: 'x' } }]
-    const made = alive
+    return alive
       ? node().livingPod(uid(9), 'late', volumes)
-      : node()
-          .pod(uid(9), 'late', volumes, { phase: 'Pending' })
-          .with({ kubelet: { running: true, mayReturn: true } })
-    return made
+      : node().pod(uid(9), 'late', volumes, { phase: 'Pending' }).with(RUNNING)
   }
   it('waits with the cause', () =>
     expect(planned(built(false), 'v1.34.2').waiting.map(({ code, message }) => `${code}: ${message}`)).toEqual([
@@ -166,16 +163,10 @@ it.each([
   ])
 })
 
-describe('N73: a volume that is staged without a pod', () => {
-  const built = (): NodeBuilder =>
-    node()
-      .persistentVolume('pv-1')
-      .staged('pv-1', '7:1')
-      .with({ kubelet: { running: true, mayReturn: true } })
-  const RECONSTRUCTS = { CSIGlobalMountReconstruction: true }
-  it('is the kubelet’s where its gate is on', () => {
-    expect(waits(planned(built(), 'v1.38.0', RECONSTRUCTS))).not.toContain('UnmountDevice KubeletRunning')
-    expect(waits(planned(built(), 'v1.38.0'))).toContain('UnmountDevice KubeletRunning')
-    expect(codes(planned(built(), 'v1.38.0', RECONSTRUCTS))).toEqual(['VersionUntested'])
-  })
+it('N73: a volume that is staged without a pod is the kubelet’s where its gate is on', () => {
+  const built = node().persistentVolume('pv-1').staged('pv-1', '7:1').with(RUNNING)
+  const made = planned(built, 'v1.38.0', { CSIGlobalMountReconstruction: true })
+  expect(waits(made)).not.toContain('UnmountDevice KubeletRunning')
+  expect(waits(planned(built, 'v1.38.0'))).toContain('UnmountDevice KubeletRunning')
+  expect(codes(made)).toEqual(['VersionUntested'])
 })

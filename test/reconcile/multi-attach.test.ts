@@ -3,10 +3,8 @@
  * there (S3, S30, R742, R743). Of CSI the VolumeAttachment tells, of other plugins the status of the other Node.
  */
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/facts/actual/snapshot.ts'
+import type { Elsewhere, NodeElsewhere } from '../../src/core/facts/actual/snapshot.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
-import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { pluginNamed } from '../../src/core/volumes/registry.ts'
 import { told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, kinds, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'
@@ -26,10 +24,13 @@ function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): Node
 const asked = (built: NodeBuilder, elsewhere: Elsewhere): NodeBuilder => built.withApi({ elsewhere })
 
 const USER = { namespace: 'default', name: 'old', uid: 'u-old', phase: 'Running', claims: ['claim-pv-1'] }
+const holding = (uniqueName: string): NodeElsewhere => ({ name: 'node-2', attached: [uniqueName], pods: [USER] })
 const verdict = (built: NodeBuilder, what = 'pod/default/app') => told(built, what).verdict
 
+const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 }
+const LUN = 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'
 const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = [
-  ['iSCSI', { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }, 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'],
+  ['iSCSI', { iscsi: ISCSI }, LUN],
   ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
 ]
 
@@ -70,59 +71,47 @@ describe('of CSI', () => {
   })
 })
 
-describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
-  const other = { name: 'node-2', attached: [uniqueName], pods: [USER] }
+it.each(SOURCES)('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
+  const built = asked(ofPlugin(spec), { nodes: [holding(uniqueName)] })
+  const made = plan(built)
+  expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
+  expect(made.problems[0]?.message).toContain('node-2, where pod default/old uses it')
+  expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+  // Control: another volume's name means nothing.
+  expect(codes(plan(asked(ofPlugin(spec), { nodes: [holding('kubernetes.io/fc/[1]')] })))).toEqual([])
+})
 
-  it('the other node and its pod are named', () => {
-    const built = asked(ofPlugin(spec), { nodes: [other] })
-    const made = plan(built)
-    expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
-    expect(made.problems[0]?.message).toContain('node-2, where pod default/old uses it')
-    expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
-    // Control: another volume's name means nothing.
-    const strange = plan(asked(ofPlugin(spec), { nodes: [{ ...other, attached: ['kubernetes.io/fc/[1]'] }] }))
-    expect(codes(strange)).toEqual([])
-  })
+describe('of a volume whose attachments stand in the status of Nodes alone, and which is attached here', () => {
+  const DISK = { fsType: 'ext4', source: '/dev/sdb' }
+  const NOBODY = { nodes: [] }
+  const attached = (built: NodeBuilder, elsewhere: Elsewhere = { nodes: [holding(LUN)] }): NodeBuilder => {
+    built.attached.push(LUN)
+    built.inUse.push(LUN)
+    return asked(built, elsewhere)
+  }
 
   it('mounted here as well, it has two writers', () => {
-    const built = asked(ofPlugin(spec), { nodes: [other] })
-    const [plugin = ''] = desiredStateOfPods(built.pods, built.build().snapshot.api as ApiSnapshot).volumes.map(
-      (volume) => volume.plugin,
-    )
-    built.attached.push(uniqueName)
-    built.inUse.push(uniqueName)
-    built.mount(`pods/${uid(2)}/volumes/${plugin.replaceAll('/', '~')}/pv-1`, { fsType: 'ext4', source: '/dev/sdb' })
+    const built = attached(ofPlugin({ iscsi: ISCSI })).mount(`pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`, DISK)
     const made = plan(built)
     expect([made.operations, codes(made)]).toEqual([[], ['TwoWriters']])
     expect(verdict(built, 'pv/pv-1')).toMatchObject({ state: 'problem', code: 'TwoWriters' })
-    expect(codes(plan(asked(built, { nodes: [] })))).toEqual([])
+    expect(codes(plan(asked(built, NOBODY)))).toEqual([])
   })
 
   it('with no pod left here it is not unstaged either (S30)', () => {
-    const built = asked(ofPlugin(spec), { nodes: [other] })
-    const [wanted] = desiredStateOfPods(built.pods, built.build().snapshot.api as ApiSnapshot).volumes
-    if (wanted === undefined) throw new Error('nothing wanted')
-    const global = pluginNamed(wanted.plugin).globalPath(wanted) ?? ''
-    built.pods.pop()
-    built.sandboxes.pop()
-    built.processes.pop()
-    built.tree.delete(`pods/${uid(2)}`)
-    built.attached.push(uniqueName)
-    built.inUse.push(uniqueName)
-    built.flexDrivers = [{ name: wanted.plugin, executable: '/opt/disk' }]
-    built.mount(global, { fsType: 'ext4', source: '/dev/sdb' })
-    const made = plan(built)
+    const built = attached(node().persistentVolume('pv-1', { source: { iscsi: ISCSI } }))
+    const made = plan(built.mount('plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.x:y-lun-1', DISK))
     expect(blocked(made)).toEqual(['UnmountDevice TwoWriters'])
     expect(codes(made)).toContain('TwoWriters')
-    expect(kinds(plan(asked(built, { nodes: [] })))).toEqual(['UnmountDevice'])
+    expect(kinds(plan(asked(built, NOBODY)))).toEqual(['UnmountDevice'])
   })
 
   it('where other Nodes could not be read, nothing is mounted (S30)', () => {
-    const built = asked(ofPlugin(spec), { nodes: [], problem: 'other nodes could not be listed: no' })
-    built.attached.push(uniqueName)
-    built.inUse.push(uniqueName)
-    expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
-    expect(plan(built).waiting[0]?.message).toContain('other nodes could not be listed: no')
+    const made = plan(
+      attached(ofPlugin({ iscsi: ISCSI }), { ...NOBODY, problem: 'other nodes could not be listed: no' }),
+    )
+    expect(waits(made)).toEqual(['MountVolume AccessMode'])
+    expect(made.waiting[0]?.message).toContain('other nodes could not be listed: no')
   })
 })
 

@@ -213,16 +213,10 @@ describe('O16 to O18: sub-paths', () => {
 describe('O43: an attachment that the controller does not report', () => {
   const attached = (creationTimestamp: string, running = true): NodeBuilder => {
     const built = node().persistentVolume('pv-9', { handle: 'vol-9', attached: false })
-    built.pod(uid(9), 'waits', [claimOf('pv-9')]).attach('pv-9', 'vol-9')
+    built.pod(uid(9), 'waits', [claimOf('pv-9')]).attach('pv-9', 'vol-9', 'node-1', { metadata: { creationTimestamp } })
     built.attached.length = 0
-    built.attachments.push(...built.attachments.splice(0).map((each) => withTime(each, creationTimestamp)))
-    built.with({ kubelet: { running, mayReturn: running, unit: 'kubelet.service' } })
-    return built
+    return built.with({ kubelet: { running, mayReturn: running, unit: 'kubelet.service' } })
   }
-  const withTime = <T extends { metadata: object }>(each: T, creationTimestamp: string): T => ({
-    ...each,
-    metadata: { ...each.metadata, creationTimestamp },
-  })
   it.each([true, false])('is the cause, and no reason to stop a kubelet; it runs: %s', (running) => {
     const [wait] = plan(attached('2026-11-21T11:00:00Z', running)).waiting
     expect(wait).toMatchObject({ kind: 'MountVolume', code: 'AttachedMismatch' })
@@ -316,8 +310,7 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
     },
   ])('$what: that it is lost is said: $codes', ({ built, codes }) => {
     expect(lost(built())).toEqual(codes)
-    const beside = built().with({ kubelet: { running: true, mayReturn: true } })
-    expect(lost(beside)).toEqual([])
+    expect(lost(built().with(RUNNING))).toEqual([])
   })
 })
 

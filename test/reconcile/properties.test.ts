@@ -175,28 +175,19 @@ describe('of every plan', () => {
 
 /** Every list whose order says nothing, the other way round. */
 function reversed({ snapshot, mounts }: NodeState): NodeState {
-  const back = <T>(list: readonly T[] | undefined): T[] => (list ?? []).toReversed()
-  const { api, tree, runtime, processes, csiSockets, blockDevices } = snapshot
+  const { api, runtime } = snapshot
+  const volumes = ['persistentVolumes', 'persistentVolumeClaims', 'volumeAttachments'] as const
   return {
     mounts,
     snapshot: {
-      ...snapshot,
-      ...(api === undefined
-        ? {}
-        : {
-            api: {
-              ...api,
-              pods: back(api.pods),
-              persistentVolumes: back(api.persistentVolumes),
-              persistentVolumeClaims: back(api.persistentVolumeClaims),
-              volumeAttachments: back(api.volumeAttachments),
-            },
-          }),
-      ...(tree !== undefined && { tree: back(tree) }),
-      ...(runtime === undefined ? {} : { runtime: { ...runtime, pods: back(runtime.pods) } }),
-      ...(processes !== undefined && { processes: back(processes) }),
-      ...(csiSockets !== undefined && { csiSockets: back(csiSockets) }),
-      ...(blockDevices !== undefined && { blockDevices: back(blockDevices) }),
+      ...turned(snapshot, 'tree', 'processes', 'csiSockets', 'blockDevices'),
+      ...(api && { api: turned(api, 'pods', ...volumes) }),
+      ...(runtime && { runtime: turned(runtime, 'pods') }),
     },
   }
+}
+
+function turned<T extends object>(parts: T, ...lists: (keyof T)[]): T {
+  const back = lists.flatMap((key) => (Array.isArray(parts[key]) ? [[key, parts[key].toReversed()]] : []))
+  return { ...parts, ...Object.fromEntries(back) }
 }
