@@ -9,7 +9,7 @@ import { VolctlError } from '../base/errors.ts'
 import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
-import { expectedIds, isExpected } from '../rules/expected-mounts.ts'
+import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { ApplyRun } from './apply-run.ts'
@@ -62,7 +62,6 @@ function removeUntilUmount(member: Member): void {
 function nextUmounts(member: Member): Umount[] {
   const { run } = member
   const { operation, around } = run
-  const expected = expectedIds(operation)
   const taken = new Map<string, number>()
   const found: Umount[] = []
   for (let step = operation.steps[member.cursor]; step?.op === 'umount'; step = operation.steps[++member.cursor]) {
@@ -70,7 +69,7 @@ function nextUmounts(member: Member): Umount[] {
     taken.set(step.target, count)
     const layer = around.table.reached(step.target).at(-count)
     // Otherwise the mount is already gone, or is another one: then the removal of its directory is refused.
-    if (layer !== undefined && isExpected(layer, expected)) found.push({ run, step, layer })
+    if (layer !== undefined && isExpected(layer, operation)) found.push({ run, step, layer })
   }
   return found
 }
@@ -94,8 +93,7 @@ function notAll(error: VolctlError): StepFailed {
 }
 
 function isThere({ layer, run: { around, operation } }: Umount): boolean {
-  const there = around.table.at(layer.mountPoint)
-  if (there.length > 0 && there.some((mount) => isExpected(mount, expectedIds(operation)))) return true
+  if (around.table.at(layer.mountPoint).some((mount) => isExpected(mount, operation))) return true
   return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
 }
 

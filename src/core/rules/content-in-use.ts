@@ -81,8 +81,8 @@ export async function userOfContent(
   look: ContentLook,
   { host, plan, operation, context }: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
-  const going = new Set(expectedIds(operation).keys())
-  const content = { path, going, rootDir: plan.rootDir, ...(operation.pod && { podUid: operation.pod.uid }) }
+  const { pod } = operation
+  const content = { path, going: expectedIds(operation), rootDir: plan.rootDir, ...(pod && { podUid: pod.uid }) }
   return userAmong(await host.contentHolders(look, content), context.nameOf)
 }
 

@@ -1,11 +1,12 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
+import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import type { FoundFile } from '../node/host.ts'
 import { fileText } from '../plan/differences.ts'
-import type { FileIdentity, Operation, StepOp } from '../plan/plan.ts'
+import type { ExpectedMount, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
 import { describeProcess, type NameOf, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { staying } from '../users/find-holders.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
@@ -31,10 +32,9 @@ export function unexpectedMount({
   operation,
   around,
 }: Pick<MachineFacts, 'operation' | 'around'>): Verdict | undefined {
-  const expected = expectedIds(operation)
   for (const path of targetsOf(operation)) {
     for (const mounts of [around.table.at(path), around.below(path)]) {
-      const mount = mounts.find((each) => !isExpected(each, expected))
+      const mount = mounts.find((each) => !isExpected(each, operation))
       if (mount !== undefined)
         return { code: 'ForeignMount', message: `${describeMount(mount)} was not there when the plan was made` }
     }
@@ -42,12 +42,11 @@ export function unexpectedMount({
   return undefined
 }
 
-export function expectedIds(operation: Operation): Map<number, { readonly dev: string; readonly root: string }> {
-  // Without lists on the way: of a batch this is asked ten thousands of times.
-  const ids = new Map<number, { readonly dev: string; readonly root: string }>()
-  for (const { layers } of operation.expects ?? []) for (const layer of layers) ids.set(layer.id, layer)
-  return ids
-}
+/** The mounts that the operation was planned for, by their ids. Cached, since a batch asks ten thousands of times. */
+export const expectedIds = memoize(
+  ({ expects = [] }: Operation): ReadonlyMap<number, ExpectedMount['layers'][number]> =>
+    new Map(expects.flatMap(({ layers }) => layers.map((layer) => [layer.id, layer]))),
+)
 
 /** Those that are still there. */
 export function expectedMounts({ operation, around }: Pick<MachineFacts, 'operation' | 'around'>): MountInfo[] {
@@ -55,9 +54,9 @@ export function expectedMounts({ operation, around }: Pick<MachineFacts, 'operat
 }
 
 /** A mount id may be reused after an unmount, so device and root are compared as well (S27). */
-export function isExpected(mount: MountInfo, expected: ReturnType<typeof expectedIds>): boolean {
-  const layer = expected.get(mount.id)
-  return layer !== undefined && layer.dev === mount.dev && layer.root === mount.root
+export function isExpected({ id, dev, root }: MountInfo, operation: Operation): boolean {
+  const layer = expectedIds(operation).get(id)
+  return layer !== undefined && layer.dev === dev && layer.root === root
 }
 
 /** Which mounts stay once those that the operation was planned for are unmounted: neither these nor what goes with them. */
@@ -65,7 +64,7 @@ export function stayingOf({
   operation,
   around,
 }: Pick<MachineFacts, 'operation' | 'around'>): ReturnType<typeof staying> {
-  return staying(around.table, new Set(expectedIds(operation).keys()))
+  return staying(around.table, expectedIds(operation))
 }
 
 export function describeMount(mount: MountInfo): string {

@@ -21,7 +21,7 @@ import {
 } from '../volumes/iscsi.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, usersOfDisks } from './disk-users.ts'
-import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
+import { describeMount, isExpected } from './expected-mounts.ts'
 import type { IscsiVolume, MachineFacts, SeenDisk, Verdict } from './machine-facts.ts'
 
 /** Each disk that is still there is the one that was found. */
@@ -131,10 +131,9 @@ export function mapsOver(seen: readonly SeenDisk[], { blockTree }: Host): string
  */
 export function noteMounted({ operation, around, host, record }: MachineFacts): void {
   if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
-  const expected = expectedIds(operation)
   for (const { path } of operation.expects ?? []) {
     for (const mount of around.table.at(path)) {
-      const dev = isExpected(mount, expected) ? deviceOf(mount, host) : undefined
+      const dev = isExpected(mount, operation) ? deviceOf(mount, host) : undefined
       if (dev !== undefined) record.noteMounted(dev)
     }
   }

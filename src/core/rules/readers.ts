@@ -11,7 +11,7 @@ import type { Operation, StepOp } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
-import { fileSystemsAt, heldByKernel, staying, together } from '../users/find-holders.ts'
+import { fileSystemsAt, heldByKernel, type MountIds, staying, together } from '../users/find-holders.ts'
 import {
   describeMount,
   expectedIds,
@@ -126,9 +126,8 @@ const REMOVING: ReadonlySet<StepOp> = new Set<StepOp>(['rmdir', 'unlink', 'NodeU
 
 /** R036: removing the mount point of another namespace would silently detach the mount there. */
 export function mountPointElsewhere(facts: MachineFacts): Verdict | undefined {
-  const going = new Set(expectedIds(facts.operation).keys())
   for (const { op, target } of facts.operation.steps) {
-    const verdict = REMOVING.has(op) ? mountedElsewhere(target, facts, going) : undefined
+    const verdict = REMOVING.has(op) ? mountedElsewhere(target, facts, expectedIds(facts.operation)) : undefined
     if (verdict !== undefined) return verdict
   }
   return undefined
@@ -138,7 +137,7 @@ export function mountPointElsewhere(facts: MachineFacts): Verdict | undefined {
 export function mountedElsewhere(
   path: string,
   { around, context }: Pick<MachineFacts, 'around' | 'context'>,
-  going?: ReadonlySet<number>,
+  going?: MountIds,
 ): Verdict | undefined {
   const { table, others } = around
   const location = others.length === 0 ? undefined : locateName(table, path)

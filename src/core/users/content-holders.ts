@@ -21,7 +21,7 @@ import { isWithin } from '../linux/paths.ts'
 import { boundAt } from './bound-sockets.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
-import { type Holders, namespaceHolders, staying, together } from './find-holders.ts'
+import { type Holders, type MountIds, namespaceHolders, staying, together } from './find-holders.ts'
 import { describeUse, isErofsImage, type Layer, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import type { ByProcess } from './uses.ts'
 
@@ -29,7 +29,7 @@ export interface Content {
   /** Absolute, as the kubelet uses it. */
   readonly path: string
   /** Ids of mounts in our own table that are unmounted first; they and their copies do not count as use. */
-  readonly going?: ReadonlySet<number>
+  readonly going?: MountIds
   /** The pod in whose directory it is. */
   readonly podUid?: string
   /** The root directory. Its own file system has been read before; others are only looked into if they cannot hang. */

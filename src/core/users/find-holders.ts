@@ -90,12 +90,12 @@ export function heldByKernel(paths: readonly string[], { loops, swaps, unseen }:
   }
 }
 
-/** Which mounts stay when these are unmounted: their copies do not (R032). @param going ids, of this table */
-export function staying(
-  table: MountTable,
-  going: ReadonlySet<number> = new Set(),
-): (mount: MountInfo, of: MountTable) => boolean {
-  const leaving = [...going].flatMap((id) => table.byId(id) ?? [])
+/** Ids of mounts, whatever is known of them beside. */
+export type MountIds = Pick<ReadonlySet<number>, 'has' | 'keys'>
+
+/** Which mounts stay when these are unmounted: their copies do not (R032). @param going those of this table */
+export function staying(table: MountTable, going: MountIds = new Set()): (mount: MountInfo, of: MountTable) => boolean {
+  const leaving = [...going.keys()].flatMap((id) => table.byId(id) ?? [])
   return (mount, of) =>
     !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
 }

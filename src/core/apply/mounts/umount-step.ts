@@ -9,7 +9,7 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
-import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
+import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import { isBusy } from '../../rules/readers.ts'
 import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -26,7 +26,7 @@ const AFTER_FORCE_MS = 500
 export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const layer = run.around.table.top(step.target)
   if (layer === undefined) return requireNoHiddenMount(step.target, run)
-  if (!isExpected(layer, expectedIds(run.operation))) {
+  if (!isExpected(layer, run.operation)) {
     throw new StepFailed('ForeignMount', `${describeMount(layer)} was not there when the plan was made`)
   }
   const copies = copiesOf(run.around.table, layer)
@@ -74,8 +74,7 @@ export function requireCopiesGone(copies: readonly MountInfo[], { around }: Step
 
 /** A hidden mount cannot be unmounted by its path. @throws StepFailed HeldBy */
 function requireNoHiddenMount(path: string, { around, operation }: StepContext): void {
-  const expected = expectedIds(operation)
-  const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
+  const hidden = around.table.at(path).find((layer) => isExpected(layer, operation))
   if (hidden === undefined) return
   throw new StepFailed('HeldBy', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
     hint: whoMounted(path),

@@ -6,7 +6,7 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
-import { describeMount, expectedIds, isExpected } from '../../rules/expected-mounts.ts'
+import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
 import { removeDirectory } from '../mounts/remove.ts'
@@ -48,8 +48,7 @@ async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: numbe
   const remaining = layersAt(step.target, run)
   const last = remaining.at(-1)
   if (last === undefined) return
-  const expected = expectedIds(run.operation)
-  const foreign = remaining.find((layer) => !isExpected(layer, expected))
+  const foreign = remaining.find((layer) => !isExpected(layer, run.operation))
   if (foreign !== undefined || remaining.length >= before) {
     throw new StepFailed(
       'DriverFailed',
@@ -61,9 +60,8 @@ async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: numbe
 
 /** The mounts on a path. A hidden mount counts only if the plan lists it: it may be a copy to be unmounted (O35). */
 function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
-  const expected = expectedIds(operation)
   const reached = around.table.reached(path)
-  return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
+  return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, operation))
 }
 
 /** For a flexVolume, the plugin's name is the driver's name. */
