@@ -5,17 +5,19 @@
  */
 
 import { memoize } from '../base/memoize.ts'
+import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
-import { isPassive, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
+import { isPassive, nodeOf, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { ownPathOf } from '../linux/mount-table.ts'
+import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
 import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
 import { unfinished } from './api-now.ts'
-import { type DiskQuestion, usersOf } from './disk-users.ts'
-import { expectedIds, isReleased, stayingOf } from './expected-mounts.ts'
+import { type DiskQuestion, loopsOn, usersOf } from './disk-users.ts'
+import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
@@ -156,6 +158,43 @@ export async function keptAlive(facts: MachineFacts): Promise<Verdict | undefine
 }
 
 const loopFilesOf = memoize((_: Surroundings) => loopFiles())
+
+/**
+ * S30: what is to be set up, nobody but this volume has. Pods of this node may still have its file system mounted although its global
+ * mount is gone (O31): once more is safe then. A mounted file system whose device is also written to directly is destroyed.
+ */
+export async function heldDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+  const { device, around, host, context } = facts
+  if (device === undefined) return undefined
+  const by = (who: string): Verdict => ({
+    code: 'HeldBy',
+    message: `${device.path} is in use: ${who}`,
+    hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
+  })
+  const isRaw = facts.operation.kind === 'MapVolume'
+  const mounts = around.table.ofDevice(device.number)
+  const own = isRaw ? [] : mounts.filter(({ mountPoint }) => isInPods(mountPoint, facts))
+  const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
+  if (stranger !== undefined) return by(describeMount(stranger))
+  if (isRaw || mounts.length > 0) return undefined
+  for (const other of around.others) {
+    const [mount] = other.table.ofDevice(device.number)
+    if (mount !== undefined) return by(mountIn(mount, other, context.nameOf).who)
+  }
+  const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], facts)
+  if (loop !== undefined) return by(loop.who)
+  const users = host.deviceUsers(device.number)
+  return users.length > 0 ? by(users.join(', ')) : undefined
+}
+
+/** True for a path of this volume in any pod, sub-paths included. */
+function isInPods(path: string, { operation: { volume }, plan }: MachineFacts): boolean {
+  const prefix = `${plan.rootDir}/pods/`
+  if (volume === undefined || !path.startsWith(prefix)) return false
+  const [, kind, ...rest] = path.slice(prefix.length).split('/')
+  if (kind === 'volume-subpaths') return rest[0] === volume.name
+  return kind === 'volumes' && rest[0] === escapeQualifiedName(volume.plugin) && rest[1] === volume.name
+}
 
 function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unseen): Verdict {
   const name = `volume ${volume?.name ?? ''}`

@@ -46,6 +46,15 @@ export interface MachineFacts {
   readonly api?: ApiNow
   /** What a step is about to release. */
   readonly lun?: Lun
+  /** What a step is about to mount or map. */
+  readonly device?: FoundDevice
+}
+
+export interface FoundDevice {
+  /** A device node, links resolved. */
+  readonly path: string
+  /** "major:minor" */
+  readonly number: string
 }
 
 /** What the API has said of an attachment that is to be deleted, or of a volume that a driver is to set up. */

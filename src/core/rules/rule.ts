@@ -25,9 +25,10 @@ export type Rule = { readonly id: string; readonly about: ReadonlySet<OperationK
  * - `again`: once more where judging the others took long (S26).
  * - `force`: once more right before each forced or lazy umount.
  * - `call`: right before each call of a driver that sets the volume up.
+ * - `device`: right before a device is mounted or mapped, while no other operation of this apply is on it.
  * - `release`: right before each change to a LUN or its session: which LUN it is, the mount hides until then.
  */
-export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'release'
+export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'device' | 'release'
 
 export type MachineJudge = (facts: MachineFacts) => Verdict | undefined | Promise<Verdict | undefined>
 

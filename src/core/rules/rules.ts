@@ -15,7 +15,7 @@ import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgai
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
 import { contentUsed, usedContent } from './content-in-use.ts'
 import { deadDriver, lazilyDetached, lazyMemoryUnusable } from './dead-volumes.ts'
-import { keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
+import { heldDevice, keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
 import {
   driverUnavailable,
   identityUnconfirmed,
@@ -128,6 +128,8 @@ export const RULES: readonly Rule[] = [
   // Asked apart from all others, with each call of a driver.
   machine('S30', BRINGING_UP, ['call'], attachedElsewhere),
   machine('S22', BRINGING_UP, ['call'], notAttached),
+  // Which device it is, its step finds out.
+  machine('S30', SETTING_UP, ['device'], heldDevice),
   // Asked between the steps of iSCSI and Fibre Channel. Whoever uses another disk of that name is not asked about.
   machine('S26', RELEASING, ['release'], otherDisk),
   machine('S25', RELEASING, ['release'], usedLun),

@@ -15,13 +15,15 @@ import { whoMounted } from '../../linux/mount-words.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
+import type { FoundDevice } from '../../rules/machine-facts.ts'
+import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf } from '../operation/step-command.ts'
+import { command, firstLineOf, requireNone } from '../operation/step-command.ts'
 import { takeBack } from '../operation/take-back.ts'
-import { deviceInUse, deviceOfSource, type FoundDevice, oneAtATime, sourceOf } from './mount-device.ts'
+import { deviceOfSource, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
@@ -35,7 +37,7 @@ export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Pr
 
 async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
-  requireNoFileSystem(device, run)
+  requireNone(await verdictOf({ ...run, device }, 'device'))
   const args = ['-o', 'bind', device.path, step.target]
   const isThere = (): boolean => isMapped(step.target, device, run)
   return mountOnFree(makeFile(step.target, run), step.target, run, () =>
@@ -51,12 +53,6 @@ function isMapped(target: string, { number, path }: FoundDevice, { around, host 
   throw new StepFailed('ForeignMount', `${describeMount(top)} is there instead of ${path}`, {
     hint: whoMounted(target),
   })
-}
-
-/** A mounted file system whose device is also written to directly is destroyed (S30). */
-function requireNoFileSystem(device: FoundDevice, { around }: StepContext): void {
-  const [mounted] = around.table.ofDevice(device.number)
-  if (mounted !== undefined) throw deviceInUse(device, describeMount(mounted))
 }
 
 function makeFile(target: string, { host }: StepContext): readonly Undo[] {

@@ -2,20 +2,18 @@
 
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
-import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
-import { nodeOf } from '../../linux/block/whole-disk.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
-import { goesWith } from '../../linux/propagation.ts'
 import type { Host } from '../../node/host.ts'
-import type { Operation, Step, StepOf } from '../../plan/plan.ts'
-import { loopsOn } from '../../rules/disk-users.ts'
-import { describeMount, mountIn } from '../../rules/expected-mounts.ts'
+import type { Step, StepOf } from '../../plan/plan.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
+import type { FoundDevice } from '../../rules/machine-facts.ts'
+import { verdictOf } from '../../rules/rules.ts'
 import { perRun } from '../../trust/run.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { lookAtPath, resolvePath } from '../operation/step-command.ts'
+import { lookAtPath, requireNone, resolvePath } from '../operation/step-command.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
@@ -60,7 +58,9 @@ export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDe
 
 async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
-  const isShared = await requireIdle(device, run)
+  requireNone(await verdictOf({ ...run, device }, 'device'))
+  // Pods of this node may still have the volume mounted although its global mount is gone (O31).
+  const isShared = run.around.table.ofDevice(device.number).length > 0
   const there = await fileSystemOn(device.path, wanted, run)
   if (there !== wanted) run.say(`${device.path} has a ${there} file system, but the volume asks for ${wanted}`)
   // A mounted file system must not be checked.
@@ -118,13 +118,6 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
 
 // The device, or the directory, that a step mounts or maps (P66).
 
-export interface FoundDevice {
-  /** A device node, links resolved. */
-  readonly path: string
-  /** "major:minor" */
-  readonly number: string
-}
-
 /** The source that the step names, otherwise the device that an earlier step has found; empty: there is neither. */
 export function sourceOf({ source }: Step, { bringUp }: StepContext): string {
   return source ?? bringUp.device ?? ''
@@ -149,46 +142,4 @@ export async function deviceOfSource(source: string, run: StepContext): Promise<
 
 function unusable(source: string, why: string): StepFailed {
   return new StepFailed('InvalidPath', `${source === '' ? 'the device' : source} ${why}`)
-}
-
-// Whether a device is free to be mounted: nothing but this volume may use it (S22, S30).
-
-/**
- * Pods of this node may still have the volume mounted although its global mount is gone (O31). Then mounting the file system
- * once more is safe.
- *
- * @returns whether the volume is mounted in a pod's directory
- * @throws StepFailed HeldBy, naming who has the device
- */
-async function requireIdle(device: FoundDevice, run: StepContext): Promise<boolean> {
-  const { around, host, operation, plan } = run
-  const mounts = around.table.ofDevice(device.number)
-  const own = mounts.filter(({ mountPoint }) => isOwnPath(mountPoint, operation, plan.rootDir))
-  const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
-  if (stranger !== undefined) throw deviceInUse(device, describeMount(stranger))
-  if (mounts.length > 0) return true
-  for (const other of around.others) {
-    const [mount] = other.table.ofDevice(device.number)
-    if (mount !== undefined) throw deviceInUse(device, mountIn(mount, other, run.context.nameOf).who)
-  }
-  const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], run)
-  if (loop !== undefined) throw deviceInUse(device, loop.who)
-  const users = host.deviceUsers(device.number)
-  if (users.length > 0) throw deviceInUse(device, users.join(', '))
-  return false
-}
-
-/** True for a path of this volume in any pod, sub-paths included. */
-function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolean {
-  const prefix = `${rootDir}/pods/`
-  if (volume === undefined || !path.startsWith(prefix)) return false
-  const [, kind, ...rest] = path.slice(prefix.length).split('/')
-  if (kind === 'volume-subpaths') return rest[0] === volume.name
-  return kind === 'volumes' && rest[0] === escapeQualifiedName(volume.plugin) && rest[1] === volume.name
-}
-
-export function deviceInUse({ path }: FoundDevice, who: string): StepFailed {
-  return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
-    hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
-  })
 }

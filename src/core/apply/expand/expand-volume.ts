@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
-import { askCluster } from '../../rules/machine-facts.ts'
+import { askCluster, type FoundDevice } from '../../rules/machine-facts.ts'
 import {
   type ClaimStatusPatch,
   failedPatch,
@@ -19,7 +19,7 @@ import { parseQuantity } from '../../volumes/quantity.ts'
 import { callNode, wantedCsi } from '../csi/csi-call.ts'
 import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
-import { type FoundDevice, isOfDevice, lookAtSource } from '../disks/mount-device.ts'
+import { isOfDevice, lookAtSource } from '../disks/mount-device.ts'
 import { probe } from '../disks/probe-device.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, resolvePath } from '../operation/step-command.ts'
