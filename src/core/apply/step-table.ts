@@ -37,10 +37,7 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   unlink: removeStep,
   deleteContent: deleteContentStep,
   NodeUnpublishVolume: callDriver,
-  NodeUnstageVolume: async (step, run) => {
-    await callDriver(step, run)
-    run.record.unstaged = true
-  },
+  NodeUnstageVolume: callDriver,
   'losetup -d': releaseLoop,
   flexUnmount: callFlexDriver,
   flexUnmountDevice: callFlexDriver,

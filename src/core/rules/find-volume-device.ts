@@ -15,7 +15,7 @@ import { takesDevice } from './device-in-use.ts'
 import { type DiskUser, lookAtDisks, namesBehind } from './disk-users.ts'
 import { noteOverlays } from './file-system-users.ts'
 import { askCluster, type MachineFacts, type Verdict } from './machine-facts.ts'
-import { fstabOf, ownOf } from './node-stack.ts'
+import { allBefore, fstabOf, ownOf } from './node-stack.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
@@ -126,10 +126,13 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
 
 /** If the device stays unknown, no block device that belongs to nothing known may be in use on this node. */
 export async function unexplainedDevice(facts: MachineFacts): Promise<Verdict | undefined> {
-  const { operation, record } = facts
+  const { operation, plan } = facts
   if (!isDeviceUnknown(facts)) return undefined
   const volume = nameOf(operation)
-  if (record.touched && !record.unstaged) {
+  const before = [...allBefore(operation, plan)].filter(
+    (each) => each.volume?.uniqueName === operation.volume?.uniqueName,
+  )
+  if (before.length > 0 && before.every(({ steps }) => steps.every(({ op }) => op !== 'NodeUnstageVolume'))) {
     return {
       code: 'DeviceUnknown',
       message: `the device of ${volume} could not be found`,

@@ -25,7 +25,7 @@ import { isEmptyDir } from './content-in-use.ts'
 import { pathsOf } from './expected-mounts.ts'
 import { noteOverlays } from './file-system-users.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
-import { VolumeRecords } from './node-stack.ts'
+import { allBefore, VolumeRecords } from './node-stack.ts'
 import { IN_USE } from './paths.ts'
 import { verdictOf } from './rules.ts'
 import { type Asking, Surroundings } from './surroundings.ts'
@@ -120,7 +120,6 @@ async function usersOf(
     await around.uses({ fileSystems: contentOn })
     throw new UsersUnknown('not looked at yet')
   }
-  const byId = new Map(plan.operations.map((operation) => [operation.id, operation]))
   const begin = (operation: Operation): MachineFacts => ({
     ...{ operation, around, plan, context, host, users, witness },
     waiting: new WaitingBudget(LIMIT_MS),
@@ -130,7 +129,7 @@ async function usersOf(
   const each = operations.map(begin)
   const all = each.filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
-    const attached = await withAttachment(after(facts, allBefore(facts.operation, byId)))
+    const attached = await withAttachment(after(facts, [...allBefore(facts.operation, plan)]))
     return attached && verdictOf(attached, 'plan')
   }
   const note = async (facts: MachineFacts): Promise<void> => noteOverlays(facts)
@@ -163,7 +162,6 @@ async function withAttachment(facts: MachineFacts): Promise<MachineFacts | undef
 /** As it will be once these have run. */
 function after(facts: MachineFacts, before: readonly Operation[]): MachineFacts {
   if (before.length === 0) return facts
-  if (before.some(({ steps }) => steps.some(({ op }) => op === 'NodeUnstageVolume'))) facts.record.unstaged = true
   const { expects = [], steps } = facts.operation
   const released = before.flatMap((each) => each.steps.filter(({ op }) => op === 'losetup -d'))
   const operation = {
@@ -172,19 +170,6 @@ function after(facts: MachineFacts, before: readonly Operation[]): MachineFacts 
     expects: [...expects, ...before.flatMap((each) => each.expects ?? [])],
   }
   return { ...facts, operation, before }
-}
-
-/** All that come first, those before them included. */
-function allBefore({ after: ids }: Operation, byId: ReadonlyMap<string, Operation>): readonly Operation[] {
-  const found = new Set<Operation>()
-  const left = [...ids]
-  for (let id = left.pop(); id !== undefined; id = left.pop()) {
-    const operation = byId.get(id)
-    if (operation === undefined || found.has(operation)) continue
-    found.add(operation)
-    left.push(...operation.after)
-  }
-  return [...found]
 }
 
 /** Whoever is found is asked for once more, with all others. */

@@ -175,8 +175,6 @@ export class VolumeRecord {
   /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
   readonly overlays = new Set<string>()
   readonly #layers = new Map<string, SeenLayer>()
-  unstaged = false
-  touched = false
   readonly #seen: (dev: string) => SeenDevice
 
   constructor(seen: (dev: string) => SeenDevice) {

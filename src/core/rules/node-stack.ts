@@ -3,7 +3,7 @@
  * are never a volume, whatever is on them (O36).
  */
 
-import { once } from '../base/memoize.ts'
+import { memoize, once } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
@@ -165,6 +165,19 @@ export function isSame(dev: string, before: string | undefined, host: Host): boo
 
 // What one apply finds out about each volume, for a later detach (S21).
 
+const byId = memoize(({ operations }: Plan) => new Map(operations.map((operation) => [operation.id, operation])))
+
+/** All that come first, those before them included. */
+export function allBefore(operation: Operation, plan: Plan, found = new Set<Operation>()): ReadonlySet<Operation> {
+  for (const id of operation.after) {
+    const each = byId(plan).get(id)
+    if (each === undefined || found.has(each)) continue
+    found.add(each)
+    allBefore(each, plan, found)
+  }
+  return found
+}
+
 type Layer = ExpectedMount['layers'][number]
 
 /** Families of volumes that the kubelet makes of files or memory. */
@@ -198,15 +211,11 @@ export class VolumeRecords {
     const key = operation.volume?.uniqueName ?? operation.id
     const record = this.#records.get(key) ?? new VolumeRecord((dev) => this.#seeDevice(dev))
     this.#records.set(key, record)
-    if (operation.kind !== 'DetachVolume') {
-      record.touched = true
-      if (isMadeByKubelet(operation)) return record
-      this.#note(operation, record, table)
-      return record
-    }
-    // The operations before a detach concern the same device, even under another name (a leaked sub-path).
-    const before = new Set(operation.after)
-    for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
+    if (operation.kind === 'DetachVolume') {
+      // The operations before it concern the same device, even under another name (a leaked sub-path).
+      const before = new Set(operation.after)
+      for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
+    } else if (isMadeByKubelet(operation)) return record
     this.#note(operation, record, table)
     return record
   }
