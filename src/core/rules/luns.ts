@@ -149,11 +149,11 @@ function deviceOf(mount: MountInfo, host: Host): string | undefined {
 /** Names of the disks behind what was mounted; empty: nothing was, or its device is already gone. @throws StepFailed ForeignDevice */
 function mountedDisks({ record, host }: MachineFacts): string[] {
   const { blockTree } = host
-  return [...record.mounted].flatMap(([dev, { sequence }]) => {
+  return [...record.mounted].flatMap((dev) => {
     if (dev.startsWith('0:')) throw notScsi(dev)
     const name = blockTree.nameOf(dev)
     if (name === undefined) return []
-    if (host.diskSequence(dev) === sequence) return disksBehind(name, blockTree)
+    if (host.diskSequence(dev) === record.devices.get(dev)?.sequence) return disksBehind(name, blockTree)
     throw foreign(`${name} now has device number ${dev}, which was mounted, but is another disk`)
   })
 }

@@ -171,7 +171,7 @@ export class VolumeRecord {
   /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
   readonly found = new Set<string>()
   /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
-  readonly mounted = new Map<string, SeenDevice>()
+  readonly mounted = new Set<string>()
   /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
   readonly overlays = new Set<string>()
   readonly #layers = new Map<string, SeenLayer>()
@@ -209,7 +209,8 @@ export class VolumeRecord {
   }
 
   noteMounted(dev: string): void {
-    once(this.mounted, dev, () => this.#seen(dev))
+    this.note(dev)
+    this.mounted.add(dev)
   }
 }
 

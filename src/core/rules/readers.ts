@@ -20,6 +20,7 @@ import {
   mountIn,
   pathsOf,
   stayingOf,
+  tablesAround,
 } from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
@@ -85,7 +86,10 @@ export async function busyMount(facts: MachineFacts): Promise<Verdict | undefine
   const { around, context, operation } = facts
   const fileSystems = new Set(layers.map(({ dev }) => dev))
   const uses = await around.uses({ fileSystems })
-  const processes = uses.keeping((id) => goesWithOne(id, layers, facts))
+  const stays = staying(around.table, new Set(layers.map(({ id }) => id)))
+  const goes = (mount: MountInfo | undefined, of: MountTable): boolean => mount !== undefined && !stays(mount, of)
+  // Ids are the kernel's, one for a mount in whichever namespace.
+  const processes = uses.keeping((id) => [...tablesAround(around)].some(({ table }) => goes(table.byId(id), table)))
   const files = around.kernelFiles
   const held = heldByKernel(
     layers.map(({ mountPoint }) => mountPoint),
@@ -110,15 +114,6 @@ function layersToUnmount({ operation, around }: MachineFacts): MountInfo[] {
   )
   const expected = expectedIds(operation)
   return [...targets].flatMap((path) => around.table.at(path).filter(({ id }) => expected.has(id)))
-}
-
-/** The mount is one of these, or goes away with one. Ids are the kernel's, one for a mount in whichever namespace. */
-function goesWithOne(id: number, layers: readonly MountInfo[], { around: { table, others } }: MachineFacts): boolean {
-  if (layers.some((layer) => layer.id === id)) return true
-  return [table, ...others.map((other) => other.table)].some((of) => {
-    const mount = of.byId(id)
-    return mount !== undefined && layers.some((layer) => goesWith(table, layer, mount, of))
-  })
 }
 
 /** Names that are removed by rmdir or unlink; a driver removes its target, too (C123). */
