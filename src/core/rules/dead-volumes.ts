@@ -7,8 +7,7 @@ import { append } from '../base/append.ts'
 import { volctl } from '../base/command.ts'
 import { memoize } from '../base/memoize.ts'
 import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
-import { readStateFile } from '../facts/actual/state-file.ts'
-import { baseName, parentOf } from '../facts/actual/tree.ts'
+import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Draft } from '../plan/draft.ts'
@@ -117,25 +116,17 @@ function areAllDead(mounts: readonly DriverMount[]): boolean {
  * Every pod's mount of a driver, and every staged mount without a pod's mount on its device. A volume that is staged and published
  * counts as one mount, since a single daemon that died is no outage (O19).
  */
-const mountsByDriver = memoize(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
+const mountsByDriver = memoize((context: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
+  const { inputs, staged, classes, ledger } = context
   const byDriver = new Map<string, DriverMount[]>()
-  const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
-    append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
+  const note = (driver: string | undefined, path: string, top: MountInfo | undefined, isStaged: boolean): void => {
+    if (driver === undefined || top === undefined) return
+    if (isStaged && byDriver.get(driver)?.some(({ dev }) => dev === top.dev)) return
+    append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev: top.dev })
   }
-  for (const entry of inputs.snapshot.tree ?? []) {
-    if (!POD_STATE_FILE.test(entry.path)) continue
-    const target = `${parentOf(entry.path)}/mount`
-    const top = inputs.top(target)
-    const driver = readStateFile(entry)?.data?.driver
-    if (top !== undefined && driver !== undefined) note(driver, target, top, false)
-  }
-  for (const { target, layers, stateFile, driverDir } of staged) {
-    const top = layers.at(-1)
-    const driver = stateFile?.data?.driver ?? driverDir
-    if (top === undefined || byDriver.get(driver)?.some(({ dev }) => dev === top.dev)) continue
-    note(driver, target, top, true)
-  }
+  for (const { target, stateFile } of classes.all.flatMap(({ uid }) => ledger.podVolumes(uid)))
+    note(stateFile?.data?.driver, target, inputs.top(target), false)
+  for (const { target, layers, stateFile, driverDir } of staged)
+    note(stateFile?.data?.driver ?? driverDir, target, layers.at(-1), true)
   return byDriver
 })
-
-const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/
