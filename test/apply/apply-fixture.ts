@@ -24,6 +24,13 @@ import { FakeHost } from './fake-host.ts'
 export const ROOT = '/var/lib/kubelet'
 export const POD = '11111111-1111-4111-8111-111111111111'
 
+export const DEVICE = '/dev/sdb'
+
+export function localVolume(name: string, mode: 'Filesystem' | 'Block' = 'Filesystem') {
+  const plugin = 'kubernetes.io/local-volume'
+  return { name, plugin, uniqueName: `${plugin}/${name}`, mode }
+}
+
 export function step(op: StepOp, target: string, detail?: string): Step {
   return { op, target, ...(detail !== undefined && { detail }) } as Step
 }
@@ -75,6 +82,15 @@ export class Fixture {
     this.#status = { volumesAttached: names.map((name) => ({ name, devicePath: '' })), volumesInUse: names }
     const again = fresh ?? ((look) => (look === 0 ? plan : planOf([])))
     return applyPlan(plan, this.context(again), (event) => this.events.push(event))
+  }
+
+  /** At whatever path a step looks is the device. @param programs all but what looks there @param stat what else is there */
+  onDevice(programs: FakeHost['programs'] = () => ({}), stat = '61b0 8 10'): this {
+    this.host.programs = (program, args, input) => {
+      if (program === 'stat') return { stdout: `${stat} ${args.at(-1)}\n` }
+      return program === 'readlink' ? { stdout: `${DEVICE}\n` } : programs(program, args, input)
+    }
+    return this
   }
 
   /** How an operation ends by itself. */

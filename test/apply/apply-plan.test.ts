@@ -47,20 +47,11 @@ describe('the way of an apply', () => {
 })
 
 describe('what holds of every apply, of a node and of a cluster', () => {
-  /** Called when the first change is about to be made. */
-  const during = (happens: () => unknown): void => {
-    const { umount } = fixture.host
-    fixture.host.umount = async (...given) => {
-      await happens()
-      return await umount.apply(fixture.host, given)
-    }
-  }
-
   it('S14: the intent is on the disk before the first change; a journal that cannot be written changes nothing', async () => {
     let written: readonly string[] = []
-    during(() => {
+    fixture.host.beforeUmount = () => {
       written = fixture.journal().map(({ type }) => type)
-    })
+    }
     await fixture.apply([secret('a')])
     expect(written).toEqual(['begin', 'intent'])
     fixture.given = { journalDir: '/proc/volctl' }

@@ -91,16 +91,12 @@ describe('a batch of unmounts', () => {
         })
       })
       const { host } = fixture
-      const umount = host.umount.bind(host)
       const now = performance.now.bind(performance)
-      host.umount = async (...given) => {
-        if (name === 'a signal') ending.abort()
-        else {
-          fixture.kubelet = { running: true, mayReturn: true }
-          // What was read of the kubelet before this call is old.
-          vi.spyOn(performance, 'now').mockImplementation(() => now() + 2100)
-        }
-        return await umount(...given)
+      host.beforeUmount = () => {
+        if (name === 'a signal') return ending.abort()
+        fixture.kubelet = { running: true, mayReturn: true }
+        // What was read of the kubelet before this call is old.
+        vi.spyOn(performance, 'now').mockImplementation(() => now() + 2100)
       }
       const result = await fixture.apply(operations)
       expect(statesOf(result)).toEqual({ s0: want, s1: want })

@@ -54,6 +54,8 @@ export class FakeHost implements Host {
   readonly missing = new Set<string>()
   inContainersNetwork = false
   tableReads = 0
+  /** What happens right before an umount. */
+  beforeUmount: () => unknown = () => {}
   #nextId = 100
 
   mount(path: string, options: Partial<FakeMount> = {}): ExpectedMount {
@@ -65,6 +67,12 @@ export class FakeHost implements Host {
       .filter((each) => each.path === path)
       .map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType }))
     return { path, layers }
+  }
+
+  /** The newest mount on the path goes. */
+  take(path: string): void {
+    const index = this.mounts.findLastIndex((mount) => mount.path === path)
+    if (index >= 0) this.mounts.splice(index, 1)
   }
 
   dir(path: string): this {
@@ -97,6 +105,7 @@ export class FakeHost implements Host {
   }
 
   async umount(paths: readonly string[], how: UmountHow, _deadlineMs: number): Promise<CommandResult> {
+    await this.beforeUmount()
     this.log.push(`umount ${how} ${paths.join(' ')}`)
     let stderr = ''
     for (const path of paths) {

@@ -148,11 +148,7 @@ describe('the number of what was mounted was given again', () => {
     storage.fc('sdb')
     fixture.host.diskSequences.set('8:16', '12')
     const planned = unmountDevice({ dev: '8:16' })
-    const { umount } = fixture.host
-    fixture.host.umount = (...args) => {
-      fixture.host.diskSequences.set('8:16', '99')
-      return umount.apply(fixture.host, args)
-    }
+    fixture.host.beforeUmount = () => fixture.host.diskSequences.set('8:16', '99')
     const { states, log } = await run(planned)
     expect(states).toEqual({ a: 'failed ForeignDevice' })
     expect(log).toHaveLength(1)

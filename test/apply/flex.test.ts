@@ -21,10 +21,7 @@ beforeEach(() => {
 /** The driver takes this many layers off and says this. */
 function driver(answer: Partial<CommandResult> | object, takes = 0): void {
   fixture.host.programs = (_, args) => {
-    for (let i = 0; i < takes; i++) {
-      const index = fixture.host.mounts.findLastIndex(({ path }) => path === args[1])
-      if (index >= 0) fixture.host.mounts.splice(index, 1)
-    }
+    for (let i = 0; i < takes; i++) fixture.host.take(args[1] ?? '')
     return 'stdout' in answer || 'timedOut' in answer ? answer : { stdout: `${JSON.stringify(answer)}\n` }
   }
 }

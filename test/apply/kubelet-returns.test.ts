@@ -88,12 +88,7 @@ describe('a kubelet that starts', () => {
 
   it('S11: between two rounds of umounts of a batch, the first of which took long: the second is not begun', async () => {
     const planned = secrets(2)
-    const { umount } = fixture.host
-    const pause = standStill(startKubelet)
-    fixture.host.umount = async (...given) => {
-      pause()
-      return await umount.apply(fixture.host, given)
-    }
+    fixture.host.beforeUmount = standStill(startKubelet)
     await fixture.apply(planned)
     const left = fixture.host.mounts.map(({ path }) => path).filter((path) => path.startsWith(PODS))
     expect(left).toEqual(['a', 'b'].map((id) => `${PODS}/${id}/volumes/kubernetes.io~secret/1`))

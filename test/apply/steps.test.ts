@@ -32,10 +32,7 @@ async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [
 /** What a CSI driver does to its target: takes this many layers away. */
 function driverTakes(count: number) {
   fixture.driver = (_, path) => {
-    for (let i = 0; i < count; i++) {
-      const index = fixture.host.mounts.findLastIndex((mount) => mount.path === path)
-      if (index >= 0) fixture.host.mounts.splice(index, 1)
-    }
+    for (let i = 0; i < count; i++) fixture.host.take(path)
   }
 }
 
@@ -191,11 +188,7 @@ describe('umount', () => {
     const expects = paths.map((path, index) => host.mount(path, { fsType: 'nfs', dev: `0:${51 + index}` }))
     for (const path of paths) host.dead.add(path)
     host.superblockGone = () => true
-    const { umount } = host
-    host.umount = (...args) => {
-      change()
-      return umount.apply(host, args)
-    }
+    host.beforeUmount = change
     const steps = paths.map((path) => step('umount', path, how))
     expect((await run(steps, expects)).state).toBe(`failed ${why}`)
     expect(host.log).toEqual([`umount ${how} ${DIR}`])

@@ -1,12 +1,10 @@
 /** The pod's link to its raw device (P98, P99): made, kept, replaced, and never put in the place of anything else. */
 import { expect, it } from 'vitest'
 import { statesOf } from '../../helpers/apply-plan.ts'
-import { Fixture, operation, POD, ROOT } from '../apply-fixture.ts'
+import { DEVICE, Fixture, localVolume, operation, POD, ROOT } from '../apply-fixture.ts'
 
 const LINK = `${ROOT}/pods/${POD}/volumeDevices/kubernetes.io~local-volume/pv`
-const DEVICE = '/dev/sdb'
-const plugin = 'kubernetes.io/local-volume'
-const volume = { name: 'pv', plugin, uniqueName: `${plugin}/pv`, mode: 'Block' as const }
+const volume = localVolume('pv', 'Block')
 
 it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: string; log: string[] }>([
   { name: 'nothing', state: 'done', log: [`symlink ${DEVICE} ${LINK}`] },
@@ -20,11 +18,7 @@ it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: 
   { name: 'a file', there: 'file', state: 'failed UnexpectedFile', log: [] },
   { name: 'a directory', there: 'directory', state: 'failed UnexpectedFile', log: [] },
 ])('in the place of $name: $state', async ({ there, state, log }) => {
-  const fixture = new Fixture().wants(volume)
-  fixture.host.programs = (program, args) => {
-    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
-    return program === 'readlink' ? { stdout: `${DEVICE}\n` } : {}
-  }
+  const fixture = new Fixture().wants(volume).onDevice()
   fixture.host.dir(LINK.slice(0, LINK.lastIndexOf('/')))
   if (there === 'file') fixture.host.file(LINK, 'x')
   else if (there === 'directory') fixture.host.dir(LINK)

@@ -2,18 +2,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StepOf } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
-import { Fixture, ROOT } from '../apply-fixture.ts'
+import { DEVICE, Fixture, localVolume, ROOT } from '../apply-fixture.ts'
 
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`
-const DEVICE = '/dev/sdb'
 const PROBE = `blkid -p -s TYPE -s PTTYPE -o export ${DEVICE}`
 const READ = `dd if=${DEVICE} of=/dev/null bs=65536 count=1`
-const volume = {
-  name: 'pv',
-  plugin: 'kubernetes.io/local-volume',
-  uniqueName: 'kubernetes.io/local-volume/pv',
-  mode: 'Filesystem' as const,
-}
+const volume = localVolume('pv')
 
 type Script = Readonly<Record<string, Partial<CommandResult>>>
 
@@ -24,15 +18,13 @@ beforeEach(() => {
 })
 
 /** A device node, links resolved, and programs that answer as the script says; a mount that succeeds is there. */
-function scripted(script: Script, stat = '61b0 8 10'): void {
-  fixture.host.programs = (program, args) => {
-    if (program === 'stat') return { stdout: `${stat} ${args.at(-1)}\n` }
-    if (program === 'readlink') return { stdout: `${DEVICE}\n` }
+function scripted(script: Script, stat?: string): void {
+  fixture.onDevice((program, args) => {
     const answer = script[program] ?? {}
     if (program === 'mount' && (answer.status ?? 0) === 0)
       fixture.host.mount(args.at(-1) ?? '', { dev: '8:16', fsType: args[1] ?? '', source: DEVICE })
     return answer
-  }
+  }, stat)
 }
 
 async function run(given: Partial<StepOf<'mountDevice'>> = {}) {

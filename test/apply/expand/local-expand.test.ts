@@ -4,10 +4,9 @@ import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
 import { node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
-import { Fixture } from '../apply-fixture.ts'
+import { DEVICE, Fixture, localVolume } from '../apply-fixture.ts'
 
 const POD = uid(2)
-const DEVICE = '/dev/sdb'
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv-1`
 
 let fixture: Fixture
@@ -29,17 +28,18 @@ async function expand(fsType: string, script: Readonly<Record<string, Partial<Co
     cluster: { ...UNASKED_CLUSTER, getClaim: async () => claim, patchClaimStatus: async () => claim },
   }
   const expects = [fixture.host.mount(TARGET, { dev: '8:16', fsType, source: DEVICE })]
-  fixture.host.programs = (program, args) => {
-    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
-    if (program === 'readlink') return { stdout: `${DEVICE}\n` }
-    if (program === 'blkid') return { stdout: `TYPE=${fsType}\n` }
-    return script[program] ?? { stdout: '0\n' }
-  }
+  fixture.onDevice((program) =>
+    program === 'blkid' ? { stdout: `TYPE=${fsType}\n` } : (script[program] ?? { stdout: '0\n' }),
+  )
   const pod = { uid: POD }
-  const plugin = 'kubernetes.io/local-volume'
-  const ref = { name: 'pv-1', plugin, uniqueName: `${plugin}/pv-1`, mode: 'Filesystem' as const }
   const steps = [{ op: 'growFileSystem' as const, target: TARGET }]
-  const { end: state, message } = await fixture.applyOne({ kind: 'ExpandVolume', volume: ref, pod, steps, expects })
+  const { end: state, message } = await fixture.applyOne({
+    kind: 'ExpandVolume',
+    volume: localVolume('pv-1'),
+    pod,
+    steps,
+    expects,
+  })
   const asked = /^(stat|readlink|blkid|blockdev) /
   return {
     state,

@@ -3,24 +3,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
 import type { Step } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
-import { Fixture, operation, POD, ROOT } from '../apply-fixture.ts'
+import { DEVICE, Fixture, localVolume, operation, POD, ROOT } from '../apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv`
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`
-const DEVICE = '/dev/sdb'
-
-function volumeNamed(name: string) {
-  const plugin = 'kubernetes.io/local-volume'
-  return { name, plugin, uniqueName: `${plugin}/${name}`, mode: 'Filesystem' as const }
-}
 
 let fixture: Fixture
 beforeEach(() => {
-  fixture = new Fixture().wants(volumeNamed('pv'))
+  fixture = new Fixture().wants(localVolume('pv'))
   fixture.host.dir(DIR).dir(`${ROOT}/plugins`)
 })
 
-const run = (...steps: Step[]) => fixture.applyOne({ kind: 'MountVolume', volume: volumeNamed('pv'), steps })
+const run = (...steps: Step[]) => fixture.applyOne({ kind: 'MountVolume', volume: localVolume('pv'), steps })
 
 const bind: Step = { op: 'mount', target: DIR, source: '/src', options: ['bind', 'ro'] }
 const mkdir: Step = { op: 'mkdir', target: `${DIR}/below` }
@@ -29,14 +23,12 @@ const isRemount = (args: readonly string[]) => args.some((each) => each.includes
 
 /** mount(8) that mounts what it is told, and then what the script says of it. */
 function mounting(answer: (args: readonly string[]) => Partial<CommandResult>, given: { dev?: string } = {}): void {
-  fixture.host.programs = (program, args) => {
-    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
-    if (program === 'readlink') return { stdout: `${DEVICE}\n` }
+  fixture.onDevice((program, args) => {
     if (program === 'blkid') return { stdout: 'TYPE=ext4\n' }
     if (program !== 'mount') return {}
     if (!isRemount(args)) fixture.host.mount(args.at(-1) ?? '', { source: DEVICE, ...given })
     return answer(args)
-  }
+  })
 }
 
 describe('the mount of this operation goes', () => {
@@ -93,7 +85,7 @@ describe('nothing of somebody else’s goes', () => {
 it('an undo that hangs leaves the volume alone from then on', async () => {
   fixture.host.hanging.add(DIR)
   mounting((args) => (isRemount(args) ? { status: 32, stderr: 'mount: no' } : {}))
-  const volume = volumeNamed('pv')
+  const volume = localVolume('pv')
   const { outcomes } = await fixture.apply([
     operation('a', { kind: 'MountVolume', volume, steps: [bind] }),
     operation('b', { kind: 'MountVolume', volume, steps: [mkdir] }),
@@ -102,7 +94,7 @@ it('an undo that hangs leaves the volume alone from then on', async () => {
 })
 
 it('two volumes of one device are never at work at once: the second finds the first (S30)', async () => {
-  const [one, other] = [volumeNamed('pv'), volumeNamed('pv2')]
+  const [one, other] = [localVolume('pv'), localVolume('pv2')]
   const OTHER = '22222222-2222-4222-8222-222222222222'
   const pod = { name: 'q', namespace: 'n', uid: OTHER }
   fixture.volumes = [
