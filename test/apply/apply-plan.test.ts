@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { ExitStatus } from '../../src/core/base/exit-status.ts'
 import type { BlockCode } from '../../src/core/messages/codes.ts'
 import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
+import { csiVolume, statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~secret/token`
@@ -164,12 +164,9 @@ describe('interruption', () => {
       if (exit === ExitStatus.Interrupted) abort.abort()
       else fixture.kubelet = { running: false, mayReturn: true }
     }
-    const csi = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
-    const plan = planOf([
-      operation('a', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}/mount`)] }),
-      operation('b', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
-    ])
-    const result = await fixture.apply(plan)
+    const unpublish = (id: string): Operation =>
+      operation(id, { volume: csiVolume(), steps: [step('NodeUnpublishVolume', `${DIR}-${id}/mount`)] })
+    const result = await fixture.apply([unpublish('a'), unpublish('b')])
     expect(statesOf(result)).toEqual({ a: 'done', b: want })
     const interrupted = exit === ExitStatus.Interrupted
     expect(result).toMatchObject({ exit, interrupted, left: interrupted ? undefined : [] })
@@ -182,8 +179,9 @@ describe('interruption', () => {
       abandon.abort()
       await new Promise(() => {})
     }
-    const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
-    const result = await fixture.apply([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })])
+    const result = await fixture.apply([
+      operation('a', { volume: csiVolume(), steps: [step('NodeUnpublishVolume', DIR)] }),
+    ])
     expect(statesOf(result)).toEqual({ a: 'interrupted StillAtWork' })
     expect(result.outcomes[0]?.message).toContain('abandoned before it ended')
     expect(result.exit).toBe(ExitStatus.Interrupted)

@@ -1,23 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { keysOf, Schedule } from '../../src/core/apply/schedule.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
+import { csiVolume } from '../helpers/apply-plan.ts'
 import { operation } from './apply-fixture.ts'
 
-const volume = (handle: string) => ({
-  name: handle,
-  plugin: 'kubernetes.io/csi',
-  driver: 'd',
-  handle,
-  mode: 'Filesystem' as const,
-})
 const ids = (operations: Iterable<Operation>) => [...operations].map(({ id }) => id)
 
 describe('the schedule', () => {
   it('knows what must not be worked on twice at a time', () => {
-    expect(keysOf(operation('a', { volume: volume('h') }))).toEqual([expect.stringMatching(/^pod /), 'volume d^h'])
-    const named = { ...volume('h'), uniqueName: 'kubernetes.io/csi/d^h' }
-    const podless = operation('b', { kind: 'UnmountDevice', volume: named })
-    expect(keysOf(podless)).toEqual(['volume d^h'])
+    const volume = csiVolume('h')
+    expect(keysOf(operation('a', { volume }))).toEqual([expect.stringMatching(/^pod /), 'volume disk.test^h'])
+    expect(keysOf(operation('b', { kind: 'UnmountDevice', volume }))).toEqual(['volume disk.test^h'])
     const plain = {
       name: 'x',
       plugin: 'kubernetes.io/nfs',
@@ -32,10 +25,10 @@ describe('the schedule', () => {
 
   it('holds back what shares a volume or a pod with a running operation', () => {
     const operations = [
-      operation('a', { pod: { uid: '1' }, volume: volume('x') }),
-      operation('same-volume', { pod: { uid: '2' }, volume: volume('x') }),
-      operation('same-pod', { pod: { uid: '1' }, volume: volume('y') }),
-      operation('free', { pod: { uid: '3' }, volume: volume('z') }),
+      operation('a', { pod: { uid: '1' }, volume: csiVolume('x') }),
+      operation('same-volume', { pod: { uid: '2' }, volume: csiVolume('x') }),
+      operation('same-pod', { pod: { uid: '1' }, volume: csiVolume('y') }),
+      operation('free', { pod: { uid: '3' }, volume: csiVolume('z') }),
     ]
     const schedule = new Schedule(operations)
     const [first] = schedule.ready()

@@ -4,19 +4,13 @@ import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
 import { GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import type { ContentLook } from '../../src/core/users/content-look.ts'
-import { statesOf } from '../helpers/apply-plan.ts'
+import { csiVolume, statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step, withoutPauses } from './apply-fixture.ts'
 import { OUTCOMES } from './grpc-outcomes.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv`
 const TARGET = `${DIR}/mount`
-const volume = {
-  name: 'pv',
-  plugin: 'kubernetes.io/csi',
-  driver: 'disk.test',
-  handle: 'vol-1',
-  mode: 'Filesystem' as const,
-}
+const volume = csiVolume()
 
 let fixture: Fixture
 withoutPauses()
