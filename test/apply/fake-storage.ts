@@ -4,8 +4,8 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
+import { recordDisks } from '../block/recorded-disks.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { FakeHost } from './fake-host.ts'
 
@@ -18,9 +18,7 @@ export interface SessionOptions {
 }
 
 export class FakeStorage {
-  readonly root = temporaryDirectory()
-  readonly sys = `${this.root}/sys`
-  readonly dev = `${this.root}/dev`
+  readonly sys = temporaryDirectory()
   /** Instead of what a program would do: its answer. */
   readonly answers = new Map<string, Partial<CommandResult>>()
   readonly #before = new Map<string, () => unknown>()
@@ -28,10 +26,10 @@ export class FakeStorage {
   #nextHost = 20
 
   constructor(host: FakeHost) {
-    host.blockTree = sysfsBlockTree(this.sys, this.dev)
+    host.blockTree = recordDisks(this.sys, [])
     const { deviceNumber } = host
     host.deviceNumber = (path) =>
-      deviceNumber(path) ?? host.blockTree.node(host.blockTree.nameOfFile(path) ?? basename(this.root))?.dev
+      deviceNumber(path) ?? host.blockTree.node(host.blockTree.nameOfFile(path) ?? 'none')?.dev
     host.programs = (program, args, input) => {
       const happens = this.#before.get(program)
       this.#before.delete(program)
@@ -92,7 +90,8 @@ export class FakeStorage {
 
   /** @returns its "major:minor" */
   disk(name: string, { scsi = true, device = undefined as string | undefined } = {}): string {
-    const dev = this.#device(name, `8:${this.#nextMinor}`)
+    const dev = `8:${this.#nextMinor}`
+    recordDisks(this.sys, [{ name, dev }])
     this.#nextMinor += 16
     if (device !== undefined) symlinkSync(device, `${this.sys}/block/${name}/device`)
     if (scsi) this.#write(`${this.sys}/block/${name}/device/delete`, '')
@@ -116,32 +115,20 @@ export class FakeStorage {
   }
 
   partition(disk: string, name: string, dev: string): this {
-    this.#write(`${this.sys}/block/${disk}/${name}/partition`, '1\n')
-    this.#write(`${this.sys}/block/${disk}/${name}/dev`, `${dev}\n`)
-    for (const [directory, link] of [
-      ['class/block', name],
-      ['dev/block', dev],
-    ] as const) {
-      mkdirSync(`${this.sys}/${directory}`, { recursive: true })
-      symlinkSync(`../../block/${disk}/${name}`, `${this.sys}/${directory}/${link}`)
-    }
+    recordDisks(this.sys, [{ name, dev, disk }])
     return this
   }
 
   /** A device-mapper map over these disks. */
-  map(name: string, disks: readonly string[], uuid = 'mpath-3600'): string {
-    const dev = this.#device(name, `252:${name.slice('dm-'.length)}`)
-    this.#write(`${this.sys}/block/${name}/dm/uuid`, `${uuid}\n`)
-    for (const disk of disks) {
-      mkdirSync(`${this.sys}/block/${name}/slaves/${disk}`, { recursive: true })
-      mkdirSync(`${this.sys}/block/${disk}/holders/${name}`, { recursive: true })
-    }
+  map(name: string, slaves: readonly string[], uuid = 'mpath-3600'): string {
+    const dev = `252:${name.slice('dm-'.length)}`
+    recordDisks(this.sys, [{ name, dev, uuid, slaves }])
     return dev
   }
 
   link(directory: 'by-path' | 'by-id', link: string, name: string): this {
-    mkdirSync(`${this.dev}/disk/${directory}`, { recursive: true })
-    symlinkSync(`../../${name}`, `${this.dev}/disk/${directory}/${link}`)
+    mkdirSync(`${this.sys}/dev-files/disk/${directory}`, { recursive: true })
+    symlinkSync(`../../${name}`, `${this.sys}/dev-files/disk/${directory}/${link}`)
     return this
   }
 
@@ -184,35 +171,28 @@ export class FakeStorage {
     )
   }
 
-  #device(name: string, dev: string): string {
-    this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
-    mkdirSync(`${this.sys}/dev/block`, { recursive: true })
-    symlinkSync(`../../block/${name}`, `${this.sys}/dev/block/${dev}`)
-    this.#write(`${this.dev}/${name}`, '')
-    return dev
-  }
-
   removeDisk(name: string): void {
-    const dev = this.devOf(name)
-    rmSync(`${this.sys}/block/${name}`, { recursive: true })
-    rmSync(`${this.sys}/dev/block/${dev}`)
+    this.#remove(name)
     for (const found of readdirSync(this.sys, { recursive: true, encoding: 'utf8' })) {
       if (found.endsWith(`/block/${name}`)) rmSync(dirname(dirname(`${this.sys}/${found}`)), { recursive: true })
     }
   }
 
   #removeMap(name: string): void {
-    for (const disk of namesIn(`${this.sys}/block/${name}/slaves`))
-      rmSync(`${this.sys}/block/${disk}/holders/${name}`, { recursive: true })
-    rmSync(`${this.sys}/dev/block/${this.devOf(name)}`)
-    rmSync(`${this.sys}/block/${name}`, { recursive: true })
+    for (const disk of namesIn(`${this.sys}/block/${name}/slaves`)) rmSync(`${this.sys}/block/${disk}/holders/${name}`)
+    this.#remove(name)
+  }
+
+  #remove(name: string): void {
+    for (const path of [`dev/block/${this.devOf(name)}`, `block/${name}`, `class/block/${name}`, `devices/${name}`])
+      rmSync(`${this.sys}/${path}`, { recursive: true })
   }
 
   /** As open-iscsi: by whole names, 21 where it knows of none. */
   #logOut(args: readonly string[]): number {
     const after = (flag: string): string | undefined => args[args.indexOf(flag) + 1]
     const iface = args.includes('-I') ? after('-I') : undefined
-    const mine = sysfsBlockTree(this.sys, this.dev)
+    const mine = recordDisks(this.sys, [])
       .iscsiSessions()
       .filter(
         (session) =>

@@ -1,5 +1,5 @@
 /** Block devices as Linux shows them in sysfs and /dev, made as files and links below a directory. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type BlockTree, sysfsBlockTree } from '../../src/core/linux/block/sysfs-block-tree.ts'
 
@@ -13,7 +13,8 @@ export interface RecordedDevice {
 }
 
 /**
- * Links in /sys/block and /sys/class/block, holders and slaves in both directions, as Linux 6.1 has them.
+ * Links in /sys/block and /sys/class/block, holders and slaves in both directions, as Linux 6.1 has them. Called again, it adds to
+ * what is there.
  *
  * @param byId names of udev's links, and the kernel's names of their targets
  */
@@ -43,10 +44,9 @@ export function recordDisks(
   }
   for (const device of devices) {
     for (const slave of device.slaves ?? []) {
-      const below = devices.find(({ name }) => name === slave)
-      if (below === undefined) throw new Error(slave)
-      link(at(below), `${at(device)}/slaves/${slave}`)
-      link(at(device), `${at(below)}/holders/${device.name}`)
+      const below = readlinkSync(`${sys}/class/block/${slave}`)
+      link(below, `${at(device)}/slaves/${slave}`)
+      link(at(device), `${below}/holders/${device.name}`)
     }
   }
   const files = `${sys}/dev-files`
