@@ -2,9 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
-import type { CsiDriver, Node, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
+import type { CsiDriver, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
-import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
 import { DRIVER, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { strategicMerge } from '../../helpers/strategic-merge.ts'
@@ -38,13 +37,14 @@ beforeEach(() => {
 
 async function expand(given: Given = {}) {
   const { status = {}, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', secret } = given
+  const { capabilities = ['EXPAND_VOLUME'], fails } = given
   const built = node().persistentVolume('pv-1', { accessModes, mode })
-  const [volume] = built.volumes
+  const [stored] = built.volumes
   const [its] = built.claims
-  if (volume === undefined || its === undefined) throw new Error('no volume')
+  if (stored === undefined || its === undefined) throw new Error('no volume')
   const reference = secret === undefined ? {} : { nodeExpandSecretRef: secret }
   const csi = { driver: DRIVER, volumeHandle: 'pv-1', ...reference }
-  built.volumes.splice(0, 1, { ...volume, spec: { ...volume.spec, capacity: GROWN, csi } })
+  built.volumes.splice(0, 1, { ...stored, spec: { ...stored.spec, capacity: GROWN, csi } })
   claim = {
     metadata: { ...its.metadata, annotations: given.annotations ?? {} },
     spec: its.spec,
@@ -59,11 +59,6 @@ async function expand(given: Given = {}) {
   const { api } = built.build().snapshot
   const [wanted] = desiredStateOfPods([user], api as never).volumes
   if (wanted === undefined) throw new Error('not resolved')
-  return apply(given, wanted, built.build().snapshot.api?.node?.status)
-}
-
-async function apply(given: Given, wanted: VolumeToMount, status: Node['status']) {
-  const { capabilities = ['EXPAND_VOLUME'], fails, mode = 'Filesystem' } = given
   const object: CsiDriver = { metadata: { name: DRIVER, uid: 'd' }, spec: { attachRequired: false } }
   const driver: CsiNode = {
     ...UNASKED_DRIVER,
@@ -74,14 +69,13 @@ async function apply(given: Given, wanted: VolumeToMount, status: Node['status']
     },
   }
   fixture.volumes = [{ ...wanted, attachability: 'notAttachable' }]
-  const metadata = { name: 'app', namespace: 'default', uid: uid(2) }
-  fixture.witness = { listed: new Set([uid(2)]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
+  fixture.witness = { listed: new Set([uid(2)]), alive: new Set(), apiPods: [user] }
   fixture.given = {
     csi: () => driver,
     csiDriver: () => ({ state: 'Found', object }),
     cluster: {
       ...UNASKED_CLUSTER,
-      getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' }, ...(status && { status }) }),
+      getNode: async () => api?.node ?? undefined,
       getClaim: async () => claim,
       getSecret: async (namespace, name) =>
         name === 'there' ? { metadata: { name, namespace, uid: 's' }, data: { key: 'dg==' } } : undefined,
@@ -97,9 +91,8 @@ async function apply(given: Given, wanted: VolumeToMount, status: Node['status']
   const { specName: name, plugin, uniqueName } = wanted
   const volume = { name, plugin, uniqueName, driver: DRIVER, handle: 'pv-1', mode }
   const target = mode === 'Block' ? DEVICE : TARGET
-  const pod = { uid: uid(2) }
   const steps = [{ op: 'NodeExpandVolume' as const, target }]
-  const { end: state } = await fixture.applyOne({ kind: 'ExpandVolume', volume, pod, steps })
+  const { end: state } = await fixture.applyOne({ kind: 'ExpandVolume', volume, pod: { uid: uid(2) }, steps })
   const { capacity, allocatedResourceStatuses } = claim.status ?? {}
   return {
     state,
