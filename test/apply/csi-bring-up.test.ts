@@ -6,11 +6,10 @@ import type {
   CsiDriver,
   Node,
   PersistentVolume,
-  PodVolumeSource,
+  Pod,
   Secret,
   VolumeAttachment,
 } from '../../src/core/kube/api/objects.ts'
-import type { Operation } from '../../src/core/plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -84,8 +83,8 @@ interface Given {
 
 /** One volume of one pod, planned where all is well and applied to what the test has made of the world. */
 async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOptions }: Given = {}) {
-  const attaches = spec.attachRequired !== false
-  const built = node().persistentVolume('pv-1', { mode, attached: attaches })
+  const attached = spec.attachRequired !== false
+  const built = node().persistentVolume('pv-1', { mode, attached })
   const [first] = built.volumes
   if (first !== undefined) {
     const made = { ...first.spec, csi: { ...(first.spec.csi as Csi), ...csi }, ...(mountOptions && { mountOptions }) }
@@ -93,13 +92,21 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
   }
   const object = { metadata: { name: DRIVER, uid: 'd' }, spec }
   built.overrideApi = { csiDrivers: [object] }
-  if (mode === 'Block') {
-    const push = built.pods.push.bind(built.pods)
-    built.pods.push = (pod) => push({ ...pod, spec: { ...pod.spec, containers: [DEVICE] } })
-  }
-  const claim = { persistentVolumeClaim: { claimName: 'claim-pv-1' } }
-  const operation = wantVolume(fixture, claim, { built, attached: attaches })
-  const { status } = built.build().snapshot.api?.node ?? {}
+  built.pod(WANTING, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const [pod] = built.pods.splice(-1).map((each) => (mode === 'Block' ? withDevice(each) : each))
+  if (pod === undefined) throw new Error('no pod')
+  built.pods.push(pod)
+  const wanted = () => [...desiredStateOfPods([pod], built.build().snapshot.api as never).volumes]
+  if (attached) built.inUse.push(...wanted().map(({ uniqueName }) => uniqueName))
+  const state = built.build()
+  const { status } = state.snapshot.api?.node ?? {}
+  const volumesAttached = built.inUse.map((name) => ({ name, devicePath: '' }))
+  if (attached) Object.assign(status ?? {}, { volumesInUse: built.inUse, volumesAttached })
+  const { operations, waiting } = plan({ build: () => state } as NodeBuilder)
+  const [operation] = operations
+  if (operation === undefined || operations.length !== 1) throw new Error(JSON.stringify(waiting))
+  fixture.witness = { listed: new Set([WANTING]), alive: new Set(), apiPods: [pod] }
+  fixture.volumes = wanted()
   fixture.given = {
     csi: () => (registered ? driver() : undefined),
     csiDriver: () => ({ state: 'Found', object }),
@@ -116,11 +123,17 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
     },
   }
   const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
-  const { end: state } = await fixture.applyOne({ ...operation, steps })
-  return { state, methods: calls.map(({ method }) => method) }
+  const { end } = await fixture.applyOne({ ...operation, steps })
+  return { state: end, methods: calls.map(({ method }) => method) }
 }
 
-const DEVICE = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
+function withDevice(pod: Pod): Pod {
+  return {
+    ...pod,
+    spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }] },
+  }
+}
+
 /** Of what was made for the volume, the files, without their directories. */
 const files = () =>
   [...fixture.host.files].filter(([, { type }]) => type === 'file').map(([path]) => path.replace(`${ROOT}/`, ''))
@@ -234,30 +247,3 @@ it('a raw block volume: that is attached is published on its own file, below a d
   ])
   expect(fixture.host.log).toContain(`mkdir ${BLOCK}/publish/pv-1`)
 })
-
-interface Wanted {
-  /** Is the volume in volumesAttached and volumesInUse. */
-  readonly attached: boolean
-  readonly built: NodeBuilder
-}
-
-/** One operation a pod that wants the volume `v`, which the fixture knows of from then on. */
-function wantVolume(fixture: Fixture, source: Partial<PodVolumeSource>, { attached, built }: Wanted): Operation {
-  built.pod(WANTING, 'app', [{ name: 'v', ...source }])
-  const pod = built.pods.at(-1)
-  if (pod === undefined) throw new Error('no pod')
-  const api = () => built.build().snapshot.api ?? ({} as never)
-  if (attached) built.inUse.push(...desiredStateOfPods([pod], api()).volumes.map(({ uniqueName }) => uniqueName))
-  const state = built.build()
-  if (attached) Object.assign(state.snapshot.api?.node?.status ?? {}, listed(built.inUse))
-  const made = plan({ build: () => state } as NodeBuilder)
-  fixture.witness = { listed: new Set([WANTING]), alive: new Set(), apiPods: [pod] }
-  fixture.volumes = [...desiredStateOfPods([pod], state.snapshot.api as never).volumes]
-  const [operation] = made.operations
-  if (operation === undefined || made.operations.length !== 1) throw new Error(JSON.stringify(made.waiting))
-  return operation
-}
-
-function listed(names: readonly string[]): object {
-  return { volumesInUse: names, volumesAttached: names.map((name) => ({ name, devicePath: '' })) }
-}
