@@ -1,5 +1,6 @@
 /** Upstream's TestSafeFormatAndMount without mkfs (P128, S15), and what a device may be busy with. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import type { StepOf } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { DEVICE, Fixture, localVolume, ROOT } from '../apply-fixture.ts'
@@ -156,6 +157,19 @@ describe('who has the device', () => {
   it.each<{ name: string; arrange: () => void; who: string }>([
     { name: 'a mount elsewhere', arrange: () => fixture.host.mount('/srv', { dev: '8:16' }), who: '/srv' },
     { name: 'a loop device', arrange: () => fixture.host.backingFiles.set('/dev/loop7', DEVICE), who: '/dev/loop7' },
+    {
+      name: 'the kernel',
+      arrange: () => fixture.host.uses.set('8:16', ['the kernel, which swaps to it']),
+      who: 'swaps',
+    },
+    {
+      name: 'another mount namespace',
+      arrange: () => {
+        const table = parseMountinfo('7 1 8:16 / /data rw - ext4 /dev/sdb rw\n')
+        fixture.host.namespaces.push({ pid: 7, process: 'app', table })
+      },
+      who: 'app (pid 7)',
+    },
   ])('$name is named', async ({ arrange, who }) => {
     scripted({ blkid: EXT4 })
     arrange()
@@ -170,5 +184,12 @@ describe('who has the device', () => {
     scripted({ blkid: EXT4 })
     fixture.host.mount(own, { dev: '8:16' })
     expect(await run()).toMatchObject({ state: 'done', commands: [PROBE, mountLine('defaults')] })
+  })
+
+  it('a raw device is not mapped while it is mounted, be it by a pod of the same volume (S30)', async () => {
+    scripted({})
+    fixture.host.mount(own, { dev: '8:16' })
+    const steps = [{ op: 'mapDevice' as const, target: `${GLOBAL}-map`, source: DEVICE }]
+    expect((await fixture.applyOne({ kind: 'MapVolume', volume, steps })).end).toBe('failed HeldBy')
   })
 })
