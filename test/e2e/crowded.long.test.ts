@@ -2,7 +2,7 @@
  * The demo and the tests beside what others have on this machine: they know what was there before they began, and pass. What
  * is alone in a crowd is volctl's own business (S20, S21) and stands in the tests of devices.
  */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -14,6 +14,7 @@ import { noBlockDevices } from '../helpers/namespace.ts'
 import { LOOPS_OF_MACHINES, MACHINES, ON_MACHINE } from '../helpers/own-machine.ts'
 import { BUNDLES } from '../helpers/programs.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
+import { hold } from '../privileged/holder.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 
@@ -64,7 +65,7 @@ const ORDINARY = ['--reuid', '64123', '--regid', '64123', '--clear-groups']
 
 async function crowdedRoot(): Promise<CrowdedRoot> {
   const directory = temporary('volctl-crowd-')
-  const others = await startOthers()
+  const { child } = await hold(['unshare', ...AS_ROOT, 'sh', '-euc', OTHERS])
   const root = join(directory, 'root')
   mkdirSync(root)
   return {
@@ -76,19 +77,11 @@ async function crowdedRoot(): Promise<CrowdedRoot> {
       return ['unshare', ...namespaces, 'sh', '-euc', INSIDE, 'sh', root, without, ...become, ...command]
     },
     [Symbol.asyncDispose]: async () => {
-      others.stdin?.end()
-      if (others.exitCode === null) await once(others, 'exit')
+      child.stdin.end()
+      if (child.exitCode === null) await once(child, 'exit')
       sweep(directory)
     },
   }
-}
-
-async function startOthers(): Promise<ChildProcess> {
-  const child = spawn('unshare', [...AS_ROOT, 'sh', '-euc', OTHERS], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the others could not be set up')))
-  ended.catch(() => undefined)
-  await Promise.race([once(child.stdout, 'data'), ended])
-  return child
 }
 
 const ROOT = join(import.meta.dirname, '..', '..')

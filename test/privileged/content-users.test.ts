@@ -1,6 +1,4 @@
 /** S12, S13: the data of a pod that is gone stays while something uses it under another name: what plan and apply say of each use. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   mkdirSync,
   readdirSync,
@@ -22,7 +20,6 @@ import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { describeUnless } from './describe-unless.ts'
 import { type Holder, hold, holdByShell, holdElsewhere, STAYS } from './holder.ts'
-import { end } from './trust/strangers.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 
@@ -186,12 +183,11 @@ def enter():
   sys.stdin.read()
 threading.Thread(target=enter).start()`
       sh('mount', '--bind', dir, `${directory}/out`)
-      const child = spawn('python3', ['-c', script])
-      const task = String((await once(child.stdout, 'data'))[0]).trim()
+      const { pid, said, end } = await hold(['python3', '-c', script])
       sh('umount', '-l', `${directory}/out`)
-      const root = `/proc/${child.pid}/task/${task}/root`
+      const root = `/proc/${pid}/task/${said.trim()}/root`
       if (readlinkSync(root) !== '/') throw new Error(readlinkSync(root))
-      return () => end(child)
+      return end
     },
   },
   {
@@ -277,15 +273,10 @@ async function boundTo(path: string): Promise<End> {
 
 async function mountedImage(dir: string, mount: readonly string[], by: readonly string[] = []): Promise<End> {
   writeFileSync(`${dir}/image`, emptyImage())
-  const [node, args] = nodeProgram(new URL('./workers/image-mounted.ts', import.meta.url), mount, [
-    '--experimental-ffi',
-  ])
-  const [command = '', ...rest] = [...by, node, ...args]
-  const child = spawn(command, rest)
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  if (child.exitCode !== null) throw new Error(`it was not mounted: ${child.stderr.read()}`)
+  const worker = new URL('./workers/image-mounted.ts', import.meta.url)
+  const { end } = await hold([...by, ...nodeProgram(worker, mount, ['--experimental-ffi']).flat()])
   return async () => {
-    await end(child)
+    await end()
     if (by.length === 0) sh('umount', mount[1] ?? '')
   }
 }

@@ -56,7 +56,7 @@ describeUnless(noRoot, 'explaining for real', () => {
     holders.push(holder)
     return holder.pid
   }
-  const start = (command: readonly string[]): Promise<number> => held(hold(command))
+  const start = (command: readonly string[]): Promise<number> => held(hold(command, { input: 'ready\n' }))
   const shell = (text: string, cwd?: string): Promise<number> => held(holdByShell(text, cwd))
   const elsewhere = (text: string): Promise<number> => held(holdElsewhere(text))
   const endAll = async (): Promise<void> => {

@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { readOtherNamespaces } from '../../src/core/linux/mount-namespaces.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
-import { holdByShell } from './holder.ts'
+import { holdByShell, holdElsewhere } from './holder.ts'
 import { apply, makeDir, operation, readMounts, tmpfs, unmount, volumeDir } from './workers/real-node.ts'
 
 describe('unmounting for real', () => {
@@ -40,25 +37,12 @@ describe('unmounting for real', () => {
   }) => {
     const root = makeDir(`${directory}/kubelet`)
     const dir = makeDir(volumeDir(root, 1, 'v'))
-    const script = `mount -t tmpfs tmpfs ${dir} && echo data > ${dir}/file && echo ready && cat > /dev/null && cat ${dir}/file`
-    const other = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    let said = ''
-    await new Promise<void>((resolve) =>
-      other.stdout.on('data', (text) => {
-        said += text
-        if (said.includes('ready')) resolve()
-      }),
-    )
+    const other = await holdElsewhere(`mount -t tmpfs tmpfs ${dir}; echo data > ${dir}/file`)
     const result = await apply(root, [operation('a', 1, [{ op: 'rmdir', target: dir }])])
-    const seen = readOtherNamespaces().some(({ table }) => table.at(dir).length > 0)
-    other.stdin.end()
-    await once(other, 'close')
+    const data = sh('nsenter', `--mount=/proc/${other.pid}/ns/mnt`, 'cat', `${dir}/file`)
+    await other.end()
     expect(statesOf(result)).toEqual({ a: 'failed HeldBy' })
-    expect(seen).toBe(true)
-    expect(said).toBe('ready\ndata\n')
-    expect(existsSync(dir)).toBe(true)
+    expect([data, existsSync(dir)]).toEqual(['data', true])
   })
 
   it('does nothing that cannot be written into the journal first: its disk is full after a few lines', async ({

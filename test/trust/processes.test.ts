@@ -1,34 +1,28 @@
 /** S32: only root's processes are believed. Real processes, of another user and in namespaces of their own. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isRootsProgram, PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../src/core/trust/processes.ts'
 import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { type Holder, hold } from '../privileged/holder.ts'
 
 const HOLD = ['sh', '-c', 'echo ready; read -r line'] as const
 
 /** Runs a command that says a line when it stands where it is to stand. */
 async function standing<T>(
   command: readonly string[],
-  use: (child: ChildProcess) => T | Promise<T>,
+  use: (held: Holder) => T | Promise<T>,
   uid = 0,
   input = '',
 ): Promise<T> {
-  const [program = '', ...args] = command
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', uid, gid: uid })
-  try {
-    child.stdin.write(input)
-    await once(child.stdout, 'data')
-    return await use(child)
-  } finally {
-    child.kill('SIGKILL')
-  }
+  await using held = await hold(command, { cwd: '/', uid, gid: uid, input })
+  return await use(held)
 }
 
-const judged = ({ pid }: ChildProcess) => {
-  using process = new PinnedProcess(Number(pid))
+const judged = ({ pid }: Holder) => {
+  using process = new PinnedProcess(pid)
   return whyNotRoots(process)
 }
 
@@ -69,8 +63,8 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
   })
 
   it('does not believe root of a container with processes of its own', async () => {
-    const judgeChild = ({ pid }: ChildProcess) => {
-      using inside = new PinnedProcess(childOf(Number(pid)))
+    const judgeChild = ({ pid }: Holder) => {
+      using inside = new PinnedProcess(childOf(pid))
       return whyNotRoots(inside)
     }
     const command = ['unshare', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...HOLD]
@@ -84,8 +78,8 @@ function childOf(pid: number): number {
 }
 
 describe.skipIf(noRoot !== undefined)(`S32: whyNotHostsMounts${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
-  const judgedMounts = async ({ pid }: ChildProcess) => {
-    using process = new PinnedProcess(Number(pid))
+  const judgedMounts = async ({ pid }: Holder) => {
+    using process = new PinnedProcess(pid)
     return await whyNotHostsMounts(process)
   }
 
@@ -120,7 +114,7 @@ it('PinnedProcess: is of one process: where that has ended, nothing of another o
 
 describe.skipIf(noRoot !== undefined)(`S32: isRootsProgram${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   const KEEP = 'exec cat'
-  const isCat = ({ pid }: ChildProcess) => isRootsProgram(Number(pid), 'cat')
+  const isCat = ({ pid }: Holder) => isRootsProgram(pid, 'cat')
 
   it.each([
     { who: "root's own", command: ['sh', '-c', KEEP], uid: 0, is: true },

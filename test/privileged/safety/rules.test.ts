@@ -3,8 +3,6 @@
  * mounts and ext4 on loop devices, and the built volctl. Without anything wrong all of its plan is carried out, so that what is left
  * undone is left for a rule's sake. Rules that are about different volumes share a node.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, onTestFailed } from 'vitest'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
@@ -18,6 +16,7 @@ import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
 import { type Scene, setAlive } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { holdByShell } from '../holder.ts'
 import { applyTo, blockedOf, onBroken, planOf, stagingOf } from './broken-scene.ts'
 
 /** Where the pod that is gone has a volume. */
@@ -240,17 +239,15 @@ describeUnless(noMounts, 'S-rules on a broken node', () => {
 
   it('S9: the pods of a kubelet in a container use no volume of this node', async ({ directory, skip }) => {
     skip(noCgroups !== undefined, noCgroups)
-    const child = spawn('sleep', ['1000'], { stdio: 'ignore' })
-    await once(child, 'spawn')
+    const { pid, end } = await holdByShell(':')
     const container = 'd'.repeat(64)
-    const group = moveInto(`/docker/${container}/kubelet/kubepods/pod${UNKNOWN}/${container}`, child.pid ?? 0)
+    const group = moveInto(`/docker/${container}/kubelet/kubepods/pod${UNKNOWN}/${container}`, pid)
     await onBroken(directory, async (scene) => {
-      expect(readFileSync(`/proc/${child.pid}/cgroup`, 'utf8')).toContain(`kubepods/pod${UNKNOWN}`)
+      expect(readFileSync(`/proc/${pid}/cgroup`, 'utf8')).toContain(`kubepods/pod${UNKNOWN}`)
       const plan = await planOf(scene)
       expect({ blocked: blockedOf(plan), problems: plan.problems }).toEqual({ blocked: [], problems: [] })
     })
-    child.kill('SIGKILL')
-    await once(child, 'exit')
+    await end()
     group[Symbol.dispose]()
   })
 

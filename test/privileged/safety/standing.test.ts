@@ -1,5 +1,4 @@
 /** S1, S6 to S8 and S11 as on a node: the built volctl beside a process that is called kubelet, and namespaces of their own. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -11,8 +10,8 @@ import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { answerOf } from '../../helpers/scene/volctl.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { hold } from '../holder.ts'
 import { age, KUBELET_UNIT, makeVolume, NODE, nodeForAll, nodeObject, writeUnit } from '../trust/node.ts'
-import { end } from '../trust/strangers.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 
 /** Refused, and the volume is still there. */
@@ -47,7 +46,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
   it('control: what pods that are gone have left for long goes while it runs', async () => {
     const running = await kubelet()
     expect(await apply()).toEqual(DONE)
-    await end(running)
+    await running.end()
   })
 
   it("S6: volctl goes into the kubelet's mount namespace, and undoes there what is mounted nowhere else", async () => {
@@ -62,7 +61,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     expect(theirs()).toBe('yes')
     expect(await apply()).toMatchObject({ status: 0 })
     expect({ theirs: theirs(), here: existsSync(there) }).toEqual({ theirs: 'no', here: false })
-    await end(running)
+    await running.end()
   })
 
   it('S6: nothing is done where the container runtime sees a mount that is not here', async () => {
@@ -73,7 +72,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     const runtime = await node().start({ name: 'containerd', through: OWN_MOUNTS, inside })
     expect(await apply()).toEqual(refused('S6', 'WrongNamespace', 'container runtime'))
     expect(existsSync(there)).toBe(true)
-    await end(runtime)
+    await runtime.end()
   })
 
   it('S7: nothing is done in a chroot, a user namespace or another PID namespace', async () => {
@@ -99,7 +98,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     const apart = await holders(`exec unshare -pf --mount-proc --kill-child "$@" ${named}`)
     expect(apart.processes).toEqual([])
     expect(apart.notes[0]).toMatch(/^volctl's PID namespace is not the node's, /)
-    await end(running)
+    await running.end()
   })
 
   it('S3: nothing is done without /sys, in which nobody sees who uses a disk', async () => {
@@ -107,7 +106,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     sh('mount', '-t', 'tmpfs', 'none', '/sys')
     expect(await apply()).toEqual(refused('S3', 'WrongNamespace', '/sys is not mounted'))
     sh('umount', '/sys')
-    await end(running)
+    await running.end()
   })
 
   it('S1: one id that agrees is not enough where another contradicts, until that one is accepted', async () => {
@@ -122,7 +121,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     }
     expect(await apply(`"$@" --accept-identity ${bootID}`)).toEqual(contradicts)
     expect(await apply(`"$@" --accept-identity ${other}`)).toEqual(DONE)
-    await end(running)
+    await running.end()
     expect(readFileSync('/var/lib/volctl/journal.jsonl', 'utf8')).toContain(`"acceptIdentity":["${other}"]`)
   })
 
@@ -130,7 +129,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     node().api.put({ ...nodeObject(), metadata: { name: 'node-2', uid: 'other' } })
     const running = await kubelet()
     expect(await apply('"$@" --node node-2')).toEqual(refused('S1', 'OtherNode'))
-    await end(running)
+    await running.end()
     writeUnit(node().flags())
     expect(await apply('"$@" --node node-2')).toEqual(refused('S1', 'OtherNode'))
     expect(await apply('"$@" --node NODE-1 --settle 0s')).toEqual(DONE)
@@ -141,10 +140,10 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     const first = await kubelet()
     const second = await kubelet({ flags: [`--root-dir=${directory}`, kubeconfig, name] })
     expect(await apply()).toEqual(refused('S8', 'KubeletUnclear', 'has 2 kubelets'))
-    for (const each of [first, second]) await end(each)
+    for (const each of [first, second]) await each.end()
     const standalone = await kubelet({ flags: [`--root-dir=${node().root}`, name] })
     expect(await apply()).toEqual(refused('S8', 'KubeletUnclear', 'API server'))
-    await end(standalone)
+    await standalone.end()
   })
 
   it('S11: a kubelet of another name is known by its flags, or by who listens on its port', async ({ directory }) => {
@@ -165,7 +164,7 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     ] as const) {
       const running = await node().start({ name: program, flags })
       expect(await left(), program).toBe(1)
-      await end(running)
+      await running.end()
     }
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -176,12 +175,9 @@ describeUnless(noRoot, 'beside a kubelet', () => {
     await once(server, 'close')
     // Controls: others with such flags, volctl itself, and a listener of uid 0 in a container (S32).
     const listen = `require('node:net').createServer().listen(${port}, '127.0.0.1', () => console.log('ready'))`
-    const stranger = spawn('unshare', ['-p', '-f', '--kill-child', process.execPath, '-e', listen], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(stranger.stdout, 'data')
+    const stranger = await hold(['unshare', '-p', '-f', '--kill-child', process.execPath, '-e', listen])
     const proxy = await node().start({ name: 'kube-proxy', flags: [kubeconfig, name] })
     expect(await left(`exec sh -c '"$@"; exit $?' sh "$@" --driver-gone v/d ${root} --node ${NODE}`)).toBe(0)
-    for (const each of [proxy, stranger]) await end(each)
+    for (const each of [proxy, stranger]) await each.end()
   })
 })

@@ -2,8 +2,6 @@
  * S34: whole runs beside processes of another user that have too much of something, each up to what the kernel lets a user have:
  * they end in time and in bounds, Ctrl-C is answered within a second, and what could not be read is in use and named (S3).
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { expect, onTestFailed } from 'vitest'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
@@ -11,9 +9,10 @@ import { forOthers } from '../../helpers/for-others.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { hold } from '../holder.ts'
 import { podUid } from '../workers/real-node.ts'
 import { age, makeVolume, startNode, type TrustNode } from './node.ts'
-import { end, STRANGER } from './strangers.ts'
+import { STRANGER } from './strangers.ts'
 import { LIMIT_MIB, type WatchedRun } from './watched-run.ts'
 
 const ANSWER_MS = 10_000
@@ -59,34 +58,14 @@ type Hostile = keyof typeof HOSTILE
 
 async function besideHostile<T>(hostile: Hostile, work: () => Promise<T>): Promise<T> {
   using others = forOthers()
-  const children: ChildProcess[] = []
-  try {
-    for (const command of HOSTILE[hostile])
-      children.push(await started(command.map((word) => (word === NODE ? others.node : word))))
-    return await work()
-  } finally {
-    for (const child of children) {
-      try {
-        process.kill(-(child.pid ?? 0), 'SIGKILL')
-      } catch {
-        // It has ended.
-      }
-      await end(child)
-    }
-  }
-}
-
-async function started(command: readonly string[]): Promise<ChildProcess> {
+  await using held = new AsyncDisposableStack()
   const as = ['--reuid', `${STRANGER}`, '--regid', `${STRANGER}`, '--clear-groups']
-  const child = spawn('prlimit', ['--nofile=20000:20000', 'setpriv', ...as, ...command], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    cwd: '/',
-    detached: true,
-  })
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${command.join(' ')} did not start`)))
-  failed.catch(() => undefined)
-  await Promise.race([once(child.stdout, 'data'), failed])
-  return child
+  for (const command of HOSTILE[hostile]) {
+    const words = command.map((word) => (word === NODE ? others.node : word))
+    const options = { cwd: '/', detached: true }
+    held.use(await hold(['prlimit', '--nofile=20000:20000', 'setpriv', ...as, ...words], options))
+  }
+  return await work()
 }
 
 /** Data of a pod that is gone, and a volume in memory. @returns a file of it */

@@ -2,7 +2,7 @@
  * A node to be lied to: its root directory, API server and runtime are real, and the built volctl looks at it without a
  * test host. What volctl reads and writes beside it is covered as long as the node is there.
  */
-import { type ChildProcess, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll } from 'vitest'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
@@ -11,8 +11,9 @@ import { startApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
 import { sweep, temporary } from '../../helpers/left-behind.ts'
 import { sh, unmountBelow } from '../../helpers/scenario.ts'
+import type { Holder } from '../holder.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
-import { end, Marker, type ProcessOptions, startNamed } from './strangers.ts'
+import { Marker, type ProcessOptions, startNamed } from './strangers.ts'
 import { type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
 
 export const NODE = 'node-1'
@@ -49,7 +50,7 @@ export async function startNode(directory: string, { kubelet = 'stopped' }: Node
   const volume = makeVolume(root, 1)
   const home = `${directory}/home`
   mkdirSync(home)
-  const started: ChildProcess[] = []
+  const started: Holder[] = []
   const [api, cri] = await Promise.all([
     startApiServer({ objects: [nodeObject()], nodeName: NODE }),
     startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] }),
@@ -72,13 +73,13 @@ export async function startNode(directory: string, { kubelet = 'stopped' }: Node
       runWatched(args, { cwd: directory, ...options, env: { ...environment(home), ...options.env } }),
     /** Starts a process that bears a name; it ends with the node. */
     start: async (options: ProcessOptions) => {
-      const child = await startNamed(directory, options)
-      started.push(child)
-      return child
+      const held = await startNamed(directory, options)
+      started.push(held)
+      return held
     },
     flags,
     [Symbol.asyncDispose]: async () => {
-      for (const child of started) await end(child)
+      for (const each of started) await each.end()
       await Promise.all([api.stop(), cri.stop()])
       uncover()
     },

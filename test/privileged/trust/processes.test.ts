@@ -13,7 +13,7 @@ import { describeUnless } from '../describe-unless.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'
 import { age, essence, makeVolume, NODE, startNode, type TrustNode } from './node.ts'
-import { end, foreignDirectory, foreignFile, givenAway, type ProcessOptions, STRANGER } from './strangers.ts'
+import { foreignDirectory, foreignFile, givenAway, type ProcessOptions, STRANGER } from './strangers.ts'
 import { codeOf, type WatchedRun } from './watched-run.ts'
 
 const OWN_MOUNTS = ['unshare', '-m', '--propagation', 'slave']
@@ -122,7 +122,7 @@ async function besideAll<T>(
   const children = []
   for (const options of fakes) children.push(await node.start(options))
   const found = await work(node)
-  for (const child of children) await end(child)
+  for (const child of children) await child.end()
   return found
 }
 

@@ -1,9 +1,8 @@
 /** What somebody else than root has on a node: processes, files, and programs that say when they are run. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sh } from '../../helpers/scenario.ts'
+import { type Holder, hold } from '../holder.ts'
 
 /** Anybody but root; no such user need be known here. */
 export const STRANGER = 65_534
@@ -113,29 +112,14 @@ export interface ProcessOptions {
 }
 
 /** Starts what only has a name and a command line, and waits until it has them. It ends with its starter. */
-export async function startNamed(directory: string, options: ProcessOptions): Promise<ChildProcess> {
+export async function startNamed(directory: string, options: ProcessOptions): Promise<Holder> {
   const { name, flags = [], uid, cwd, through = [], inside, forked = false } = options
   const program = `${directory}/bin/${name}`
   mkdirSync(dirname(program), { recursive: true })
   if (!existsSync(program)) symlinkSync('/bin/bash', program)
   // Privileged mode: bash else gives up what only its effective uid may do.
   const script = `${forked ? 'exec 3<&0; (read -r line <&3) & ' : ''}echo ready; read -r line`
-  const [command = '', ...args] = [...through, program, '-p', '-c', script, ...flags]
-  const child = spawn(command, args, {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    ...(uid !== undefined && { uid, gid: uid }),
-    ...(cwd !== undefined && { cwd }),
-  })
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${name} did not start`)))
-  await Promise.race([once(child.stdout, 'data'), failed])
-  failed.catch(() => undefined)
-  if (inside !== undefined) sh('nsenter', `--mount=/proc/${child.pid}/ns/mnt`, 'sh', '-c', inside)
-  return child
-}
-
-export async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
+  const held = await hold([...through, program, '-p', '-c', script, ...flags], { cwd, uid, gid: uid })
+  if (inside !== undefined) sh('nsenter', `--mount=/proc/${held.pid}/ns/mnt`, 'sh', '-c', inside)
+  return held
 }

@@ -3,6 +3,7 @@
  * everything is as root wants it but for one thing that somebody else had a hand in.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -34,7 +35,7 @@ import { inventory } from '../inventory.ts'
 import { readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'
 import { makeVolume, NODE, type TrustNode } from './node.ts'
-import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
+import { foreignDirectory, givenAway, STRANGER } from './strangers.ts'
 import { LIMIT_MIB, type RunOptions, type WatchedRun } from './watched-run.ts'
 
 type Command = 'plan' | 'apply' | 'snapshot' | 'explain' | 'journal'
@@ -412,7 +413,7 @@ function play(thing: Thing, trick: Trick): Hand {
   return {
     watched: made.filter((each) => typeof each === 'string'),
     release: async () => {
-      for (const child of children) await end(child)
+      for (const child of children) if (child.kill('SIGKILL')) await once(child, 'exit')
       remove(path)
       if (isThere) renameSync(sound, path)
     },
@@ -485,7 +486,7 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial, options: Ru
   const after = look()
   const changed = [...new Set(before).symmetricDifference(new Set(after))]
   await hand.release()
-  if (running !== undefined) await end(running)
+  await running?.end()
   const wrong = judge(run, node.marker.read(), changed)
   writeFileSync(node.marker.path, '')
   return { ...trial, wrong, status: run.status }

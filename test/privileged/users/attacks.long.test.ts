@@ -16,6 +16,7 @@ import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { until } from '../../helpers/until.ts'
 import { abortConnections, startFuse } from '../fuse/start.ts'
+import { type Holder, hold } from '../holder.ts'
 import { applyTo, onBroken, planOf } from '../safety/broken-scene.ts'
 import { codeOf, oneLine, type RunOptions, runWatched, stuck, type WatchedRun } from '../trust/watched-run.ts'
 
@@ -30,21 +31,12 @@ async function ends(scene: Scene, args: readonly string[], options: RunOptions =
 }
 
 /** Numbers of the FUSE connections that a process has mounts of. */
-const connectionsOf = (pid = 0): string[] =>
+const connectionsOf = (pid: number): string[] =>
   parseMountinfo(readFileSync(`/proc/${pid}/mountinfo`))
     .ofTypes((type) => type === 'fuse')
     .map(({ dev }) => dev.replace(/^.*:/, ''))
 
-/** Says "ready" once it has done this, and waits. */
-async function started(...[program = '', ...args]: readonly string[]) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
-  await once(child.stdout, 'data')
-  const dispose = async (): Promise<void> => {
-    process.kill(-(child.pid ?? 0), 'SIGKILL')
-    await once(child, 'close')
-  }
-  return { child, [Symbol.asyncDispose]: dispose }
-}
+const started = (...command: readonly string[]): Promise<Holder> => hold(command, { detached: true })
 
 const daemon = (...args: readonly string[]): string => {
   const [node, words] = nodeProgram(new URL('../fuse/daemon.ts', import.meta.url), args)
@@ -97,7 +89,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
       await using user = await started(...inOverlay(`${directory}/mute`))
       const fuse = await startFuse(`${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~nfs/v`, 'silent')
       writeFileSync(`${directory}/mute`, '')
-      const control = spawn('sh', ['-c', `stat /proc/${user.child.pid}/cwd/control`], { stdio: 'ignore' })
+      const control = spawn('sh', ['-c', `stat /proc/${user.pid}/cwd/control`], { stdio: 'ignore' })
       try {
         const orphans = ['plan', '--orphans']
         const commands = [['check', '--confirm', '0'], orphans, ['explain', `${scene.rootDir}/pods`]]
@@ -119,7 +111,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
         })
         expect(stuck()).toEqual(asked)
       } finally {
-        abortConnections(`${directory}/fusectl`, fuse.connection, ...connectionsOf(user.child.pid))
+        abortConnections(`${directory}/fusectl`, fuse.connection, ...connectionsOf(user.pid))
         await fuse.kill()
         if (control.exitCode === null) await once(control, 'exit')
       }
@@ -138,7 +130,7 @@ mount -t overlay -o ${layers} o out; mount -t overlay -o lowerdir=/mnt/fuse:/mnt
       await until(() => existsSync(`${directory}/bin/kubelet`))
       await using user = await started('unshare', '-m', `${directory}/bin/kubelet`, '-e', '$| = 1; print 1; <STDIN>')
       bindfs.kill('SIGSTOP')
-      const control = spawn('stat', ['-L', `/proc/${user.child.pid}/exe`], { stdio: 'ignore' })
+      const control = spawn('stat', ['-L', `/proc/${user.pid}/exe`], { stdio: 'ignore' })
       try {
         for (const args of [['plan'], ['status'], ['check', '--confirm', '0']]) await ends(scene, args)
         expect(control.exitCode).toBe(null)
@@ -241,7 +233,7 @@ describe('S39', () => {
               expect([kind, why?.code, why?.users]).toEqual([
                 'UnmountDevice',
                 'HeldBy',
-                [{ pid: user.child.pid, process: 'sh' }],
+                [{ pid: user.pid, process: 'sh' }],
               ])
           const { ends } = await applyTo(scene)
           const undone = ends.filter((end) => !end.endsWith(': done'))
@@ -271,7 +263,7 @@ describe('S39', () => {
       const own = operations.flatMap(({ kind, volume, blocked }) =>
         blocked === undefined ? [] : [[kind, volume?.name, blocked.code, blocked.users]],
       )
-      expect(own).toEqual([['UnmountVolume', 'scratch', 'HeldBy', [{ pid: left.child.pid, process: 'perl' }]]])
+      expect(own).toEqual([['UnmountVolume', 'scratch', 'HeldBy', [{ pid: left.pid, process: 'perl' }]]])
     }))
 })
 
