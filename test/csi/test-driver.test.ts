@@ -85,7 +85,7 @@ test.each<[name: string, code: string, ask: () => Promise<unknown>]>([
 })
 
 test('a second call for a volume while one is pending is a breach (C119), but not once its client has given up', async () => {
-  driver.setFaults('late NodeStageVolume=400:once', 'hang NodePublishVolume:once')
+  driver.setFaults('late-after NodeStageVolume=400:once', 'hang NodePublishVolume:once')
   const first = stage()
   await expect.poll(() => driver.log().length).toBe(1)
   await expect(stage()).rejects.toMatchObject({ code: 'ABORTED' })

@@ -74,7 +74,7 @@ it('apply - carries out the plan that comes through a pipe; nothing, and a file 
 
 it('yes does it, with a line for each running operation, in colour', async ({ broken }) => {
   // Long enough for the progress to be drawn.
-  broken.driver.setFaults('late NodeUnstageVolume=600')
+  broken.driver.setFaults('late-after NodeUnstageVolume=600')
   const { status, stdout } = await onTerminal(broken, () => 'yes\n')
   expect([status, await leftOf(broken)]).toEqual([0, 0])
   expect(stdout).toMatch(/\d+ of \d+ operations ended/)

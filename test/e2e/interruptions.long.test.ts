@@ -11,7 +11,7 @@ import { VOLCTL } from '../helpers/volctl-program.ts'
 import { eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, atUnpublish, it, journalOf, leftOf } from './story.ts'
 
-const LATE = 'late NodeUnpublishVolume=1500:once'
+const LATE = 'late-after NodeUnpublishVolume=1500:once'
 
 /** An apply to which something is done while the driver is at work. */
 async function disturbed(scene: Scene, fault: string, act: (child: ChildProcess) => unknown): Promise<Run> {

@@ -108,7 +108,7 @@ export async function applyMeanwhile(
   happens: () => unknown,
   args: readonly string[] = APPLY,
 ): Promise<Run> {
-  scene.driver.setFaults('held NodeUnpublishVolume:once')
+  scene.driver.setFaults('held-after NodeUnpublishVolume:once')
   const release = atUnpublish(async () => {
     await happens()
     await setTimeout(WITNESS_AGE_MS + 200)

@@ -16,42 +16,20 @@ interface Meeting {
   readonly over: Promise<void>
 }
 
-/** What can be made to go wrong with a call: `KIND RPC`, with what stands behind `=`; `:once` or `:N` after it limits how often. */
-const KINDS: Readonly<Record<string, (meeting: Meeting, argument: string) => Promise<object>>> = {
-  /** Answers this code, does nothing. */
-  fail: async (_, code) => {
-    throw injected(code)
+/** What stands between a call and its answer: `WORD RPC`, once what was asked is done `WORD-after RPC`. */
+const WORDS: Readonly<Record<string, (meeting: Meeting, argument: string) => unknown>> = {
+  /** This code is answered. */
+  fail: (_, code) => {
+    throw new StatusError(status[code as keyof typeof status], `injected ${code}: Gerät nicht verfügbar`)
   },
-  /** Does it, then answers this code. */
-  'fail-after': async ({ work }, code) => {
-    await work()
-    throw injected(code)
-  },
-  /** Does nothing, never answers. */
+  /** Nothing is, ever. */
   hang: ({ call }) => untilGivenUp(call),
-  'hang-after': async ({ call, work }) => {
-    await work()
-    return untilGivenUp(call)
-  },
-  /** Does it, answers so many milliseconds later. */
-  late: async ({ work }, ms) => {
-    const reply = await work()
-    await sleep(Number(ms))
-    return reply
-  },
-  /** Does it, answers once the faults are replaced. */
-  held: async ({ work, over }) => {
-    const reply = await work()
-    await over
-    return reply
-  },
-  /** Answers OK, does nothing. */
-  lie: async () => ({}),
-  'die-before': ({ die }) => die(),
-  'die-after': async ({ work, die }) => {
-    await work()
-    return die()
-  },
+  /** It is answered so many milliseconds later, or once the faults are replaced. */
+  late: (_, ms) => sleep(Number(ms)),
+  held: ({ over }) => over,
+  /** OK is answered, and nothing was done. */
+  lie: () => undefined,
+  die: ({ die }) => die(),
 }
 
 interface Fault {
@@ -64,17 +42,22 @@ export class Faults {
   #faults: readonly Fault[] = []
   #replaced = Promise.withResolvers<void>()
 
-  /** Replaces all: `fail NodeUnpublishVolume=INTERNAL:once`. */
+  /** Replaces all: `fail NodeUnpublishVolume=INTERNAL:once`, by what stands behind `=`, and how often. */
   set(texts: readonly string[]): void {
     this.#replaced.resolve()
     this.#replaced = Promise.withResolvers()
     this.#faults = texts.map((text) => {
-      const [, kind = '', rpc = '', argument = '', limit] =
-        /^(\S+) ([A-Za-z]+)(?:=([^:]*))?(?::(once|\d+))?$/.exec(text) ?? []
-      const { [kind]: meet } = KINDS
-      if (meet === undefined) throw new Error(`not a fault: ${text}`)
+      const [, word = '', after, rpc = '', argument = '', limit] =
+        /^(\w+)(-after)? ([A-Za-z]+)(?:=([^:]*))?(?::(once|\d+))?$/.exec(text) ?? []
+      const { [word]: stands } = WORDS
+      if (stands === undefined) throw new Error(`not a fault: ${text}`)
       const left = limit === 'once' ? 1 : Number(limit ?? Number.POSITIVE_INFINITY)
-      return { meet: (meeting) => meet(meeting, argument), rpc, left }
+      const meet = async (meeting: Meeting): Promise<object> => {
+        const reply = after === undefined ? {} : await meeting.work()
+        await stands(meeting, argument)
+        return reply
+      }
+      return { meet, rpc, left }
     })
   }
 
@@ -87,11 +70,7 @@ export class Faults {
   }
 }
 
-function injected(code: string): StatusError {
-  return new StatusError(status[code as keyof typeof status], `injected ${code}: Gerät nicht verfügbar`)
-}
-
-/** Never answers; the call's resources are released when its client gives up, which may have been while the work was done. */
+/** The call's resources are released when its client gives up, which may have been while the work was done. */
 async function untilGivenUp(call: Cancellable): Promise<never> {
   if (!call.cancelled) await once(call, 'cancelled')
   throw new StatusError(status.CANCELLED, 'given up by the client')

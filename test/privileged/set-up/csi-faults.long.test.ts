@@ -134,9 +134,9 @@ describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
         ['hang-after NodeStageVolume', TIMED_OUT, STAGED],
         ['hang NodePublishVolume', TIMED_OUT, [...STAGED, 'publish file']],
         ['hang-after NodePublishVolume', TIMED_OUT, ALL, []],
-        ['die-before NodeStageVolume:once', AWAY, ['stage file']],
+        ['die NodeStageVolume:once', AWAY, ['stage file']],
         ['die-after NodeStageVolume:once', AWAY, STAGED],
-        ['die-before NodePublishVolume:once', AWAY, [...STAGED, 'publish file']],
+        ['die NodePublishVolume:once', AWAY, [...STAGED, 'publish file']],
         ['die-after NodePublishVolume:once', AWAY, ALL, []],
         ['lie NodePublishVolume', REFUSED, [...STAGED, 'publish file']],
         // The driver's own next answer tells: it was never staged.
