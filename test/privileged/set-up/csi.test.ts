@@ -22,7 +22,6 @@ import {
   claim,
   DRIVER,
   directories,
-  giveUpOn,
   handleOf,
   OTHER,
   POD,
@@ -474,24 +473,6 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         })
         expect(await node.operations({ expand: true })).toEqual([])
       }),
-  )
-
-  it.for([
-    ['hang-after', 'failed TimedOut'],
-    ['die-after', 'failed DriverUnavailable'],
-  ])('an expansion that meets %s is done by the next apply (C120)', ([kind, outcome], { directory }) =>
-    withContentDriver(directory, {}, async (node, driver) => {
-      await growing(node, 'Block')
-      const fault = `${kind} NodeExpandVolume:once`
-      driver.setFaults(fault)
-      node.context = giveUpOn(fault, node)
-      expect(await node.applied({ expand: true })).toEqual([outcome])
-      driver.setFaults()
-      if (kind === 'die-after') await driver.restart()
-      node.context = {}
-      await isDone(node, { expand: true })
-      expect(claimStatus(node)).toMatchObject({ capacity: { storage: '32Mi' } })
-    }),
   )
 
   it('grows without the right to say so in the claim, and says that', ({ directory }) =>
