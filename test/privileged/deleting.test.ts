@@ -49,10 +49,11 @@ describe('S12: deleting content', () => {
         symlinkSync('../../outside/a', `${volume}/sub/up-link`)
         sh('mkfifo', `${volume}/fifo`)
         writeFileSync(Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe, 0x0a])]), 'x')
-        writeFileSync(`${volume}/ blank\\and\nnewline`, 'x')
-        makeDir(`${volume}/-rf`)
+        for (const name of [' blank\\and\nnewline', '\u001b[2J\u0007', '\\040 $(id)', 'f'.repeat(255)])
+          writeFileSync(`${volume}/${name}`, 'x')
+        for (const name of ['-rf', 'd'.repeat(255)]) makeDir(`${volume}/${name}`)
       },
-      outcome: 'deleted 6',
+      outcome: 'deleted 9',
       left: [],
     },
     {
