@@ -11,8 +11,6 @@ import { VOLCTL } from '../helpers/volctl-program.ts'
 import { eventsOf } from './scenarios/outcomes.ts'
 import { APPLY, atUnpublish, it, journalOf, leftOf } from './story.ts'
 
-const LATE = 'late-after NodeUnpublishVolume=1500:once'
-
 /** An apply to which something is done while the driver is at work. */
 async function disturbed(scene: Scene, fault: string, act: (child: ChildProcess) => unknown): Promise<Run> {
   scene.driver.setFaults(fault)
@@ -23,7 +21,7 @@ async function disturbed(scene: Scene, fault: string, act: (child: ChildProcess)
 
 it('one interruption: what runs is waited for, nothing new is started, and the status says so', async ({ broken }) => {
   const began = performance.now()
-  const run = await disturbed(broken, LATE, (child) => child.kill('SIGINT'))
+  const run = await disturbed(broken, 'late-after NodeUnpublishVolume=1500:once', (child) => child.kill('SIGINT'))
   expect(performance.now() - began).toBeGreaterThan(1500)
   expect(run.status).toBe(130)
   expect(run.stderr).toContain('Interrupted: no further operation is started')
@@ -56,17 +54,6 @@ async function hangUp(scene: Scene, command: string, mark: RegExp): Promise<void
   })
   await once(child, 'close')
 }
-
-it('a session that drops lets it finish, and the journal tells', async ({ broken }) => {
-  broken.driver.setFaults(LATE)
-  const before = (await journalOf(broken)).applies.length
-  await hangUp(broken, `${VOLCTL} apply --orphans --yes --parallel 1 --verbose`, /: NodeUnpublishVolume /)
-  await expect.poll(async () => (await journalOf(broken)).applies.at(before)?.endedAt).toBeDefined()
-  const last = (await journalOf(broken)).applies.at(-1)
-  expect(last).toMatchObject({ exit: 0, interrupted: false })
-  expect(new Set(last?.operations.map(({ state }) => state))).toEqual(new Set(['done']))
-  expect(await leftOf(broken)).toBe(0)
-})
 
 it('one that drops while the question waits is a no', async ({ broken }) => {
   const before = (await journalOf(broken)).applies.length
