@@ -10,7 +10,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -69,14 +68,11 @@ export const SUBJECTS = {
 
 export type Subject = keyof typeof SUBJECTS
 
+/** What else makes a file another's, or none: test/trust/files.test.ts. */
 export const TRICKS = [
   "another user's",
-  'for a group to write',
-  'in a directory for all to write',
   "another user's link",
-  "another user's, by a hard link",
   'a FIFO',
-  'a device',
   'swapped all the time',
   'of 10 GB',
   'endless',
@@ -315,17 +311,6 @@ const FILE_TRICKS: Readonly<Record<Trick, (thing: Thing) => readonly (string | C
     write(path, evil, mode)
     return [givenAway(path)]
   },
-  'for a group to write': ({ path, evil, mode = 0o600 }) => {
-    write(path, evil, mode | 0o060)
-    chownSync(path, 0, STRANGER)
-    chmodSync(path, mode | 0o060)
-    return []
-  },
-  'in a directory for all to write': ({ path, evil, mode = 0o600 }) => {
-    write(path, evil, mode)
-    chmodSync(dirname(path), 0o777)
-    return []
-  },
   "another user's link": ({ path, evil, mode = 0o644 }) => {
     const other = `${dirname(path)}/.other`
     write(other, evil, mode)
@@ -334,21 +319,8 @@ const FILE_TRICKS: Readonly<Record<Trick, (thing: Thing) => readonly (string | C
     givenAway(path)
     return [other]
   },
-  "another user's, by a hard link": ({ path, evil, mode = 0o644 }) => {
-    const other = `${dirname(path)}/.other`
-    write(other, evil, mode)
-    rmSync(path, { force: true })
-    linkSync(givenAway(other), path)
-    return [other]
-  },
   'a FIFO': ({ path }) => {
     fifo(path)
-    return []
-  },
-  'a device': ({ path }) => {
-    mkdirSync(dirname(path), { recursive: true })
-    rmSync(path, { force: true })
-    sh('mknod', '-m', '666', path, 'c', '1', '5')
     return []
   },
   'swapped all the time': ({ path, sound, evil, mode = 0o644 }) => {
