@@ -7,10 +7,8 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import { askProcesses } from '../../../src/core/users/ask-processes.ts'
 import { it } from '../../helpers/machine.ts'
 import { noProgram } from '../../helpers/namespace.ts'
-import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
@@ -245,61 +243,4 @@ describe('S39', () => {
         expect(await applyTo(scene)).toMatchObject({ status: 0 })
       }),
   )
-
-  it('a process that is left in the root of a dead container holds what the container had, and is the one to end', ({
-    directory,
-  }) =>
-    onBroken(directory, async (scene) => {
-      const [root, volume] = [
-        `${directory}/root`,
-        `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~empty-dir/scratch`,
-      ]
-      mkdirSync(root)
-      const enter =
-        '$| = 1; my ($new, $old) = (".", "old"); syscall(155, $new, $old) == 0 or die $!; chdir "/"; syscall(166, $old, 2) == 0 or die $!; print "ready\\n"; <STDIN>'
-      const script = `mount --make-rprivate / && mount -t tmpfs r "$0" && cd "$0" && mkdir v old && mount --bind "$1" v && exec perl -e '${enter}'`
-      await using left = await started('unshare', '-m', 'sh', '-c', script, root, volume)
-      const { operations } = await planOf(scene)
-      const own = operations.flatMap(({ kind, volume, blocked }) =>
-        blocked === undefined ? [] : [[kind, volume?.name, blocked.code, blocked.users]],
-      )
-      expect(own).toEqual([['UnmountVolume', 'scratch', 'HeldBy', [{ pid: left.pid, process: 'perl' }]]])
-    }))
-})
-
-it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
-  // A process with so many descriptors in the table that all threads of its pool share.
-  const script = `const fs = require('node:fs')
-for (let n = 0; n < 15_000; n++) fs.openSync('/dev/zero')
-fs.stat('/', () => console.log('ready'))
-process.stdin.resume()`
-  const child = spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '600' },
-  })
-  try {
-    await once(child.stdout, 'data')
-    let held = 0
-    let last = performance.now()
-    const breath = setInterval(() => {
-      held = Math.max(held, performance.now() - last)
-      last = performance.now()
-    }, 10)
-    const { unseen } = await askProcesses(
-      { table: parseMountinfo(readFileSync('/proc/self/mountinfo')), others: [], devices: ['char 1:3'] },
-      { command: PROCESS_READER, deadlineMs: 30_000 },
-    )
-    clearInterval(breath)
-    // Who is not root cannot read other users' processes.
-    expect(unseen.filter(({ text }) => !/does not run as root|CAP_SYS_PTRACE/.test(text))).toEqual([
-      {
-        text: expect.stringContaining(`(pid ${child.pid}) uses could not be read in time`),
-        hint: expect.stringContaining(`ps -fp ${child.pid}`),
-      },
-    ])
-    expect(held).toBeLessThan(10_000)
-  } finally {
-    child.stdin.end()
-    child.kill('SIGKILL')
-    await once(child, 'close')
-  }
 })
