@@ -10,9 +10,7 @@ export const KINDS = {
   'CSI raw block': ['UnmapVolume', 'UnmapDevice', 'DetachVolume'],
   'CSI directory': ['UnmountVolume', 'UnmountDevice', 'DetachVolume'],
   'local device': ['CleanOrphanVolume', 'UnmountDevice'],
-  'local directory': ['CleanOrphanVolume'],
   'emptyDir on disk': ['UnmountVolume'],
-  'emptyDir on disk, empty': ['UnmountVolume'],
   'emptyDir in memory': ['UnmountVolume'],
   'subPath of a hostPath': ['UnmountVolume'],
   'subPath of a CSI volume': ['UnmountVolume'],
@@ -96,8 +94,7 @@ export const isBare = ({ kind, operation }: State): boolean =>
   kind === 'CSI raw block' || (kind === 'CSI file system' && operation === 'DetachVolume')
 
 /** What is taken away is a directory of a file system that has others. */
-export const isPlainDirectory = ({ kind }: State): boolean =>
-  kind.startsWith('emptyDir on disk') || kind === 'pod directory'
+export const isPlainDirectory = ({ kind }: State): boolean => kind === 'emptyDir on disk' || kind === 'pod directory'
 
 const isMountPoint = (each: State): boolean =>
   !isPlainDirectory(each) && !isBare(each) && !(each.kind === 'CSI directory' && each.operation === 'DetachVolume')
@@ -153,10 +150,6 @@ export function meaningless(each: Combination): string | undefined {
   if (use === 'overlay, work' && !isPlainDirectory(each)) return 'it lies in one mount with the upper directory'
   if (use === 'swap on the disk' && !isBare(each)) return 'swapon takes no disk that is mounted'
   if (used === 'file' && kind === 'pod directory') return "its files are the kubelet's; another one stops the removal"
-  if (used === 'file' && kind === 'emptyDir on disk, empty') return 'there is no file in it'
-  if (use === 'bind of a directory in it' || use === 'bind of a directory in it, in a namespace') {
-    if (kind === 'emptyDir on disk, empty') return 'there is no directory in it'
-  }
   if (use === 'file named as if deleted, detached lazily' && !isPlainDirectory(each))
     return 'of a file system that is unmounted, as any file that was detached lazily'
   if (use === 'swap file' && kind === 'emptyDir in memory') return 'tmpfs has no swap files'
@@ -168,15 +161,10 @@ export function harmless(each: Combination): string | undefined {
   const { kind, use } = each
   if (use === 'none') return 'nobody uses it'
   if (kind === 'local device') return 'the disk stays, and the kernel keeps its file system for whoever has it'
-  if (kind === 'local directory' || kind === 'subPath of a hostPath')
-    return 'the directory stays; only a bind of it goes'
+  if (kind === 'subPath of a hostPath') return 'the directory stays; only a bind of it goes'
   if (use === 'swap file' && !onAttachedDisk(each)) return 'the kernel deletes no file that it swaps to'
-  if (
-    (kind === 'emptyDir on disk, empty' || kind === 'pod directory') &&
-    (use === 'overlay, lower' || use === 'overlay in a namespace')
-  ) {
+  if (kind === 'pod directory' && (use === 'overlay, lower' || use === 'overlay in a namespace'))
     return 'there is nothing in it to be seen through the overlay'
-  }
   return undefined
 }
 

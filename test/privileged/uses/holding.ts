@@ -258,8 +258,7 @@ export async function begin(subject: Subject, node: TrialNode): Promise<Holding>
     fill(ownMount, mark)
     if (!first) sh('umount', ownMount)
   }
-  const directory = first ? ownMount : (subject.directory ?? '')
-  const inner = first ? `${ownMount}/inner` : (subject.inner ?? '')
+  const { directory = '', inner = `${directory}/inner` } = first ? { directory: ownMount } : subject
   const holding = await BEGIN[use]({ subject, own, directory, inner, file: `${directory}/file`, device, node })
   if (first && mountPoints().includes(ownMount)) sh('umount', '-l', ownMount)
   return {

@@ -21,12 +21,14 @@ export interface Subject extends Made {
   readonly podUid: string
   /** What stands in it, and must stay; empty where nothing may stand. */
   readonly mark: string
+  /** Plain commands do here what the operations do, without looking for anybody. */
+  takeAway(): void
 }
 
 interface Made {
   /** What the operation takes away: a mount point, or a directory. */
   readonly directory?: string
-  /** A directory in it. */
+  /** A directory in it; default: `inner`. */
   readonly inner?: string
   readonly disk?: Disk
   readonly volume?: PersistentVolume
@@ -36,8 +38,10 @@ interface Made {
   readonly content?: string
   /** What is done elsewhere once it is detached, or its session has ended. */
   taken?(): void
-  /** Plain commands do here what the operations do, without looking for anybody. */
-  takeAway(): void
+  /** Where it is mounted for all pods. */
+  readonly global?: string
+  /** Where it is more than to take mounts off. */
+  takeAway?(): void
 }
 
 /** A trial's own, below the scenario's directory. */
@@ -57,8 +61,7 @@ export const ownDirectory = ({ directory }: TrialNode, name: string): string => 
 export async function makeSubject(node: TrialNode, combination: Combination, number: number): Promise<Subject> {
   const name = `pv-${number}`
   const podUid = `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`
-  const isEmpty = combination.kind === 'pod directory' || combination.kind === 'emptyDir on disk, empty'
-  const mark = isEmpty ? '' : randomBytes(16).toString('hex')
+  const mark = combination.kind === 'pod directory' ? '' : randomBytes(16).toString('hex')
   const podDirectory = `${node.root}/pods/${podUid}`
   const made = await MAKE[combination.kind]({
     node,
@@ -69,7 +72,11 @@ export async function makeSubject(node: TrialNode, combination: Combination, num
     mark,
     podDirectory,
   })
-  return { combination, name, podUid, mark, ...made }
+  const takeAway = (): void => {
+    for (const place of [podDirectory, made.global]) if (place !== undefined) unmountBelow(place)
+    made.taken?.()
+  }
+  return { combination, name, podUid, mark, takeAway, ...made }
 }
 
 const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
@@ -78,23 +85,18 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
   'subPath of a CSI volume': onCsiDisk,
 
   'CSI directory': async (plan) => {
-    const { node, combination, name, handle, podDirectory, mark } = plan
+    const { node, name, handle, mark } = plan
     const driver = node.directories
     const backing = `${driver.stateDir}/volumes/${hexOf(handle)}`
     mkdirSync(backing, { recursive: true })
     fill(backing, mark)
     const directory = (await setUp(plan, driver)) ?? backing
-    const taken = (): void => empty(backing)
     return {
-      ...inside(directory, combination),
+      directory,
       store: backing,
       volume: { name, mode: 'Filesystem', csi: { driver: driver.name, handle } },
-      taken,
-      takeAway: () => {
-        unmountBelow(podDirectory)
-        unmountBelow(`${node.root}/${csiGlobalDir(driver.name, handle)}`)
-        taken()
-      },
+      global: `${node.root}/${csiGlobalDir(driver.name, handle)}`,
+      taken: () => empty(backing),
     }
   },
 
@@ -108,38 +110,22 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
     if (combination.operation === 'CleanOrphanVolume')
       new OnDisk(node.root).podDirectory(podUid).localVolume(podUid, name, { source: global })
     return {
-      ...inside(existsSync(bound) ? bound : global, combination),
+      directory: existsSync(bound) ? bound : global,
       disk,
       volume: { name, mode: 'Filesystem', path: disk.fileSystem },
-      takeAway: () => {
-        unmountBelow(podDirectory)
-        unmountBelow(global)
-      },
-    }
-  },
-
-  'local directory': ({ node, combination, name, podUid, podDirectory, mark }) => {
-    const source = `${node.directory}/local/${name}`
-    fill(source, mark)
-    new OnDisk(node.root).podDirectory(podUid).localVolume(podUid, name, { source })
-    return {
-      ...inside(`${podDirectory}/volumes/kubernetes.io~local-volume/${name}`, combination),
-      store: source,
-      volume: { name, mode: 'Filesystem', path: source },
-      takeAway: () => unmountBelow(podDirectory),
+      global,
     }
   },
 
   'emptyDir on disk': (plan) => emptyDir(plan, 'disk'),
-  'emptyDir on disk, empty': (plan) => emptyDir(plan, 'disk'),
   'emptyDir in memory': (plan) => emptyDir(plan, 'memory'),
 
-  'subPath of a hostPath': ({ node, combination, name, podUid, podDirectory, mark }) => {
+  'subPath of a hostPath': ({ node, name, podUid, mark }) => {
     const source = `${node.directory}/host/${name}`
     fill(source, mark)
     new OnDisk(node.root).podDirectory(podUid).subPath(podUid, 'logs', { source })
     const directory = `${node.root}/${subPathOf(podUid, 'logs')}`
-    return { ...inside(directory, combination), store: source, takeAway: () => unmountBelow(podDirectory) }
+    return { directory, store: source }
   },
 
   'pod directory': ({ node, podUid, podDirectory }) => {
@@ -155,7 +141,7 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
 
 /** A disk of a CSI driver: merely attached, staged, or set up for a pod, as the first operation of the trial wants it. */
 async function onCsiDisk(plan: Plan): Promise<Made> {
-  const { node, combination, name, handle, podUid, podDirectory, mark } = plan
+  const { node, combination, name, handle, podUid, mark } = plan
   const { kind } = combination
   const driver = node.disks
   mkdirSync(`${driver.stateDir}/volumes`, { recursive: true })
@@ -165,22 +151,17 @@ async function onCsiDisk(plan: Plan): Promise<Made> {
   const isSubPath = mounted !== undefined && kind === 'subPath of a CSI volume'
   if (isSubPath) new OnDisk(node.root).subPath(podUid, name, { source: `${mounted}/part` })
   const directory = isSubPath ? `${node.root}/${subPathOf(podUid, name)}` : mounted
-  const taken = (): void => takeDisk(disk, combination)
   const metadata = { devicePath: disk.device }
   return {
-    ...(directory === undefined ? {} : inside(directory, combination)),
+    ...(directory !== undefined && { directory }),
     disk,
     volume: {
       name,
       mode: kind === 'CSI raw block' ? 'Block' : 'Filesystem',
       csi: { driver: driver.name, handle, metadata },
     },
-    taken,
-    takeAway: () => {
-      unmountBelow(podDirectory)
-      unmountBelow(`${node.root}/${csiGlobalDir(driver.name, handle)}`)
-      taken()
-    },
+    global: `${node.root}/${csiGlobalDir(driver.name, handle)}`,
+    taken: () => takeDisk(disk, combination),
   }
 }
 
@@ -217,14 +198,14 @@ async function map({ node, combination, name, handle, podUid, podDirectory }: Pl
   rmSync(podDirectory, { recursive: true })
 }
 
-function emptyDir({ node, combination, podUid, mark }: Plan, medium: 'disk' | 'memory'): Made {
+function emptyDir({ node, podUid, mark }: Plan, medium: 'disk' | 'memory'): Made {
   new OnDisk(node.root).podDirectory(podUid).emptyDir(podUid, 'scratch', medium)
   const directory = `${node.root}/${volumePath(podUid, 'empty-dir', 'scratch')}`
   if (medium === 'memory') sh('mount', '-o', 'remount,size=8m', directory)
-  if (mark !== '') fill(directory, mark)
+  fill(directory, mark)
   return {
-    ...inside(directory, combination),
-    ...(mark === '' || medium === 'memory' ? {} : { content: directory }),
+    directory,
+    ...(medium === 'disk' && { content: directory }),
     takeAway: () => {
       empty(directory)
       unmountBelow(directory)
@@ -235,10 +216,6 @@ function emptyDir({ node, combination, podUid, mark }: Plan, medium: 'disk' | 'm
       }
     },
   }
-}
-
-function inside(directory: string, { kind }: Combination): Pick<Made, 'directory' | 'inner'> {
-  return { directory, inner: kind === 'emptyDir on disk, empty' ? directory : `${directory}/inner` }
 }
 
 /** Other processes' memory may be in a swap area: that disk is only said to be gone. */
