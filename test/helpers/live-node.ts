@@ -38,7 +38,7 @@ import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../src/core/volumes/expansion.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { statesOf } from './apply-plan.ts'
+import { endOf } from './apply-plan.ts'
 import { DescribedNode, DRIVER } from './described-node.ts'
 import { ready } from './objects.ts'
 import { planOptions } from './plan-options.ts'
@@ -181,9 +181,18 @@ export class LiveNode extends DescribedNode {
     return (await this.plan(options)).operations
   }
 
+  async outcomes(...given: Parameters<LiveNode['apply']>): Promise<ApplyResult['outcomes']> {
+    return (await this.apply(...given)).outcomes
+  }
+
   /** How each operation of an apply ended: `done`, or `refused HeldBy`. */
   async applied(...given: Parameters<LiveNode['apply']>): Promise<string[]> {
-    return Object.values(statesOf(await this.apply(...given)))
+    return (await this.outcomes(...given)).map(endOf)
+  }
+
+  /** The same with its kind: `MountVolume done`. */
+  async ended(...given: Parameters<LiveNode['apply']>): Promise<string[]> {
+    return (await this.outcomes(...given)).map((each) => `${each.kind} ${endOf(each)}`)
   }
 
   /** Plans and applies, with real system calls and programs. */

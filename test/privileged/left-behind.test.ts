@@ -91,9 +91,9 @@ async function goes(directory: string, node: LiveNode, ...uids: readonly string[
   const { operations, waiting } = await node.plan()
   expect([...operations, ...waiting]).toEqual([])
   for (const uid of uids) node.forget(uid)
-  const { outcomes } = await node.apply()
+  const ends = await node.ended()
   expect([...node.mounted(), ...(await node.operations())]).toEqual([])
-  return [outcomes.map(({ kind, state }) => `${kind} ${state}`), logOf(directory, node.root)]
+  return [ends, logOf(directory, node.root)]
 }
 
 const logOf = (directory: string, root: string): string[] =>

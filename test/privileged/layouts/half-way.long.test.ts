@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { type Host, linuxHost } from '../../../src/core/node/host.ts'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
@@ -27,11 +26,6 @@ async function withNode<T>(directory: string, layout: Layout, work: (node: LiveN
 const lines = (): number => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
 const foreigners = (): number => readFileSync('/proc/self/mountinfo', 'utf8').split(' - tmpfs foreign ').length - 1
 
-function ends({ outcomes }: ApplyResult): string[] {
-  return outcomes.map(({ kind, state, code }) => [kind, state, code].filter(Boolean).join(' '))
-}
-const messages = ({ outcomes }: ApplyResult): string => outcomes.map(({ message }) => message).join('\n')
-
 /** Once the volume is mounted, something happens, and its content cannot be written. */
 function failing(node: LiveNode, happens: () => void): void {
   const writeAtomically = (): Promise<never> => {
@@ -54,15 +48,15 @@ describeUnless(noMounts, 'set-up on layouts', () => {
         failing(node, () => {
           mounted = lines() - before
         })
-        const failed = await node.apply()
-        expect(ends(failed)).toEqual([expect.stringMatching(/^MountVolume failed/)])
-        expect(messages(failed)).not.toContain('left as it is')
+        expect(await node.outcomes()).toMatchObject([
+          { kind: 'MountVolume', state: 'failed', message: expect.not.stringContaining('left as it is') },
+        ])
         expect({ mounted, left: lines() - before }).toEqual({ mounted: timesInTable(layout), left: 0 })
         node.context = {}
-        expect(ends(await node.apply())).toEqual(['MountVolume done'])
+        expect(await node.ended()).toEqual(['MountVolume done'])
         expect(await node.operations()).toEqual([])
         node.forget(POD)
-        expect(ends(await node.apply({ orphans: true })).filter((each) => !each.endsWith(' done'))).toEqual([])
+        expect(new Set(await node.applied({ orphans: true }))).toEqual(new Set(['done']))
         expect({ left: lines() - before, exists: existsSync(`${node.root}/${TARGET}`) }).toEqual({
           left: 0,
           exists: false,
@@ -82,8 +76,8 @@ describeUnless(noMounts, 'set-up on layouts', () => {
         sh('mount', '--bind', other, `${node.root}/${TARGET}`)
         put = foreigners() - own
       })
-      const failed = await node.apply()
-      expect(messages(failed)).toMatch(/left as it is: the mount on \S+ \(tmpfs mount \d+ of foreign on \S+ hides it\)/)
+      const says = /left as it is: the mount on \S+ \(tmpfs mount \d+ of foreign on \S+ hides it\)/
+      expect(await node.outcomes()).toMatchObject([{ message: expect.stringMatching(says) }])
       expect(put).toBeGreaterThan(0)
       expect(foreigners() - own).toBe(put)
       expect(readFileSync(`${node.root}/${TARGET}/file`, 'utf8')).toBe('kept')
@@ -105,7 +99,7 @@ describeUnless(noMounts, 'set-up on layouts', () => {
           return linuxHost.run(program, args, deadlineMs, input)
         }
         node.context = { host: { ...linuxHost, run } }
-        expect(ends(await node.apply())).toEqual(['MountVolume failed ForeignMount'])
+        expect(await node.ended()).toEqual(['MountVolume failed ForeignMount'])
         expect(put).toBeGreaterThan(0)
         expect(foreigners() - own).toBe(put)
       }),
@@ -123,9 +117,9 @@ describeUnless(noMounts, 'set-up on layouts', () => {
         mkdirSync(`${copy}/sub`)
         sh('mount', '-t', 'tmpfs', 'foreign', `${copy}/sub`)
       })
-      expect(messages(await node.apply())).toMatch(
-        /left as it is: the mount on \S+ \(a copy of the mount remains, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/,
-      )
+      const says =
+        /left as it is: the mount on \S+ \(a copy of the mount remains, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/
+      expect(await node.outcomes()).toMatchObject([{ message: expect.stringMatching(says) }])
       expect(node.mounts().at(copy)).toHaveLength(1)
       expect(node.mounts().top(`${node.root}/${TARGET}`)).toBe(undefined)
       sh('umount', '-R', copy)

@@ -160,9 +160,8 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
       throw new Error('forbidden: no tokens for you')
     }
     node.cluster = { ...node.cluster, requestToken }
-    const { outcomes } = await node.apply(REMOUNT)
     const message = expect.stringContaining('for vault could not be read: forbidden: no tokens for you')
-    expect(outcomes).toMatchObject([{ state: 'failed', code: 'ContentUnknown', message }])
+    expect(await node.outcomes(REMOUNT)).toMatchObject([{ state: 'failed', code: 'ContentUnknown', message }])
     expect(seen(all)).toEqual(before)
     expect(node.mounts().reached(all)).toHaveLength(1)
   })

@@ -342,11 +342,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
           return own && { ...own, nodePublishVolume: async ({ targetPath }) => bind(targetPath) }
         },
       }
-      const { outcomes } = await node.apply()
       const message = expect.stringMatching(
         /has mounted another volume: ext4 mount .*; it was unmounted again; left as it is: the volume staged at [^,]*$/,
       )
-      expect(outcomes).toMatchObject([{ state: 'failed', code: 'OtherVolume', message }])
+      expect(await node.outcomes()).toMatchObject([{ state: 'failed', code: 'OtherVolume', message }])
       expect(present(node, 'pv-b')).toEqual(['staged', 'stage file'])
       node.context = {}
       await isDone(node)
@@ -462,8 +461,9 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         expect(await node.operations()).toMatchObject([{ kind: 'ExpandVolume', blocked: { code: 'NotAsked' } }])
         const patches: ClaimStatusPatch[] = []
         node.onClaimPatch = (patch) => void patches.push(patch)
-        const { outcomes } = await node.apply({ expand: true })
-        expect(outcomes).toMatchObject([{ state: 'done', message: expect.stringContaining('has grown to ') }])
+        expect(await node.outcomes({ expand: true })).toMatchObject([
+          { state: 'done', message: expect.stringContaining('has grown to ') },
+        ])
         expect(size()).toBeGreaterThan(before)
         const statuses = patches.map(({ status: { allocatedResourceStatuses } }) => allocatedResourceStatuses ?? null)
         expect(statuses).toEqual([{ storage: 'NodeResizeInProgress' }, null])
@@ -482,9 +482,8 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       node.onClaimPatch = () => {
         throw new ApiError('Forbidden', 'may not patch', { status: 403, reason: 'Forbidden' })
       }
-      const { outcomes } = await node.apply({ expand: true })
       const message = expect.stringMatching(/claim default\/claim-pv-1 still shows its old size/)
-      expect(outcomes).toMatchObject([{ state: 'done', message }])
+      expect(await node.outcomes({ expand: true })).toMatchObject([{ state: 'done', message }])
       expect(size()).toBeGreaterThan(before)
     }))
 })

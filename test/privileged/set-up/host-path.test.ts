@@ -74,7 +74,7 @@ describe('hostPath for real', () => {
     const volume = (name: string, path: string, type: string) => ({ name, hostPath: { path, type } })
     for (const volumes of [[], [volume('file', file, 'FileOrCreate')]]) {
       node.pod(POD, 'a', [volume('dir', dir, 'DirectoryOrCreate'), ...volumes])
-      expect((await node.apply()).outcomes).toMatchObject([{ state: 'done' }])
+      expect(await node.outcomes()).toMatchObject([{ state: 'done' }])
       expect(await node.operations()).toEqual([])
       node.forget(POD)
     }

@@ -3,7 +3,6 @@ import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync,
 import { describe, expect } from 'vitest'
 import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
@@ -33,10 +32,7 @@ const mapDir = ({ root }: LiveNode) => `${root}/plugins/kubernetes.io~local-volu
 const linkOf = ({ root }: LiveNode, uid = POD) => `${root}/pods/${uid}/volumeDevices/kubernetes.io~local-volume/pv`
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-const states = ({ outcomes }: ApplyResult): string[] =>
-  outcomes.map(({ kind, state, code }) => `${kind} ${state}${code === undefined ? '' : ` ${code}`}`)
-
-const isMounted = async (node: LiveNode) => expect(states(await node.apply())).toEqual(MOUNTED)
+const isMounted = async (node: LiveNode) => expect(await node.ended()).toEqual(MOUNTED)
 
 /** Loop devices on files below the root directory. */
 const loopsOn = ({ root }: LiveNode) =>
@@ -52,7 +48,7 @@ function directoryIn(directory: string): string {
 async function goes(node: LiveNode): Promise<string[]> {
   expect(await node.operations()).toEqual([])
   for (const { metadata } of [...node.pods]) if (metadata.name !== 'witness') node.forget(metadata.uid)
-  const down = states(await node.apply(ORPHANS))
+  const down = await node.ended(ORPHANS)
   expect([...node.mounted(), ...loopsOn(node), ...(await node.operations(ORPHANS))]).toEqual([])
   return down
 }
@@ -70,7 +66,7 @@ describe('a local directory for real', () => {
   it('is bound in two calls where it has options: one pod writes, another only reads (P125)', async ({ directory }) => {
     const node = nodeWith(directory, directoryIn(directory), { mountOptions: ['noexec'] })
     node.pod(OTHER, 'b', READ_ONLY)
-    expect(states(await node.apply())).toEqual([...MOUNTED, ...MOUNTED])
+    expect(await node.ended()).toEqual([...MOUNTED, ...MOUNTED])
     const options = (uid: string) => node.mounts().top(podDir(node, uid))?.options
     expect(options(POD)).toEqual(expect.arrayContaining(['rw', 'noexec']))
     expect(options(OTHER)).toEqual(expect.arrayContaining(['ro', 'noexec']))
@@ -102,7 +98,7 @@ describe('a local directory for real', () => {
       [`${directory}/file`, 'failed'],
     ] as const) {
       const node = nodeWith(`${directory}/${path.length}`, path)
-      expect(states(await node.apply()), path).toEqual([`MountVolume ${state} InvalidPath`])
+      expect(await node.ended(), path).toEqual([`MountVolume ${state} InvalidPath`])
       expect(node.mounted()).toEqual([])
     }
   })
@@ -113,7 +109,7 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
     withDisk(directory, type, async (device) => {
       const node = nodeWith(directory, device, { local: { path: device, fsType: type }, mountOptions: ['noatime'] })
       node.pod(OTHER, 'b', CLAIM)
-      expect(states(await node.apply())).toEqual([...MOUNTED, ...MOUNTED])
+      expect(await node.ended()).toEqual([...MOUNTED, ...MOUNTED])
       writeFileSync(`${podDir(node)}/file`, 'data')
       expect(node.mounts().reached(globalDir(node))).toMatchObject([
         { fsType: type, options: expect.arrayContaining(['noatime']) },
@@ -140,9 +136,8 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
   it('with nothing on it is not formatted: the command is named, and nothing left (S15)', ({ directory }) =>
     withDisk(directory, undefined, async (device) => {
       const node = nodeWith(directory, device, { local: { path: device, fsType: 'xfs' } })
-      const { outcomes } = await node.apply()
       const hint = expect.stringMatching(new RegExp(`mkfs\\.xfs ${device}$`))
-      expect(outcomes).toMatchObject([{ code: 'FilesystemUnfit', hint }])
+      expect(await node.outcomes()).toMatchObject([{ code: 'FilesystemUnfit', hint }])
       expect([exists(globalDir(node)), exists(podDir(node)), node.mounted()]).toEqual([false, false, []])
     }))
 
@@ -152,11 +147,10 @@ describeUnless(noBlockDevices, 'a local device for real', () => {
       mkdirSync(elsewhere)
       sh('mount', device, elsewhere)
       const node = nodeWith(directory, device)
-      const { outcomes } = await node.apply()
-      expect(outcomes).toMatchObject([{ code: 'HeldBy', message: expect.stringContaining(elsewhere) }])
+      expect(await node.outcomes()).toMatchObject([{ code: 'HeldBy', message: expect.stringContaining(elsewhere) }])
       expect([exists(globalDir(node)), node.mounted()]).toEqual([false, []])
       const mapping = nodeWith(`${directory}/raw`, device, { volumeMode: 'Block' })
-      expect(states(await mapping.apply())).toEqual(['MapVolume failed HeldBy'])
+      expect(await mapping.ended()).toEqual(['MapVolume failed HeldBy'])
       expect([exists(`${mapDir(mapping)}/${POD}`), loopsOn(mapping)]).toEqual([false, []])
       sh('umount', elsewhere)
       await isMounted(node)
@@ -193,8 +187,7 @@ async function grows(node: LiveNode, grow: () => unknown, want: Growth): Promise
     allocatedResources: { storage: '400Mi' },
     allocatedResourceStatuses: { storage: 'NodeResizePending' },
   })
-  const { outcomes } = await node.apply({ expand: true })
-  expect(outcomes).toMatchObject([{ state: want.state, message: want.message }])
+  expect(await node.outcomes({ expand: true })).toMatchObject([{ state: want.state, message: want.message }])
   expect(mebibytes() - size).toBeGreaterThanOrEqual(want.grown[0])
   expect(mebibytes() - size).toBeLessThanOrEqual(want.grown[1])
   const { capacity, conditions = [] } = node.claims[0]?.status ?? {}
@@ -258,7 +251,7 @@ describeUnless(noBlockDevices, 'a raw local device for real', () => {
       sh('ln', '-s', device, `${directory}/by-name`)
       const node = nodeWith(directory, `${directory}/by-name`, { volumeMode: 'Block' })
       node.pod(OTHER, 'b', CLAIM, { devices: true })
-      expect(states(await node.apply())).toEqual(['MapVolume done', 'MapVolume done'])
+      expect(await node.ended()).toEqual(['MapVolume done', 'MapVolume done'])
       expect([POD, OTHER].map((uid) => readlinkSync(linkOf(node, uid)))).toEqual([device, device])
       expect(statSync(`${mapDir(node)}/${POD}`).rdev).toBe(statSync(device).rdev)
       expect(loopsOn(node)).toHaveLength(2)
@@ -284,7 +277,7 @@ describeUnless(noBlockDevices, 'a raw local device for real', () => {
         },
       ]) {
         damage()
-        expect(states(await node.apply())).toEqual(['MapVolume done'])
+        expect(await node.ended()).toEqual(['MapVolume done'])
         expect(await node.operations()).toEqual([])
       }
       expect(readlinkSync(linkOf(node))).toBe(device)
