@@ -78,7 +78,7 @@ async function inside(own: string): Promise<number> {
     scene = await makeScene({ directory: own, small: true })
     stop.signal.throwIfAborted()
     const { driver, rootDir } = scene
-    const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, because loop devices need real root'
+    const data = driver.backend === 'loop' ? 'loop devices' : 'directories, because loop devices need real root'
     say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts.`)
     say(`CSI volumes are on ${data}.`)
     status = await story(scene, stop.signal)

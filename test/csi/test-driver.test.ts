@@ -6,6 +6,8 @@ import { Node } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { deadlineIn } from '../../src/core/rpc/grpc-status.ts'
 import { unaryCall } from '../../src/core/rpc/unary-call.ts'
 import { type CsiDriver, startCsiDriver } from '../helpers/csi-driver/start.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { unmountBelow } from '../helpers/scenario.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let directory = ''
@@ -13,17 +15,19 @@ let driver: CsiDriver
 
 beforeEach(async () => {
   directory = temporaryDirectory()
-  // Directories and records alone: needs no privilege.
-  const without = { backend: 'bind', mount: false } as const
   driver = await startCsiDriver({
     name: 'a.test',
     rootDir: `${directory}/root`,
     stateDir: `${directory}/state`,
-    ...without,
+    backend: 'bind',
   })
   mkdirSync(`${directory}/staging`)
 })
-afterEach(() => driver.dispose())
+afterEach(async () => {
+  await driver.dispose()
+  unmountBelow(directory)
+})
+const it = test.skipIf(noMounts !== undefined)
 
 /** Right but for what is changed; volctl's own client would not send what is wrong. */
 const call =
@@ -43,7 +47,7 @@ const publish = call('NodePublishVolume', { ...STAGING, ...TARGET }, MOUNT)
 const unpublish = call('NodeUnpublishVolume', TARGET)
 const unstage = call('NodeUnstageVolume', STAGING)
 
-test('each step twice is no breach (C122), nor is a second publish with other tokens and secrets', async () => {
+it('each step twice is no breach (C122), nor is a second publish with other tokens and secrets', async () => {
   const token = (value: string) => ({
     volumeContext: { 'csi.storage.k8s.io/serviceAccount.tokens': value, zone: 'a' },
     secrets: { a: value },
@@ -57,7 +61,7 @@ test('each step twice is no breach (C122), nor is a second publish with other to
   expect(driver.violations()).toHaveLength(1)
 })
 
-test.each<[name: string, code: string, ask: () => Promise<unknown>]>([
+it.each<[name: string, code: string, ask: () => Promise<unknown>]>([
   ['stage without volume_id', 'INVALID_ARGUMENT', () => stage({ volumeId: '' })],
   ['stage without staging_target_path', 'INVALID_ARGUMENT', () => stage({ stagingTargetPath: '' })],
   [
@@ -84,7 +88,7 @@ test.each<[name: string, code: string, ask: () => Promise<unknown>]>([
   expect(driver.violations()).toHaveLength(1)
 })
 
-test('a second call for a volume while one is pending is a breach (C119), but not once its client has given up', async () => {
+it('a second call for a volume while one is pending is a breach (C119), but not once its client has given up', async () => {
   driver.setFaults('late-after NodeStageVolume=400:once', 'hang NodePublishVolume:once')
   const first = stage()
   await expect.poll(() => driver.log().length).toBe(1)

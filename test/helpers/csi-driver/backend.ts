@@ -1,24 +1,24 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLoops } from '../../../src/core/linux/block/device-use.ts'
 import { detachLoop } from '../detach-loops.ts'
-import { bindMount, command, mountPointOf, mountsAt, unmountAll } from './mounts.ts'
+import { bindMount, command, mountPointOf, unmountAll } from './mounts.ts'
 
-export type BackendName = 'loop' | 'tmpfs' | 'bind'
+export type BackendName = 'loop' | 'bind'
 
 /** Where a volume's data is kept, and how it is mounted on a path. */
 export interface Backend {
   /**
    * Makes the volume if it does not exist yet.
    *
-   * @param fsType ext4 if empty; the other backends have their own file systems
+   * @param fsType ext4 if empty; a directory has that of the node
    */
   create(id: string, access: 'mount' | 'block', fsType: string): Promise<void>
   /** Mounts the file system at a directory. */
   mount(id: string, directory: string): Promise<void>
   /** Undoes `mount`, and releases the volume's device once nothing uses it. */
   unmount(id: string, directory: string): Promise<void>
-  /** A file or device to bind-mount at a block target. */
+  /** A device to bind-mount at a block target. */
   openDevice(id: string): Promise<string>
   closeDevice(id: string): Promise<void>
   expand(id: string, size: number): Promise<void>
@@ -32,7 +32,7 @@ export function createBackend(name: BackendName, stateDir: string): Backend {
   mkdirSync(directory, { recursive: true })
   // A handle may hold slashes, and be long.
   const fileOf = (id: string): string => join(directory, Buffer.from(id).toString('hex').slice(0, 200))
-  return name === 'loop' ? new LoopBackend(fileOf) : new DirectoryBackend(fileOf, name === 'tmpfs')
+  return name === 'loop' ? new LoopBackend(fileOf) : directories(fileOf)
 }
 
 /** mkfs.xfs makes none below 300 MiB. */
@@ -96,45 +96,15 @@ class LoopBackend implements Backend {
   }
 }
 
-/** Directories, which work without loop devices: bind-mounted, or, to be disks of their own, each a tmpfs that is filled from one and saved to it. */
-class DirectoryBackend implements Backend {
-  readonly #fileOf: (id: string) => string
-  readonly #isTmpfs: boolean
-
-  constructor(fileOf: (id: string) => string, isTmpfs: boolean) {
-    this.#fileOf = fileOf
-    this.#isTmpfs = isTmpfs
-  }
-
-  async create(id: string, access: 'mount' | 'block'): Promise<void> {
-    if (access === 'mount') mkdirSync(this.#fileOf(id), { recursive: true })
-    else if (!existsSync(await this.openDevice(id))) makeImage(await this.openDevice(id), SIZE)
-  }
-
-  async mount(id: string, directory: string): Promise<void> {
-    if (!this.#isTmpfs) return await bindMount(this.#fileOf(id), directory, false)
-    await command('mount', '-t', 'tmpfs', '-o', `size=${SIZE},mode=0755`, 'volume', directory)
-    await command('cp', '-a', `${this.#fileOf(id)}/.`, directory)
-  }
-
-  async unmount(id: string, directory: string): Promise<void> {
-    if (this.#isTmpfs && mountsAt(directory) > 0) {
-      const kept = this.#fileOf(id)
-      await command('cp', '-a', directory, `${kept}.new`)
-      rmSync(kept, { recursive: true, force: true })
-      renameSync(`${kept}.new`, kept)
-    }
-    await unmountAll(directory)
-  }
-
-  async openDevice(id: string): Promise<string> {
-    return `${this.#fileOf(id)}.img`
-  }
-
-  async closeDevice(): Promise<void> {}
-
-  async expand(): Promise<void> {}
-}
+/** Directories, which work without loop devices. */
+const directories = (fileOf: (id: string) => string): Backend => ({
+  create: async (id) => void mkdirSync(fileOf(id), { recursive: true }),
+  mount: (id, directory) => bindMount(fileOf(id), directory, false),
+  unmount: (_, directory) => unmountAll(directory),
+  openDevice: () => Promise.reject(new Error('a directory is no device')),
+  closeDevice: async () => undefined,
+  expand: async () => undefined,
+})
 
 function makeImage(image: string, size: number): void {
   writeFileSync(image, '')

@@ -42,15 +42,13 @@ export class NodeService {
   readonly #backend: Backend
   readonly #volumes = new Map<string, Volume>()
   readonly #stages: boolean
-  readonly #mounts: boolean
   readonly #mountsAtStage: boolean
 
   constructor(options: CsiDriverOptions, backend: BackendName) {
-    const { stage = true, mount = true, mountAtStage = mount } = options
+    const { stage = true, mountAtStage = true } = options
     this.#options = options
     this.#backend = createBackend(backend, options.stateDir)
     this.#stages = stage
-    this.#mounts = mount
     this.#mountsAtStage = mountAtStage
   }
 
@@ -58,12 +56,8 @@ export class NodeService {
     switch (rpc) {
       case 'GetPluginInfo':
         return { name: this.#options.name, vendorVersion: '1.0.0-test' }
-      case 'Probe':
-        return { ready: true }
       case 'NodeGetCapabilities':
         return { capabilities: this.#capabilities().map((type) => ({ type: { case: 'rpc', value: { type } } })) }
-      case 'NodeGetInfo':
-        return { nodeId: 'node-a' }
       case 'NodeStageVolume':
         return this.#stage(request as NodeStageVolumeRequest)
       case 'NodeUnstageVolume':
@@ -196,7 +190,7 @@ export class NodeService {
       return
     }
     mkdirSync(targetPath, { recursive: true, mode: 0o750 })
-    if (!this.#mounts || mountsAt(targetPath) > 0) return
+    if (mountsAt(targetPath) > 0) return
     const { staged } = volume
     if (staged !== null && this.#mountsAtStage) {
       await bindMount(staged.path, targetPath, readonly)

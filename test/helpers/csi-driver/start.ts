@@ -1,6 +1,6 @@
 /**
  * A CSI driver in the process that starts it: the Registration, Identity and Node services on unix sockets, doing the real thing with
- * loop devices, tmpfs or bind mounts. It holds its client to the CSI specification and notes every breach.
+ * loop devices or bind mounts. It holds its client to the CSI specification and notes every breach.
  */
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs'
@@ -19,14 +19,12 @@ import { NodeService } from './node-service.ts'
 
 /** What kind of driver it is. */
 export interface DriverOptions {
-  /** Default: what this machine allows, loop devices or tmpfs. */
+  /** Default: what this machine allows, loop devices or directories. */
   readonly backend?: BackendName
   /** Offers STAGE_UNSTAGE_VOLUME; default: true. */
   readonly stage?: boolean
   /** Mounts at the staging path; false: staging is only noted, as some drivers do. */
   readonly mountAtStage?: boolean
-  /** Mounts at all; default: true. */
-  readonly mount?: boolean
   /** Offers VOLUME_MOUNT_GROUP; default: false. */
   readonly mountGroup?: boolean
   /** Publishes only with the five keys of pod information. */
@@ -75,7 +73,7 @@ export function loopDevicesWork(): boolean {
 /** Its mounts are made in the mount namespace of this process. */
 export async function startCsiDriver(options: CsiDriverOptions) {
   const { name, rootDir, stateDir } = options
-  const backend = options.backend ?? (loopDevicesWork() ? 'loop' : 'tmpfs')
+  const backend = options.backend ?? (loopDevicesWork() ? 'loop' : 'bind')
   const socketPath = join(rootDir, 'plugins', name, 'csi.sock')
   const registrationPath = join(rootDir, 'plugins_registry', `${name}-reg.sock`)
   mkdirSync(stateDir, { recursive: true })

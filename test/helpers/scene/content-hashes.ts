@@ -23,16 +23,6 @@ export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string 
   return existsSync(kept) ? hashOfTree(kept) : 'not made yet'
 }
 
-/**
- * Keeps a volume in memory over a reboot, like a disk: the staged content is saved in the directory that the volume is filled
- * from.
- */
-export function saveStaged(driver: CsiDriver, volume: SceneVolume): void {
-  const staged = stagedAt(driver, handleOf(volume))
-  if (mountPoints().includes(kernelPath(staged)))
-    execFileSync('cp', ['-a', `${staged}/.`, keptAt(driver, handleOf(volume))])
-}
-
 function keptAt({ stateDir }: CsiDriver, handle: string): string {
   return join(stateDir, 'volumes', Buffer.from(handle).toString('hex'))
 }

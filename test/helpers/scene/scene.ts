@@ -32,7 +32,7 @@ import {
   SETTINGS,
   volumeObjects,
 } from './api-objects.ts'
-import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
+import { hashOfCsiVolume, hashOfTree } from './content-hashes.ts'
 import { type Layout, layOut, layOutLater } from './layouts.ts'
 import { cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 
@@ -158,7 +158,6 @@ async function breakScene(parts: Parts, tell: (step: string) => void): Promise<v
 async function rebootScene(parts: Parts): Promise<void> {
   const { driver, rootDir } = parts
   await driver.stop()
-  if (driver.backend === 'tmpfs') for (const volume of csiVolumes(parts)) saveStaged(driver, volume)
   unmountBelow(rootDir, { itself: false })
   if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
   // A driver knows what is staged and published from the mounts of this boot.
