@@ -4,7 +4,7 @@ import { Grouped } from '../../base/append.ts'
 import { credentialFor } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
-import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
 import type { Because } from '../../plan/cause.ts'
 import type {
@@ -19,7 +19,7 @@ import { AnyFindings, advised, type Hint, type Obstacle, type Wait } from '../..
 import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../plan/plan.ts'
 import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
-import type { Attached, Row, Rows } from './rows.ts'
+import type { Attached, Rows } from './rows.ts'
 import { type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
@@ -154,22 +154,13 @@ export function saidOf(
 
 // How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names.
 
-/** As a plan names it, also where only a Node's status does. */
-export function refOf({ uniqueName, volume }: Row): ClusterVolumeRef {
-  if (volume !== undefined) return volumeRef(volume)
-  const csi = parseCsiUniqueName(uniqueName)
-  const plugin =
-    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : CSI_PLUGIN
-  return { name: csi?.handle ?? uniqueName, uniqueName, plugin, ...csi }
-}
-
 /** With where else it is attached, and whether its node reports it in use. */
 export function attachedRef({ object, row }: Attached, rows: Rows): ClusterVolumeRef {
   const { name, attacher: driver, node, persistentVolume } = object
   const nodes = row === undefined ? [] : rows.nodesWith(row.uniqueName).slice(0, MOST_ELSEWHERE + 1)
   const elsewhere = nodes.filter((each) => each !== node).slice(0, MOST_ELSEWHERE)
   return {
-    ...(row === undefined ? { name, plugin: CSI_PLUGIN, driver } : refOf(row)),
+    ...(row === undefined ? { name, plugin: CSI_PLUGIN, driver } : volumeRef(row.volume)),
     // Of several PersistentVolumes behind one handle the one that the attachment names.
     ...(persistentVolume !== undefined && { name: persistentVolume, persistentVolume }),
     ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),

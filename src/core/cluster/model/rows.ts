@@ -17,14 +17,14 @@ import {
   type ResolvedPodVolume,
   resolvePodVolume,
   type UnresolvedPodVolume,
+  volumeCalled,
   whyNotAttached,
 } from './volumes.ts'
 
 export interface Row {
   readonly node: string
   readonly uniqueName: string
-  /** Absent: no PersistentVolume and no pod has it. */
-  volume?: KnownVolume | undefined
+  volume: KnownVolume
   /** The one that a new VolumeAttachment names; absent: the volume stands in the spec of a pod. */
   persistentVolume?: string | undefined
   /** Pods for which it is to be attached. */
@@ -39,9 +39,6 @@ export interface Row {
   /** R714: volumesAttached of the Node lists it. */
   isConfirmed: boolean
 }
-
-/** A volume that pods of a node have. */
-export type Want = Row & { readonly volume: KnownVolume }
 
 /** A VolumeAttachment, and what is known of its volume. */
 export interface Attached {
@@ -66,12 +63,11 @@ export function isForeign({ name }: ClusterAttachment): boolean {
 
 /** R738: the controller splits the unique name at ^, and needs exactly two parts. */
 export function hasCaret({ row }: Attached): boolean {
-  const handle = row?.volume?.handle ?? parseCsiUniqueName(row?.uniqueName ?? '')?.handle
-  return handle?.includes('^') ?? false
+  return row?.volume.handle?.includes('^') ?? false
 }
 
 /** By a pod of the node; what pods merely have counts as well. */
-export function isWanted(row: Row | undefined): row is Want {
+export function isWanted(row: Row | undefined): boolean {
   return row !== undefined && row.pods.length + row.others.length > 0
 }
 
@@ -139,7 +135,7 @@ export class Rows {
     const ofNode = once(this.#byNode, node, () => new Map<string, Row>())
     return once(ofNode, uniqueName, () => {
       const lists = { pods: [], others: [], ended: [], attached: [] }
-      const volume = this.#known.get(uniqueName)
+      const volume = this.#known.get(uniqueName) ?? volumeCalled(uniqueName)
       const row: Row = { node, uniqueName, volume, ...lists, isInUse: false, isConfirmed: false }
       this.ofVolume.add(uniqueName, row)
       return row

@@ -2,7 +2,7 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -21,10 +21,10 @@ import type {
   ClusterVolume,
 } from './cluster-state.ts'
 
-type Fields = 'driver' | 'handle' | 'attachability' | 'accessModes' | 'claim' | 'migratedFrom'
+type Fields = 'driver' | 'handle' | 'attachability' | 'claim' | 'migratedFrom'
 
 /** Almost every volume has one PersistentVolume, and is its record. */
-export interface KnownVolume extends Pick<ClusterVolume, Fields> {
+export interface KnownVolume extends Pick<ClusterVolume, Fields>, Partial<Pick<ClusterVolume, 'accessModes'>> {
   readonly uniqueName: string
   readonly plugin: string
   /** Its PersistentVolume, of several the first; absent for a volume in the spec of a pod. */
@@ -36,7 +36,7 @@ export interface KnownVolume extends Pick<ClusterVolume, Fields> {
 }
 
 /** R740: a volume without access modes, or with ReadWriteMany or ReadOnlyMany, may be attached to several nodes. */
-export function isExclusive({ exclusive, accessModes }: KnownVolume): boolean {
+export function isExclusive({ exclusive, accessModes = [] }: KnownVolume): boolean {
   const isShared = accessModes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany')
   return exclusive ?? (accessModes.length > 0 && !isShared)
 }
@@ -72,6 +72,14 @@ export function volumeKey(node: string | undefined, uniqueName: string): RowKey 
   return `${node ?? '-'} ${uniqueName}`
 }
 
+/** A volume that no PersistentVolume and no pod has: only the status of a Node, or an attachment, names it. */
+export function volumeCalled(uniqueName: string): KnownVolume {
+  const csi = parseCsiUniqueName(uniqueName)
+  const plugin =
+    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : CSI_PLUGIN
+  return { uniqueName, plugin, attachability: 'unknown', ...csi }
+}
+
 /** As a plan names it. */
 export function volumeRef(volume: KnownVolume): ClusterVolumeRef {
   const { name, uniqueName, plugin, driver, handle, claim, accessModes } = volume
@@ -79,8 +87,7 @@ export function volumeRef(volume: KnownVolume): ClusterVolumeRef {
     name: name ?? handle ?? uniqueName,
     uniqueName,
     plugin,
-    ...omitUndefined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name }),
-    accessModes,
+    ...omitUndefined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name, accessModes }),
   }
 }
 

@@ -19,7 +19,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
-import { isUsing, isWanted, type Row, type Want } from '../model/rows.ts'
+import { isUsing, isWanted, type Row } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './detach-volumes.ts'
 
@@ -29,15 +29,15 @@ export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvo
 export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
   const room = roomOnNodes(context)
-  const wants = context.rows.all().filter((row) => isWanted(row) && row.pods.length > 0) as Want[]
+  const wants = context.rows.all().filter(({ pods }) => pods.length > 0)
   for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, want, room)
 }
 
-function byNodeAndVolume(a: Want, b: Want): number {
+function byNodeAndVolume(a: Row, b: Row): number {
   return compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName)
 }
 
-function attachVolume(context: ClusterContext, want: Want, room: RoomOnNodes): void {
+function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): void {
   const { node: nodeName, pods, volume } = want
   const about = { node: nodeName, pods: pods.map(podRef), volume: volumeRef(volume) }
   const { driver, handle, plugin, inlineSpec } = volume
@@ -90,7 +90,7 @@ function behind(after: readonly ClusterDraft[]): Blocked | undefined {
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
 
 /** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
-function mayAttach(context: ClusterContext, want: Want, name: string): Turn {
+function mayAttach(context: ClusterContext, want: Row, name: string): Turn {
   const found = context.objects.attachment(name)
   if (found.state === 'Found') return whoseTurn(found.object)
   const elsewhere = whereElse(context, want)
@@ -103,7 +103,7 @@ function mayAttach(context: ClusterContext, want: Want, name: string): Turn {
   return (node && whyNotYet(context, node, want.volume.driver ?? '')) ?? elsewhere
 }
 
-function leftToController(context: ClusterContext, { pods: [pod] }: Want, message: string): Wait {
+function leftToController(context: ClusterContext, { pods: [pod] }: Row, message: string): Wait {
   const events = pod === undefined ? '.' : `, and at the pod's events: ${describePod(pod)}`
   return { code: 'ControllerActs', message, hint: `If nothing happens, ${context.lookAtController}${events}` }
 }
@@ -171,7 +171,7 @@ function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
  * volume. What volumesAttached alone lists is detached: for a CSI volume the VolumeAttachment is the truth, and a dead controller never
  * corrects the list (C43, C44).
  */
-function whereElse(context: ClusterContext, { volume, node }: Want): Turn {
+function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
   const { uniqueName, driver = '', handle = '' } = volume
   if (!isExclusive(volume)) return { after: [] }
   const known = context.rows.ofVolume.of(uniqueName).filter((row) => row.node !== node)

@@ -15,17 +15,7 @@ import type { PodRef, Refusal } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import {
-  attachedRef,
-  ON_API,
-  ofPod,
-  podRef,
-  refOf,
-  type Said,
-  saidOf,
-  subjectOf,
-  unresolvedKey,
-} from '../model/findings.ts'
+import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
 import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
@@ -182,7 +172,7 @@ export function standsOf(context: ClusterContext, refused: Refusal | undefined):
   const ofPods = new Set(
     context.rows
       .all()
-      .flatMap(({ uniqueName, volume, pods }) => (volume && isExclusive(volume) && pods.some(isPod) ? uniqueName : [])),
+      .flatMap(({ uniqueName, volume, pods }) => (isExclusive(volume) && pods.some(isPod) ? uniqueName : [])),
   )
   const isNamed = ({ about }: Stand): boolean =>
     (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
@@ -272,7 +262,7 @@ function standOn({ rows }: ClusterContext, row: Row): Stand {
     message: `${where}${use}, ${who}`,
     about: {
       nodes: [node],
-      volume: attached ? attachedRef(attached, rows) : refOf(row),
+      volume: attached ? attachedRef(attached, rows) : volumeRef(row.volume),
       ...omitUndefined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
     },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,

@@ -32,7 +32,7 @@ import {
   isWanted,
   nodesAttached,
   podsOf,
-  type Want,
+  type Row,
 } from '../model/rows.ts'
 import { isExclusive, type UnresolvedPodVolume, volumeKey, volumeLabel, volumeRef } from '../model/volumes.ts'
 import { whyNotYet } from './attach-volumes.ts'
@@ -134,7 +134,7 @@ export function reportMultiAttach(context: ClusterContext): void {
   }
 }
 
-function report(context: ClusterContext, wants: readonly Want[]): void {
+function report(context: ClusterContext, wants: readonly Row[]): void {
   const [first] = wants
   // A driver that needs no attachment lets several nodes use the volume, and nobody watches; two attachments are another problem (TwoWriters).
   if (first === undefined || first.volume.attachability === 'notAttachable') return
@@ -146,7 +146,8 @@ function report(context: ClusterContext, wants: readonly Want[]): void {
   const volume = volumeRef(known)
   const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
   const about = { volume, nodes, pods: parties.flatMap(partyPods).map(podRef).slice(0, MOST_NAMED) }
-  const modes = known.accessModes.length === 0 ? '' : ` (${known.accessModes.join(', ')})`
+  const { accessModes = [] } = known
+  const modes = accessModes.length === 0 ? '' : ` (${accessModes.join(', ')})`
   const text =
     waiting.length === 0
       ? `, and ${holders.length} nodes have it: ${partiesText(holders)}`
@@ -162,11 +163,11 @@ function report(context: ClusterContext, wants: readonly Want[]): void {
   )
 }
 
-function partyPods(row: Want): readonly ClusterPod[] {
+function partyPods(row: Row): readonly ClusterPod[] {
   return [...new Set(podsOf(row))]
 }
 
-function partiesText(parties: readonly Want[]): string {
+function partiesText(parties: readonly Row[]): string {
   const texts = parties.map((row) => {
     const pods = partyPods(row)
     const names = take(pods.map(podText), MOST_PODS).join(' and ')
@@ -197,7 +198,7 @@ const FIND_OUT =
   'Before anything else, find out where the volume is mounted (on each node: volctl status); then end its pods on the other nodes.'
 
 /** Who has to move. */
-function hintFor(context: ClusterContext, [holder]: readonly Want[], waiting: readonly Want[]): string {
+function hintFor(context: ClusterContext, [holder]: readonly Row[], waiting: readonly Row[]): string {
   const [pod] = [holder ?? waiting[0]].flatMap((row) => (row ? podsOf(row) : []))
   if (pod === undefined) return 'Let only one node have a pod with this volume.'
   if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}`
@@ -290,7 +291,7 @@ function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }:
 }
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */
-function causeOfWant(context: ClusterContext, want: Want, said: Said | undefined) {
+function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined) {
   const { volume, pods } = want
   const [other] = want.others
   if (pods.length === 0 && other !== undefined)

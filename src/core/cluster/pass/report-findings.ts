@@ -37,8 +37,9 @@ import {
   serverTime,
   timeOf,
 } from '../model/cluster-state.ts'
-import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef, refOf } from '../model/findings.ts'
+import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef } from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
+import { volumeRef } from '../model/volumes.ts'
 import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
 
 export function reportFindings(context: ClusterContext): void {
@@ -57,7 +58,7 @@ export function reportFindings(context: ClusterContext): void {
 function reportNotMigrated({ rows, findings }: ClusterContext): void {
   const unmigrated = rows.all().filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
   for (const [node, here] of Map.groupBy(unmigrated, (row) => row.node)) {
-    const plugins = new Set(here.flatMap(({ volume }) => volume?.migratedFrom ?? []))
+    const plugins = new Set(here.flatMap(({ volume }) => volume.migratedFrom ?? []))
     findings.problem(
       'info',
       'LeftToKubelet',
@@ -191,7 +192,7 @@ function reportStatus(context: ClusterContext): void {
 function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
   const { uniqueName, isInUse, isConfirmed, pods, attached } = row
   const { name } = node
-  const about = { nodes: [name], volume: refOf(row) }
+  const about = { nodes: [name], volume: volumeRef(row.volume) }
   const [first] = attached
   const isExplained = (): boolean =>
     isWanted(row) || context.rows.mayBeOn(first?.object ?? { node: name, attacher: '' }, row) !== undefined
@@ -222,7 +223,7 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
 /** On a node that is ready its kubelet may be about to unmount. */
 function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): void {
   const { name, outOfService } = node
-  const volume = refOf(row)
+  const volume = volumeRef(row.volume)
   const isReady = context.isReady(node)
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
