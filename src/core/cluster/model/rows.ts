@@ -9,8 +9,9 @@ import { lazy, once } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
-import type { ClusterAttachment, ClusterObjects, ClusterPod, ClusterState } from './cluster-state.ts'
+import type { ClusterAttachment, ClusterObjects, ClusterPod, ClusterState, ClusterVolume } from './cluster-state.ts'
 import {
   type KnownVolume,
   type NotAttachedFor,
@@ -45,8 +46,8 @@ export interface Attached {
   readonly object: ClusterAttachment
   /** Absent: nothing shows which volume it is of. */
   readonly row?: Row
-  /** `none`: it is of a volume in the spec of a pod (R718). */
-  readonly persistentVolume: 'found' | 'absent' | 'unknown' | 'none'
+  /** `None`: it is of a volume in the spec of a pod (R718). */
+  readonly persistentVolume: Lookup<ClusterVolume>['state'] | 'None'
   /** C33: its name follows from its volume, driver and node. Absent: the handle is not known. */
   readonly isNamedRight?: boolean
   /** Why nobody can say for certain which volume it is of. */
@@ -246,48 +247,33 @@ export class Rows {
     return names.get(name)
   }
 
-  /** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
-  #byName(object: ClusterAttachment) {
-    const row = this.#rowNamed(object)
-    return row === undefined ? { object } : { object, row, isNamedRight: true }
-  }
-
-  #ofVolume(object: ClusterAttachment, name: string): Attached {
-    const found = this.#objects.volume(name)
-    if (found.state !== 'Found')
-      return { ...this.#byName(object), persistentVolume: found.state === 'Absent' ? 'absent' : 'unknown' }
-    const { uniqueName = '', driver, handle, problem = 'it is no volume of a CSI driver' } = found.object
-    const base = { object, persistentVolume: 'found' } as const
-    if (!this.#known.has(uniqueName) || handle === undefined)
-      return { ...base, unclear: `PersistentVolume ${name}: ${problem}` }
-    const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
-    const identity = { ...base, row: this.#at(object.node, uniqueName), isNamedRight }
-    if (object.attacher !== driver) {
-      const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
-      return { ...identity, unclear }
-    }
-    // The PersistentVolume may have been created again, with another handle (S17).
-    const other = isNamedRight ? undefined : this.#rowNamed(object)
-    return other === undefined
-      ? identity
-      : { ...identity, unclear: `its name is that of volume ${other.uniqueName}, and its PersistentVolume is another` }
-  }
-
-  #ofInline(object: ClusterAttachment): Attached {
-    const { name, attacher, node, inline } = object
-    const { handle, driver = attacher } = inline ?? {}
-    if (handle === undefined || handle === '') return { ...this.#byName(object), persistentVolume: 'none' }
-    return {
-      ...{ object, row: this.#at(node, csiUniqueName(driver, handle)), persistentVolume: 'none' },
-      isNamedRight: name === attachmentName(handle, attacher, node),
-      ...(driver !== attacher && { unclear: `its attacher is ${attacher}, and the driver of its source is ${driver}` }),
-    }
-  }
-
   #attachedBy(object: ClusterAttachment): Attached {
-    const { persistentVolume, inline } = object
-    const found = persistentVolume === undefined ? this.#ofInline(object) : this.#ofVolume(object, persistentVolume)
-    const hasBoth = persistentVolume !== undefined && inline !== undefined
-    return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
+    const { name, attacher, node, persistentVolume, inline } = object
+    const found = persistentVolume === undefined ? undefined : this.#objects.volume(persistentVolume)
+    const volume = found?.state === 'Found' ? found.object : undefined
+    const { driver = attacher, handle = '' }: Partial<ClusterVolume> = { ...(found === undefined ? inline : volume) }
+    const is = (more: Pick<Attached, 'row' | 'isNamedRight'>, why?: string): Attached => {
+      const unclear = found && inline ? 'it names a PersistentVolume and has an inline source, too' : why
+      return { object, persistentVolume: found?.state ?? 'None', ...more, ...omitUndefined({ unclear }) }
+    }
+    const named = (): Row | undefined => this.#rowNamed(object)
+    // Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007).
+    if (found === undefined ? handle === '' : volume === undefined) {
+      const row = named()
+      return is(row === undefined ? {} : { row, isNamedRight: true })
+    }
+    const uniqueName = volume === undefined ? csiUniqueName(driver, handle) : (volume.uniqueName ?? '')
+    if (volume !== undefined && (handle === '' || !this.#known.has(uniqueName)))
+      return is({}, `PersistentVolume ${volume.name}: ${volume.problem ?? 'it is no volume of a CSI driver'}`)
+    const isNamedRight = name === attachmentName(handle, attacher, node)
+    // The PersistentVolume may have been created again, with another handle (S17).
+    const other = volume === undefined || isNamedRight ? undefined : named()
+    const what = volume === undefined ? 'source' : 'PersistentVolume'
+    return is(
+      { row: this.#at(node, uniqueName), isNamedRight },
+      driver === attacher
+        ? other && `its name is that of volume ${other.uniqueName}, and its PersistentVolume is another`
+        : `its attacher is ${attacher}, and the driver of its ${what} is ${driver}`,
+    )
   }
 }

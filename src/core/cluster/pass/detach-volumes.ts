@@ -41,7 +41,7 @@ export function detachVolumes(context: ClusterContext): void {
 function detachVolume(context: ClusterContext, attached: Attached): void {
   const { object, row, unclear, persistentVolume } = attached
   // What contradicts itself, or cannot be read, is reported, and never deleted.
-  if (unclear !== undefined || persistentVolume === 'unknown' || isWanted(row)) return
+  if (unclear !== undefined || persistentVolume === 'Unknown' || isWanted(row)) return
   const verdict = judge(context, attached)
   if (verdict === undefined) return
   const volume = attachedRef(attached, context.rows)
@@ -145,8 +145,8 @@ function neverDetached(context: ClusterContext, attached: Attached): Reason | un
   if (hasCaret(attached)) return 'HandleWithCaret'
   if (isNamedRight === false) return 'AttachmentNameWrong'
   if (row?.isConfirmed) return undefined
-  if (persistentVolume === 'absent') return 'VolumeDeleted'
-  if (persistentVolume === 'none') return 'InlineNotWanted'
+  if (persistentVolume === 'Absent') return 'VolumeDeleted'
+  if (persistentVolume === 'None') return 'InlineNotWanted'
   return context.isDriverGone(object.attacher) ? 'DriverRemoved' : undefined
 }
 

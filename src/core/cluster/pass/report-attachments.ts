@@ -54,12 +54,12 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
   const here = `VolumeAttachment ${name} on node ${node}`
   const look = `Look at the attachment: ${describeAttachment(name)}`
   if (unclear !== undefined) say('AttachmentUnclear', `${here} is left as it is: ${unclear}`, look)
-  if (persistentVolume === 'absent') {
+  if (persistentVolume === 'Absent') {
     const text = `VolumeAttachment ${name} keeps PersistentVolume ${object.persistentVolume}, which does not exist, attached to node ${node}`
     say('AttachmentDangling', text, `Find the volume in the storage system. ${look}`)
   }
   // R835: in use by a pod it is as it should be.
-  if (persistentVolume === 'none' && !isWanted(row)) {
+  if (persistentVolume === 'None' && !isWanted(row)) {
     const text = `${here} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
     say('NobodyDetaches', text, look)
   }
