@@ -45,33 +45,33 @@ export function controllerState(
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = serverTime(state)
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
+  const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
+  const named = `lease ${lease.name}`
   const renewed = timeOf(lease.renewTime)
   const heard = heardAt(lease)
-  const evidence = [fact(`lease ${lease.name} was renewed${holderOf(lease)}`, heard)]
+  const evidence = [fact(`${named} was renewed${holderOf(lease)}`, heard)]
   const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
-  if (renewed === undefined) return may(`lease ${lease.name} does not say when it was renewed`)
-  if (now === undefined) return may('the clock of the API server is not known')
-  if (leaseAtEnd !== undefined && changed(lease, leaseAtEnd)) {
-    return { state: 'lives', note: `lease ${lease.name} was renewed while volctl read the cluster`, evidence }
+  const lives = (note: string, signs: readonly Evidence[] = []): ControllerState => {
+    return { state: 'lives', note, evidence: [...evidence, ...signs] }
   }
-  if (renewed > now + LATELY_MS) return may(`lease ${lease.name} was renewed in the future: a clock is wrong`)
-  const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
+  if (renewed === undefined) return may(`${named} does not say when it was renewed`)
+  if (now === undefined) return may('the clock of the API server is not known')
+  if (leaseAtEnd !== undefined && (heardAt(leaseAtEnd) !== heard || leaseAtEnd.holder !== lease.holder))
+    return lives(`${named} was renewed while volctl read the cluster`)
+  if (renewed > now + LATELY_MS) return may(`${named} was renewed in the future: a clock is wrong`)
   // The lease may be read a moment after the clock was.
   const last = timeOf(heard) ?? renewed
   const age = Math.max(0, now - last)
   const text = formatDuration(age)
-  if (age <= durationSeconds * 1000)
-    return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
-  const needed = Math.max(settleMs, 3 * durationSeconds * 1000)
-  if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
-  if (leaseAtEnd === undefined) return may(`lease ${lease.name} is stale, and could not be read a second time`)
-  if (!isHeard) return may(`lease ${lease.name} is stale, but so are those of all kubelets`)
-  const signs = signsSince(state, last + durationSeconds * 1000)
-  if (signs.length > 0) {
-    const note = `lease ${lease.name} is stale, but a controller has acted since: ${signs[0]?.what}`
-    return { state: 'lives', note, evidence: [...evidence, ...signs] }
-  }
-  return { state: 'dead', note: `lease ${lease.name} was last renewed ${text} ago, and nothing acted since`, evidence }
+  const durationMs = durationSeconds * 1000
+  if (age <= durationMs) return lives(`${named} was renewed ${text} ago`)
+  if (age <= Math.max(settleMs, 3 * durationMs))
+    return may(`${named} was renewed ${text} ago, which is not long enough to be sure`)
+  if (leaseAtEnd === undefined) return may(`${named} is stale, and could not be read a second time`)
+  if (!isHeard) return may(`${named} is stale, but so are those of all kubelets`)
+  const signs = signsSince(state, last + durationMs)
+  if (signs.length > 0) return lives(`${named} is stale, but a controller has acted since: ${signs[0]?.what}`, signs)
+  return { state: 'dead', note: `${named} was last renewed ${text} ago, and nothing acted since`, evidence }
 }
 
 /** A kubelet renews its lease every ten seconds. */
@@ -85,10 +85,6 @@ function isKubeletHeard(state: ClusterState): boolean {
 
 function holderOf({ holder }: LeaseEvidence): string {
   return holder === undefined || holder === '' ? '' : ` by ${holder}`
-}
-
-function changed(before: LeaseEvidence, after: LeaseEvidence): boolean {
-  return heardAt(before) !== heardAt(after) || before.holder !== after.holder
 }
 
 function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
