@@ -51,12 +51,13 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     context.findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
     return
   }
-  const { blocked, exception, evidence, ...decision } = verdict
+  const { blocked, exception, evidence, makeSure, controllerWould, ...decision } = verdict
+  const isOff = exception && `that the machine of node ${object.node} is off, or cannot reach the storage any more`
   const node = context.node(object.node)
   const steps = stepsOf(context, attached)
   context.findings.add({
     kind: 'DetachVolume',
-    ...omitUndefined(decision),
+    ...omitUndefined({ ...decision, makeSure: makeSure ?? isOff, controllerWould }),
     ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
     ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
     evidence: [...evidence, fact(`VolumeAttachment ${object.name} was created`, object.createdAt)],
@@ -97,19 +98,6 @@ function waitFor(code: Wait['code'], rule: string, message: string, hint?: Hint,
   return { wait: { code, message, ...advised(hint), ...omitUndefined({ until }) }, rule }
 }
 
-/** The beginning of a message, for what the controller never does. */
-const BECAUSE: Readonly<Partial<Record<Reason, string>>> = {
-  VolumeDeleted: 'its PersistentVolume does not exist any more; ',
-  InlineNotWanted: 'the attachment is of a volume in the spec of a pod that is gone; ',
-  HandleWithCaret: 'the controller cannot detach a volume with ^ in its handle; ',
-  AttachmentNameWrong: 'the controller does not know an attachment of this name; ',
-  DriverRemoved: 'its driver is gone; ',
-}
-
-function machineIsOff(node: string): string {
-  return `that the machine of node ${node} is off, or cannot reach the storage any more`
-}
-
 /** @param taint another command that does, for a node that exists */
 function mayWrite(node: string, taint?: string): Blocked {
   return blockedBy('MachineMayWrite', `the machine of node ${node} may still run and write to the volume`, [
@@ -136,18 +124,23 @@ function settling({ object }: Attached): Verdict {
   return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
 }
 
+/** Why the controller never detaches it, and how a message about that begins. */
+type Never = readonly [reason: Reason, because: string]
+
 /**
- * Why the controller never detaches it, though it lives: only that is an operation beside it (R834). What volumesAttached of the Node lists the controller knows, even
- * after a restart (R717): it forgets only what stands in a VolumeAttachment alone (R718).
+ * What the controller never detaches, though it lives: only that is an operation beside it (R834). What volumesAttached of the Node
+ * lists the controller knows, even after a restart (R717): it forgets only what stands in a VolumeAttachment alone (R718).
  */
-function neverDetached(context: ClusterContext, attached: Attached): Reason | undefined {
+function neverDetached(context: ClusterContext, attached: Attached): Never | undefined {
   const { object, row, persistentVolume, isNamedRight } = attached
-  if (hasCaret(attached)) return 'HandleWithCaret'
-  if (isNamedRight === false) return 'AttachmentNameWrong'
+  if (hasCaret(attached)) return ['HandleWithCaret', 'the controller cannot detach a volume with ^ in its handle; ']
+  if (isNamedRight === false)
+    return ['AttachmentNameWrong', 'the controller does not know an attachment of this name; ']
   if (row?.isConfirmed) return undefined
-  if (persistentVolume === 'Absent') return 'VolumeDeleted'
-  if (persistentVolume === 'None') return 'InlineNotWanted'
-  return context.isDriverGone(object.attacher) ? 'DriverRemoved' : undefined
+  if (persistentVolume === 'Absent') return ['VolumeDeleted', 'its PersistentVolume does not exist any more; ']
+  if (persistentVolume === 'None')
+    return ['InlineNotWanted', 'the attachment is of a volume in the spec of a pod that is gone; ']
+  return context.isDriverGone(object.attacher) ? ['DriverRemoved', 'its driver is gone; '] : undefined
 }
 
 /** While the controller lives, what it is going to do. */
@@ -194,7 +187,7 @@ function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachme
  * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write, as that of a node that is
  * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
  */
-function fromMissingNode(context: ClusterContext, attached: Attached, never: Reason | undefined): Verdict {
+function fromMissingNode(context: ClusterContext, attached: Attached, never: Never | undefined): Verdict {
   const { object, row } = attached
   const { node } = object
   const isGiven = context.isGivenAsGone(node)
@@ -207,9 +200,10 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
     )
   }
   if (!isGiven && !context.isSettled(object.createdAt)) return settling(attached)
+  const [reason, because] = never ?? ['NodeDeleted', '']
   return {
-    ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
-    message: `${(never && BECAUSE[never]) ?? ''}node ${node} does not exist, and no pod wants the volume there`,
+    ...{ reason, rule: 'R734', exception: 'NodeGone' },
+    message: `${because}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
       fact(`node ${node} is not in the list of nodes`),
       ...heard(node, 'renewed its lease', context.lastHeard(node)),
@@ -277,20 +271,15 @@ function stepsOf(context: ClusterContext, { object }: Attached): readonly Cluste
 }
 
 /** What follows from each row of the controller's table (R731), for a node that exists. */
-function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Reason): Verdict {
+function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Never): Verdict {
   const { object, row } = attached
   const { name } = node
   if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt)) return settling(attached)
   const { is, readiness, silence: evidence, since, endings: ended } = detachRow(context, node, row)
-  const decided = (message: string, more: Partial<Decision> = {}): Verdict => ({
-    ...{
-      reason: never ?? 'NotWanted',
-      rule: 'R731',
-      evidence,
-      message: `${(never && BECAUSE[never]) ?? ''}${message}`,
-    },
-    ...more,
-  })
+  const decided = (message: string, more: Partial<Decision>, other: Reason = 'NotWanted'): Verdict => {
+    const [reason, because] = never ?? [other, '']
+    return { reason, rule: 'R731', evidence, message: `${because}${message}`, ...more }
+  }
   switch (is) {
     case 'NotInUse':
       return decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
@@ -298,11 +287,14 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
       })
     case 'OutOfService': {
       const use = row?.isInUse ? '; the node still reports the volume in use' : ''
-      return decided(`node ${name} is tainted out-of-service, and no pod wants the volume there${use}`, {
-        reason: never ?? 'OutOfService',
-        evidence: [...evidence, fact(`node ${name} is tainted out-of-service`)],
-        ...(row?.isInUse && { exception: 'OutOfService', makeSure: machineIsOff(name) }),
-      })
+      return decided(
+        `node ${name} is tainted out-of-service, and no pod wants the volume there${use}`,
+        {
+          evidence: [...evidence, fact(`node ${name} is tainted out-of-service`)],
+          ...(row?.isInUse && { exception: 'OutOfService' }),
+        },
+        'OutOfService',
+      )
     }
     case 'TaintedButReady':
       return decided(`no pod wants the volume on node ${name}`, {
@@ -334,10 +326,11 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
       return decided(
         `no pod wants the volume on node ${name}, which ${readiness.isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
         {
-          ...{ reason: never ?? 'NodeLost', exception: 'NodeLost', makeSure: machineIsOff(name) },
+          exception: 'NodeLost',
           blocked: context.isGivenAsGone(name) ? undefined : mayWrite(name, taintOutOfService(name)),
           controllerWould: 'detach the volume by force now, whether its machine still writes or not',
         },
+        'NodeLost',
       )
     case 'NodeUnknown':
       return waitFor('NodeUnknown', 'R731', `whether node ${name} is ready is not known`, [
