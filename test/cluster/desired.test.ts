@@ -7,15 +7,14 @@ import {
   type ClusterState,
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { Rows } from '../../src/core/cluster/model/rows.ts'
-import { knownVolumes, migratesOn } from '../../src/core/cluster/model/volumes.ts'
+import { migratesOn } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
 function wanted(parts: Partial<ClusterState>) {
-  const state = cluster(parts)
-  const rows = new Rows(state, new ClusterObjects(state), knownVolumes(state))
+  const rows = new Rows(cluster(parts))
   return {
     attach: rows.all().flatMap((of) => (of.pods.length > 0 ? [of.uniqueName] : [])),
     has: rows.all().flatMap(({ volume: of, others }) => others.map(({ why }) => `${of?.name} ${why}`)),

@@ -122,10 +122,10 @@ it('objects that could not be read, and sections that a snapshot has not', async
 const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
 /** Every node, and every volume. */
-function everyName({ state, known, rows }: ClusterContext): ClusterOptions[] {
+function everyName({ state, rows }: ClusterContext): ClusterOptions[] {
   const nodes = [...state.nodes, ...(state.lostNodes ?? [])].map(({ name }) => name)
   const others = [...state.attachments, ...state.pods].flatMap(({ node }) => node ?? [])
-  const volumes = [...known.keys(), ...rows.unscheduled.map(({ volume }) => volume.uniqueName)]
+  const volumes = [...rows.known.keys(), ...rows.unscheduled.map(({ volume }) => volume.uniqueName)]
   const pods = state.pods.map(({ uid }) => uid)
   return [{ nodes: [...nodes, ...others] }, { volumes }, { pods }].map((named) => clusterOptions(named))
 }

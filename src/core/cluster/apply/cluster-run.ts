@@ -26,6 +26,7 @@ import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { ClusterContext, clusterFacts } from '../model/cluster-context.ts'
 import { ClusterObjects, type ClusterState } from '../model/cluster-state.ts'
+import { Rows } from '../model/rows.ts'
 import { partOf } from '../pass/row-part.ts'
 import { RecordReader } from '../read/read-cluster.ts'
 import { CREATED_BY } from '../read/records.ts'
@@ -185,8 +186,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
     run.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
     return
   }
-  const { rows } = new ClusterContext(partOf(look.state, operation), run.parts.options, look.facts)
-  for (const pod of rows.of(node, volume.uniqueName)?.pods ?? []) {
+  for (const pod of new Rows(partOf(look.state, operation)).of(node, volume.uniqueName)?.pods ?? []) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
     const hint =
       'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'

@@ -9,16 +9,15 @@ import {
   ClusterObjects,
   type ClusterState,
   heardAt,
-  kubeletHeardAt,
   type LeaseEvidence,
   newestOf,
+  renewedOn,
   serverTime,
   timeOf,
 } from './cluster-state.ts'
 import { controllerState } from './controller-state.ts'
 import { ClusterFindings } from './findings.ts'
 import { Rows } from './rows.ts'
-import { type KnownVolume, knownVolumes } from './volumes.ts'
 
 /** What only a look at all Nodes and VolumeAttachments shows; everything else that is said of a volume follows from what is around it. */
 export interface ClusterFacts {
@@ -63,8 +62,6 @@ export class ClusterContext {
   readonly state: ClusterState
   readonly options: ClusterOptions
   readonly objects: ClusterObjects
-  /** Volumes of PersistentVolumes, by unique name. */
-  readonly known: ReadonlyMap<string, KnownVolume>
   readonly rows: Rows
   /** What the pass has found until now. */
   readonly findings = new ClusterFindings()
@@ -84,8 +81,7 @@ export class ClusterContext {
     this.state = state
     this.options = options
     this.objects = new ClusterObjects(state)
-    this.known = knownVolumes(state)
-    this.rows = new Rows(state, this.objects, this.known)
+    this.rows = new Rows(state, this.objects)
     this.controller = controller
     this.isControllerAlive = controller.state !== 'dead'
     this.now = serverTime(state) ?? 0
@@ -149,7 +145,7 @@ export class ClusterContext {
   isHeard(node: Signs): boolean {
     const { name, ready, leaseRenewTime, leaseWrittenAt, heartbeat } = node
     const isGiven = this.isGivenAsGone(name)
-    const isWithoutLease = kubeletHeardAt(node) === undefined && ready !== 'Unknown'
+    const isWithoutLease = heardAt(renewedOn(node)) === undefined && ready !== 'Unknown'
     const grace = isWithoutLease && !isGiven ? STATUS_MS : GRACE_MS
     return [leaseRenewTime, leaseWrittenAt, heartbeat].some((text) => {
       const time = timeOf(text)

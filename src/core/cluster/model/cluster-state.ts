@@ -368,22 +368,22 @@ export function latestOf(times: readonly (string | undefined)[]): string | undef
   return newestOf(times.filter((time) => timeOf(time) !== undefined))
 }
 
+/** When a lease was renewed: by the clock of its holder, and by that of the API server. */
+export type Renewed = Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>
+
+/** Of the lease of a node's kubelet. */
+export function renewedOn({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }: Partial<ClusterNode>): Renewed {
+  return omitUndefined({ renewTime, writtenAt })
+}
+
 /** By how many milliseconds a lease was written later, by the clock of the API server, than its holder says; NaN: not known. */
-export function lagMs({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): number {
+export function lagMs({ renewTime, writtenAt }: Renewed): number {
   return (timeOf(writtenAt) ?? Number.NaN) - (timeOf(renewTime) ?? Number.NaN)
 }
 
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */
-export function heardAt({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): string | undefined {
+export function heardAt({ renewTime, writtenAt }: Renewed): string | undefined {
   return latestOf([renewTime, writtenAt])
-}
-
-/** When the lease of a node's kubelet was renewed last, by either clock. */
-export function kubeletHeardAt({
-  leaseRenewTime,
-  leaseWrittenAt,
-}: Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'>): string | undefined {
-  return latestOf([leaseRenewTime, leaseWrittenAt])
 }
 
 /** For the evidence of an operation. @param since not known: absent */

@@ -21,15 +21,7 @@
 
 import { formatDuration } from '../../base/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
-import {
-  type ClusterState,
-  fact,
-  heardAt,
-  kubeletHeardAt,
-  type LeaseEvidence,
-  serverTime,
-  timeOf,
-} from './cluster-state.ts'
+import { type ClusterState, fact, heardAt, type LeaseEvidence, renewedOn, serverTime, timeOf } from './cluster-state.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -79,7 +71,7 @@ const HEARD_MS = 50_000
 
 function isKubeletHeard(state: ClusterState): boolean {
   const now = serverTime(state) ?? 0
-  const times = state.nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
+  const times = state.nodes.flatMap((each) => timeOf(heardAt(renewedOn(each))) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 

@@ -11,9 +11,16 @@ import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '.
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
-import type { ClusterAttachment, ClusterObjects, ClusterPod, ClusterState, ClusterVolume } from './cluster-state.ts'
+import {
+  type ClusterAttachment,
+  ClusterObjects,
+  type ClusterPod,
+  type ClusterState,
+  type ClusterVolume,
+} from './cluster-state.ts'
 import {
   type KnownVolume,
+  knownVolumes,
   type NotAttachedFor,
   type ResolvedPodVolume,
   resolvePodVolume,
@@ -107,16 +114,14 @@ export class Rows {
   readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
   /** Volumes of pods that wait for a node. */
   readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []
+  /** Volumes of PersistentVolumes, by unique name. */
+  readonly known: ReadonlyMap<string, KnownVolume>
   readonly #objects: ClusterObjects
-  readonly #known: ReadonlyMap<string, KnownVolume>
 
-  constructor(
-    { pods, nodes, attachments }: ClusterState,
-    objects: ClusterObjects,
-    known: ReadonlyMap<string, KnownVolume>,
-  ) {
+  constructor(state: ClusterState, objects = new ClusterObjects(state)) {
+    const { pods, nodes, attachments } = state
+    this.known = knownVolumes(state)
     this.#objects = objects
-    this.#known = known
     for (const pod of pods) this.#addPod(pod)
     for (const { name, volumesInUse = [], volumesAttached = [] } of nodes) {
       for (const each of volumesInUse) this.#at(name, each).isInUse = true
@@ -136,7 +141,7 @@ export class Rows {
     const ofNode = once(this.#byNode, node, () => new Map<string, Row>())
     return once(ofNode, uniqueName, () => {
       const lists = { pods: [], others: [], ended: [], attached: [] }
-      const volume = this.#known.get(uniqueName) ?? volumeCalled(uniqueName)
+      const volume = this.known.get(uniqueName) ?? volumeCalled(uniqueName)
       const row: Row = { node, uniqueName, volume, ...lists, isInUse: false, isConfirmed: false }
       this.ofVolume.add(uniqueName, row)
       return row
@@ -190,7 +195,7 @@ export class Rows {
   #addPod(pod: ClusterPod): void {
     const { node, terminated } = pod
     for (const each of pod.volumes) {
-      const resolution = resolvePodVolume(pod, each, this.#objects, this.#known)
+      const resolution = resolvePodVolume(pod, each, this.#objects, this.known)
       if (terminated) {
         if (node !== undefined && 'volume' in resolution) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
       } else if ('unresolved' in resolution) this.#addUnresolved(resolution.unresolved)
@@ -224,7 +229,7 @@ export class Rows {
   /** By the claim that the PersistentVolume names. */
   readonly #volumesByClaim = lazy(() => {
     const byClaim = new Grouped<string, KnownVolume>()
-    for (const volume of this.#known.values())
+    for (const volume of this.known.values())
       if (volume.claim !== undefined) byClaim.add(namespacedName(volume.claim), volume)
     return byClaim
   })
@@ -263,7 +268,7 @@ export class Rows {
       return is(row === undefined ? {} : { row, isNamedRight: true })
     }
     const uniqueName = volume === undefined ? csiUniqueName(driver, handle) : (volume.uniqueName ?? '')
-    if (volume !== undefined && (handle === '' || !this.#known.has(uniqueName)))
+    if (volume !== undefined && (handle === '' || !this.known.has(uniqueName)))
       return is({}, `PersistentVolume ${volume.name}: ${volume.problem ?? 'it is no volume of a CSI driver'}`)
     const isNamedRight = name === attachmentName(handle, attacher, node)
     // The PersistentVolume may have been created again, with another handle (S17).

@@ -95,7 +95,7 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
 export function reportUnmatchedNames(context: ClusterContext): void {
-  const { state, options, rows, known } = context
+  const { state, options, rows } = context
   const { unmatched, ambiguous } = scopeOf(context)
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
   const faultsOf = (given: readonly string[] = [], noun: string, hint: string, names: () => readonly string[]) =>
@@ -124,11 +124,11 @@ export function reportUnmatchedNames(context: ClusterContext): void {
       ...state.volumes.map(({ name }) => name),
       ...state.claims.map(namespacedName),
       ...state.attachments.flatMap(({ name, persistentVolume = name }) => [name, persistentVolume]),
-      ...[...known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)].flatMap((each) => [
+      ...[...rows.known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)].flatMap((each) => [
         each,
         parseCsiUniqueName(each)?.handle ?? each,
       ]),
-      ...[...known.values()].flatMap(({ handle }) => handle ?? []),
+      ...[...rows.known.values()].flatMap(({ handle }) => handle ?? []),
     ]),
     ...faultsOf(unmatched, 'pod with a volume that can be attached', 'Give NAMESPACE/NAME of such a pod.', () =>
       state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
@@ -202,7 +202,7 @@ function thenText({ is, kind, code }: Said): string {
 
 /** What nodes have, may have or are to have; what pods name that nobody can find, or want before they have a node; what is nowhere. */
 function standsIn(context: ClusterContext): Stand[] {
-  const { state, rows, known } = context
+  const { state, rows } = context
   const found = rows.all().filter((row) => isWanted(row) || row.isInUse || row.isConfirmed || row.attached.length > 0)
   const somewhere = new Set(found.map(({ uniqueName }) => uniqueName))
   return [
@@ -225,7 +225,7 @@ function standsIn(context: ClusterContext): Stand[] {
     }),
     ...state.volumes.flatMap(({ name, uniqueName = name, plugin = '' }): Stand | [] => {
       if (somewhere.has(uniqueName)) return []
-      const volume = known.get(uniqueName)
+      const volume = rows.known.get(uniqueName)
       const about = { volume: volume ? volumeRef(volume) : { name, persistentVolume: name, plugin } }
       return { message: 'attached to no node', about }
     }),

@@ -104,8 +104,8 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
 }
 
 /** R740: several nodes have what only one may have. */
-function reportTwice({ known, rows, findings }: ClusterContext): void {
-  for (const volume of known.values()) {
+function reportTwice({ rows, findings }: ClusterContext): void {
+  for (const volume of rows.known.values()) {
     if (!isExclusive(volume)) continue
     const nodes = nodesAttached(rows.ofVolume.of(volume.uniqueName))
     if (nodes.length < 2) continue

@@ -13,7 +13,6 @@ import {
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { formatDuration } from '../../base/duration.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
@@ -30,10 +29,10 @@ import {
   type ClusterResource,
   type ClusterVolume,
   heardAt,
-  kubeletHeardAt,
-  type LeaseEvidence,
   lagMs,
   latestOf,
+  type Renewed,
+  renewedOn,
   serverTime,
   timeOf,
 } from '../model/cluster-state.ts'
@@ -304,34 +303,35 @@ function reportClocks({ state, now, findings }: ClusterContext): void {
     return
   }
   const { nodes, attachers, controller } = state
+  const lease: Renewed = controller.lease ?? {}
   const say = (text: string, about = ON_API): void => findings.problem('warning', 'ClocksApart', text, about)
-  const lease: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'> = controller.lease ?? {}
-  const sayOf = (isManager: boolean, odd: readonly ClusterNode[], others: readonly string[], what: string): void => {
-    const names = [
-      ...(isManager ? ['the controller manager'] : []),
-      ...odd.map(({ name }) => `node ${name}`),
-      ...others,
-    ]
-    const about = odd.length === 0 ? ON_API : { nodes: odd.slice(0, MOST_NODES).map(({ name }) => name) }
-    if (names.length > 0) say(`times of ${take(names, MOST_CLOCKS).join(', ')} are ${what}`, about)
-  }
+  const ofNodes = nodes.map((node) => {
+    const times = [node.readySince, node.heartbeat, node.leaseRenewTime]
+    return { of: `node ${node.name}`, on: [node.name], times, lag: lagMs(renewedOn(node)) }
+  })
+  const clocks = [
+    { of: 'the controller manager', on: [], times: [lease.renewTime], lag: lagMs(lease) },
+    ...ofNodes,
+    ...attachers.map((each) => ({ of: `lease ${each.name}`, on: [], times: [], lag: lagMs(each) })),
+  ]
   const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS
-  sayOf(
-    isAhead(lease.renewTime),
-    nodes.filter((each) => [each.readySince, each.heartbeat, each.leaseRenewTime].some(isAhead)),
-    [],
-    'in the future by the clock of the API server, and count as just now',
-  )
-  sayOf(
-    lagMs(lease) > MARGIN_MS,
-    nodes.filter(
-      (each) => lagMs(omitUndefined({ renewTime: each.leaseRenewTime, writtenAt: each.leaseWrittenAt })) > MARGIN_MS,
-    ),
-    attachers.filter((each) => lagMs(each) > MARGIN_MS).map(({ name }) => `lease ${name}`),
-    'behind the clock of the API server: their leases count from when the API server wrote them',
-  )
+  for (const [odd, what] of [
+    [
+      clocks.filter(({ times }) => times.some(isAhead)),
+      'in the future by the clock of the API server, and count as just now',
+    ],
+    [
+      clocks.filter(({ lag }) => lag > MARGIN_MS),
+      'behind the clock of the API server: their leases count from when the API server wrote them',
+    ],
+  ] as const) {
+    const on = odd.flatMap((each) => each.on).slice(0, MOST_NODES)
+    const names = odd.map(({ of }) => of)
+    const text = `times of ${take(names, MOST_CLOCKS).join(', ')} are ${what}`
+    if (odd.length > 0) say(text, on.length === 0 ? ON_API : { nodes: on })
+  }
   // If the API server's own clock is ahead, all leases look old to it.
-  const heard = nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
+  const heard = nodes.flatMap((node) => heardAt(renewedOn(node)) ?? [])
   const newest = timeOf(latestOf([...heard, heardAt(lease)]))
   if (heard.length > 0 && newest !== undefined && now - newest > MARGIN_MS) {
     const silent = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server`

@@ -12,9 +12,8 @@
 import { attachmentName, csiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { ClusterContext } from '../model/cluster-context.ts'
 import type { ClusterAttachment, ClusterNode, ClusterPod, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
-import { isWanted } from '../model/rows.ts'
+import { isWanted, Rows } from '../model/rows.ts'
 import { isExclusive } from '../model/volumes.ts'
 
 /** What is read again, by its names; beside it the controller's lease, and the claims that the pods name and that were not bound. */
@@ -48,15 +47,13 @@ export function needsOf(state: ClusterState, operation: ClusterOperation): Needs
 export function partOf(state: ClusterState, { kind, node, volume, attachment }: ClusterOperation): ClusterState {
   const ofNode = gathered(state, new Set([node]), new Set([attachment.name]))
   if (kind === 'DetachVolume') return ofNode
-  const wanted = new ClusterContext(ofNode, PLAIN).rows.onNode(node).filter(isWanted)
+  const wanted = new Rows(ofNode).onNode(node).filter(isWanted)
   const shared = wanted.flatMap((want) => (isExclusive(want.volume) ? [] : want.uniqueName))
   const all = [volume.uniqueName ?? '', ...wanted.map(({ uniqueName }) => uniqueName)]
   const names = wanted.map(({ volume: { handle = '', driver = '' } }) => attachmentName(handle, driver, node))
   const others = nodesOf(state, new Set(all).difference(new Set(shared)))
   return gathered(state, new Set([node, ...others]), new Set([attachment.name, ...names]))
 }
-
-const PLAIN = { settleMs: 0, volctlVersion: '' }
 
 /** Nodes that have one of these volumes or a pod with it; and those that may have, as nobody can tell by the names of objects alone. */
 function nodesOf({ nodes, pods, claims, volumes, attachments }: ClusterState, of: ReadonlySet<string>): string[] {
