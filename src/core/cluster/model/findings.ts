@@ -135,12 +135,10 @@ export function saidOf(
   { operations, waiting, problems }: ClusterFindings,
   refused?: Pick<Refusal, 'code' | 'message' | 'hint'>,
 ): ReadonlyMap<RowKey | PodUid, Said> {
-  const [rows, pods] = [new Map<string, Said>(), new Map<string, Said>()]
+  const all = new Map<RowKey | PodUid, Said>()
   const note = ({ subject }: Pick<ClusterDraft | ClusterWaiting | ClusterProblem, 'subject'>, said: Said): void => {
-    const keys = rowsOf(subject)
-    for (const key of keys) rows.set(key, said)
-    const pod = podOf(subject)
-    if (keys.length === 0 && pod !== undefined) pods.set(pod, said)
+    const rows = rowsOf(subject)
+    for (const key of rows.length > 0 ? rows : [podOf(subject)]) if (key !== undefined) all.set(key, said)
   }
   for (const problem of problems) if (problem.severity !== 'info') note(problem, { ...problem, is: 'wrong' })
   for (const wait of waiting) note(wait, { ...wait, is: 'waiting' })
@@ -149,7 +147,7 @@ export function saidOf(
     const blocked = refused ?? draft.blocked
     note(draft, blocked === undefined ? { is: 'ready', kind, code, message } : { is: 'blocked', kind, ...blocked })
   }
-  return new Map([...pods, ...rows])
+  return all
 }
 
 // How a plan names an attachment and its volume, what a volume on a node is called in the subjects of findings, and lists of names.

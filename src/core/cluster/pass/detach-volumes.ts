@@ -15,7 +15,6 @@ import {
   taintOutOfService,
   untaintOutOfService,
   volctl,
-  whoCreated,
 } from '../../base/command.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
@@ -159,21 +158,14 @@ function leftToController(context: ClusterContext, attached: Attached, node: Clu
 /** What holds back an operation that the table allows. */
 function obstacleTo(context: ClusterContext, attached: Attached): Blocked | undefined {
   const { object, row } = attached
-  const held = mayBeInUse(context, attached)
-  if (held !== undefined || !isForeign(object)) return held
   const { name } = object
+  const held = mayBeInUse(context, attached)
   // Neither pods nor kubelets, the only witnesses of a volume's use, know of the use for which somebody has created it.
-  if (row === undefined)
-    return blockedBy(
-      'AttachmentUnclear',
-      `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
-      `Look at the attachment: ${describeAttachment(name)}`,
-    )
-  if (isGivenUp(context, object)) return undefined
+  if (held !== undefined || row !== undefined || !isForeign(object)) return held
   return blockedBy(
     'AttachmentUnclear',
-    `VolumeAttachment ${name} was not created by Kubernetes, and nothing shows whether its creator uses the volume`,
-    `Find out who created the attachment: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`,
+    `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
+    `Look at the attachment: ${describeAttachment(name)}`,
   )
 }
 

@@ -124,27 +124,20 @@ function outageCounts(context: ClusterContext): OutageCounts {
   return { pods: state.podCount, attachments, inUse: inUse.length, inUseWithoutPod: without.length, detaches }
 }
 
-/** Why the API server seems to have lost pods; undefined: it does not. */
+/** Why the API server seems to have lost pods, where something would be detached; undefined: it does not. */
 function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: OutageCounts): string | undefined {
-  if (detaches === 0) return undefined
   if (pods === 0 && inUse > 0) return `the API lists no pod, but nodes report ${count(inUse, 'volume')} in use`
-  if (inUseWithoutPod > FEW && inUseWithoutPod > inUse * MOST_WITHOUT_POD) {
+  if (inUseWithoutPod > FEW && inUseWithoutPod > inUse * MOST_WITHOUT_POD)
     return `of ${inUse} volumes that nodes report in use, no pod wants ${inUseWithoutPod}: the API may have lost pods`
-  }
-  if (detaches > FEW && detaches > attachments * MOST_DETACHES) {
-    return `${detaches} of ${attachments} attachments would be detached at once: the API may have lost pods`
-  }
-  return undefined
+  return detaches > FEW && detaches > attachments * MOST_DETACHES
+    ? `${detaches} of ${attachments} attachments would be detached at once: the API may have lost pods`
+    : undefined
 }
 
 /** @param accepted the number that --accept-outage repeats */
 export function refuseOutage(counts: OutageCounts, accepted: number | undefined): Refusal | undefined {
-  const message = suspicion(counts)
+  const message = counts.detaches === 0 ? undefined : suspicion(counts)
   if (message === undefined || accepted === counts.detaches) return undefined
-  return {
-    rule: 'S29',
-    code: 'OutageSuspected',
-    message,
-    ...omitUndefined({ hint: advised(liftOutage(counts)).hint }),
-  }
+  const { hint } = advised(liftOutage(counts))
+  return { rule: 'S29', code: 'OutageSuspected', message, ...omitUndefined({ hint }) }
 }

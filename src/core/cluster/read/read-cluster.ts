@@ -363,9 +363,9 @@ export function joined(
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
-  const may = (verb: string): Promise<boolean | undefined> =>
-    mayI(client, { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }, signal)
-  const verbs = ['create', 'delete', 'patch']
-  const [createAttachments, deleteAttachments, patchAttachments] = await Promise.all(verbs.map(may))
-  return omitUndefined({ createAttachments, deleteAttachments, patchAttachments })
+  const asked = ['create', 'delete', 'patch'].map(async (verb) => {
+    const attributes = { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }
+    return [`${verb}Attachments`, await mayI(client, attributes, signal)] as const
+  })
+  return omitUndefined(Object.fromEntries(await Promise.all(asked)))
 }
