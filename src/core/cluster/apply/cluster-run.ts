@@ -269,7 +269,7 @@ function waitsToAttach({ status, metadata }: VolumeAttachment): string | undefin
 /** Why nobody may be there to attach or detach; undefined: nothing shows that. */
 function whyNoAttacher(context: ClusterContext, driver = ''): string | undefined {
   if (context.isDriverGone(driver)) return `no CSIDriver, CSINode or attacher knows driver ${driver}`
-  const lease = context.attacherLease(driver)
-  if (lease === undefined || !context.isStale(lease)) return undefined
+  const lease = context.silentAttacher(driver)
+  if (lease === undefined) return undefined
   return `no external attacher of driver ${driver} runs: lease ${lease.name} was last renewed ${lease.renewTime ?? 'at an unknown time'}`
 }

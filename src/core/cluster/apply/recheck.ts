@@ -178,10 +178,9 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
 }
 
 function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: Found): string {
-  const row = rowOf(subject)
   const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
   if (wait !== undefined) return wait.message
   if (kind === 'DetachVolume') return `a pod of node ${node} wants the volume, or may want it`
-  const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
+  const problem = problems.find((each) => rowsOf(each.subject).includes(rowOf(subject) ?? ''))
   return problem?.message ?? `no pod of node ${node} waits for the volume any more`
 }

@@ -170,9 +170,10 @@ export class ClusterContext {
     const { objects, state } = this
     if (driver === '' || !objects.isWhole('csidrivers') || !objects.isWhole('csinodes')) return false
     if (objects.csiDriver(driver).state !== 'Absent' || this.#driversOnNodes?.has(driver) !== false) return false
-    const lease = this.attacherLease(driver)
     // Without the list of leases an attacher may live (S3).
-    return lease === undefined ? state.lostNodes !== undefined : this.isStale(lease)
+    return this.#attacherLease(driver) === undefined
+      ? state.lostNodes !== undefined
+      : this.silentAttacher(driver) !== undefined
   }
 
   /** A driver that needs no attachment has no external attacher as a rule. */
@@ -186,17 +187,19 @@ export class ClusterContext {
    * The lease of the driver's external attacher, if it elects a leader and was readable. A driver that moved to another namespace
    * leaves its old lease behind: of several the one that was heard last counts, and a time that is not known was just now (S28).
    */
-  attacherLease(driver: string): LeaseEvidence | undefined {
+  #attacherLease(driver: string): LeaseEvidence | undefined {
     const heard = (lease: LeaseEvidence): number => timeOf(heardAt(lease)) ?? Number.MAX_SAFE_INTEGER
     const own = this.state.attachers.filter(({ name }) => lastPart(name) === leaseName(driver))
     return own.toSorted((a, b) => heard(b) - heard(a))[0]
   }
 
-  /** A lease that does not say when it was renewed is not known to be stale. */
-  isStale(lease: LeaseEvidence): boolean {
-    const { durationSeconds = 15 } = lease
-    const renewed = timeOf(heardAt(lease))
-    return renewed !== undefined && this.now - renewed > Math.max(STALE_MS, 3 * durationSeconds * 1000)
+  /** The lease of the driver's external attacher, if it is stale: not where it does not say when it was renewed. */
+  silentAttacher(driver: string): LeaseEvidence | undefined {
+    const lease = this.#attacherLease(driver)
+    const { durationSeconds = 15 } = lease ?? {}
+    const renewed = timeOf(lease && heardAt(lease))
+    const isStale = renewed !== undefined && this.now - renewed > Math.max(STALE_MS, 3 * durationSeconds * 1000)
+    return isStale ? lease : undefined
   }
 }
 

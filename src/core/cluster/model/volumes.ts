@@ -21,14 +21,10 @@ import type {
   ClusterVolume,
 } from './cluster-state.ts'
 
-type Fields = 'driver' | 'handle' | 'attachability' | 'claim' | 'migratedFrom'
-
-/** Almost every volume has one PersistentVolume, and is its record. */
-export interface KnownVolume extends Pick<ClusterVolume, Fields>, Partial<Pick<ClusterVolume, 'accessModes'>> {
+/** Almost every volume has one PersistentVolume, and is its record; of several the first's. One in the spec of a pod has none. */
+export interface KnownVolume extends Partial<ClusterVolume> {
   readonly uniqueName: string
   readonly plugin: string
-  /** Its PersistentVolume, of several the first; absent for a volume in the spec of a pod. */
-  readonly name?: string
   /** Of several PersistentVolumes one may be on one node only. */
   readonly exclusive?: boolean
   /** The synthetic PersistentVolume's spec of a translated in-tree volume in the spec of a pod (R153). */
@@ -77,7 +73,7 @@ export function volumeCalled(uniqueName: string): KnownVolume {
   const csi = parseCsiUniqueName(uniqueName)
   const plugin =
     csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : CSI_PLUGIN
-  return { uniqueName, plugin, attachability: 'unknown', ...csi }
+  return { uniqueName, plugin, ...csi }
 }
 
 /** As a plan names it. */

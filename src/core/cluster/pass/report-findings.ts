@@ -78,14 +78,14 @@ function reportDrivers(context: ClusterContext): void {
       context.findings.problem(severity, code, text, { driver }, hint)
     // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
     const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
-    const lease = context.attacherLease(driver)
+    const silent = context.silentAttacher(driver)
     if (context.isDriverGone(driver)) {
       const text = `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(attached.length, 'VolumeAttachment')}`
       const says = 'Install the driver again. Or, once the storage system has detached the volumes:'
       say('warning', 'NobodyDetaches', text, [says, planCluster('--strip-finalizers')])
-    } else if (lease !== undefined && pending > 0 && context.isStale(lease)) {
+    } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
-      const text = `no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${waits}`
+      const text = `no external attacher of driver ${driver} runs (lease ${silent.name} was last renewed ${silent.renewTime ?? ''}), and ${waits}`
       const hint =
         "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide"
       say('error', 'AttacherSilent', text, hint)
