@@ -7,7 +7,6 @@ import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
-import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { ClusterAbout, ClusterStand, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import { keptOf } from '../../plan/part-of-plan.ts'
@@ -124,11 +123,9 @@ export function reportUnmatchedNames(context: ClusterContext): void {
       ...state.volumes.map(({ name }) => name),
       ...state.claims.map(namespacedName),
       ...state.attachments.flatMap(({ name, persistentVolume = name }) => [name, persistentVolume]),
-      ...[...rows.known.keys(), ...rows.all().map(({ uniqueName }) => uniqueName)].flatMap((each) => [
-        each,
-        parseCsiUniqueName(each)?.handle ?? each,
-      ]),
-      ...[...rows.known.values()].flatMap(({ handle }) => handle ?? []),
+      ...[...rows.known.values(), ...rows.all().map(({ volume }) => volume)].flatMap(
+        ({ uniqueName, handle = uniqueName }) => [uniqueName, handle],
+      ),
     ]),
     ...faultsOf(unmatched, 'pod with a volume that can be attached', 'Give NAMESPACE/NAME of such a pod.', () =>
       state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
@@ -140,13 +137,8 @@ export function reportUnmatchedNames(context: ClusterContext): void {
   for (const name of options.nodeGone ?? []) {
     if (!context.isReady(context.node(name))) continue
     const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
-    context.findings.problem(
-      'warning',
-      'FlagWithoutEffect',
-      text,
-      { nodes: [name] },
-      'Check the name: its machine runs.',
-    )
+    const hint = 'Check the name: its machine runs.'
+    context.findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, hint)
   }
 }
 

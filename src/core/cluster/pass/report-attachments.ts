@@ -125,13 +125,9 @@ function reportTwice({ rows, findings }: ClusterContext): void {
  * move. The controller's event names pods of one namespace alone (R743).
  */
 export function reportMultiAttach(context: ClusterContext): void {
-  const seen = new Set<string>()
-  for (const { volume } of context.rows.all().filter(isWanted)) {
-    if (!isExclusive(volume) || seen.has(volume.uniqueName)) continue
-    seen.add(volume.uniqueName)
-    const wants = context.rows.ofVolume.of(volume.uniqueName).filter(isWanted)
-    if (wants.length > 1) report(context, wants)
-  }
+  const wanted = Map.groupBy(context.rows.all().filter(isWanted), ({ uniqueName }) => uniqueName)
+  for (const wants of wanted.values())
+    if (wants.length > 1 && wants.some(({ volume }) => isExclusive(volume))) report(context, wants)
 }
 
 function report(context: ClusterContext, wants: readonly Row[]): void {
