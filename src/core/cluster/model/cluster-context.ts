@@ -107,12 +107,6 @@ export class ClusterContext {
     return time !== undefined && this.now - time >= this.options.settleMs
   }
 
-  /** What a kubelet wrote while the cluster was read is no time to come, nor is what the seconds of a Date leave out. */
-  #isPast(text: string | undefined): boolean {
-    const time = timeOf(text)
-    return time === undefined || time <= this.now + MARGIN_MS
-  }
-
   /** A person says that its machine does not run (--node-gone). */
   isGivenAsGone(node: string): boolean {
     return this.options.nodeGone?.includes(node) ?? false
@@ -122,12 +116,12 @@ export class ClusterContext {
    * Is a node ready? Its Node says so, and kube-controller-manager corrects the word where the kubelet falls silent. Where that
    * controller is dead nobody does: a Node that was ready stays ready for ever, whatever becomes of its machine.
    */
-  readinessOf({ name, ready, readySince, leaseRenewTime, leaseWrittenAt, heartbeat }: ClusterNode): Readiness {
+  readinessOf(node: ClusterNode): Readiness {
+    const { ready, readySince, leaseRenewTime } = node
     const stated = { ready, ...omitUndefined({ since: readySince }) }
     // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
     if (ready !== 'True' || this.isControllerAlive || leaseRenewTime === undefined) return stated
-    const times = [leaseRenewTime, leaseWrittenAt, heartbeat].filter((time) => time !== undefined)
-    const heard = newestOf(this.isGivenAsGone(name) ? times.filter((time) => this.#isPast(time)) : times)
+    const heard = newestOf(this.#signsOf(node))
     const time = timeOf(heard)
     const isSilent = time !== undefined && this.now - time > GRACE_MS && this.isSettled(heard)
     return isSilent ? { ready: 'Unknown', ...omitUndefined({ since: heard }), isStale: true } : stated
@@ -139,18 +133,21 @@ export class ClusterContext {
 
   /**
    * Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. Without a lease that could be read
-   * only the status does (S3), unless somebody has judged since that the kubelet is silent. Against a person's word counts only what
-   * was heard just now: a time to come is that of a kubelet whose clock was ahead.
+   * only the status does (S3), unless somebody has judged since that the kubelet is silent.
    */
   isHeard(node: Signs): boolean {
-    const { name, ready, leaseRenewTime, leaseWrittenAt, heartbeat } = node
-    const isGiven = this.isGivenAsGone(name)
-    const isWithoutLease = heardAt(renewedOn(node)) === undefined && ready !== 'Unknown'
-    const grace = isWithoutLease && !isGiven ? STATUS_MS : GRACE_MS
-    return [leaseRenewTime, leaseWrittenAt, heartbeat].some((text) => {
-      const time = timeOf(text)
-      return time !== undefined && this.now - time <= grace && (!isGiven || this.#isPast(text))
-    })
+    const isWithoutLease = heardAt(renewedOn(node)) === undefined && node.ready !== 'Unknown'
+    const grace = isWithoutLease && !this.isGivenAsGone(node.name) ? STATUS_MS : GRACE_MS
+    return this.#signsOf(node).some((text) => this.now - (timeOf(text) ?? Number.NEGATIVE_INFINITY) <= grace)
+  }
+
+  /**
+   * When a kubelet was heard. Against a person's word counts only what was heard just now: a time to come is that of a kubelet whose
+   * clock was ahead. What was written while the cluster was read is no time to come, nor is what the seconds of a Date leave out.
+   */
+  #signsOf({ name, leaseRenewTime, leaseWrittenAt, heartbeat }: Signs): readonly string[] {
+    const signs = [leaseRenewTime, leaseWrittenAt, heartbeat].filter((sign) => sign !== undefined)
+    return this.isGivenAsGone(name) ? signs.filter((sign) => (timeOf(sign) ?? 0) <= this.now + MARGIN_MS) : signs
   }
 
   /**
