@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   type ClusterNode,
-  ClusterObjects,
   type ClusterPod,
   type ClusterState,
+  clusterObjects,
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { Rows } from '../../src/core/cluster/model/rows.ts'
 import { migratesOn } from '../../src/core/cluster/model/volumes.ts'
@@ -110,7 +110,7 @@ describe('T105, T109: a volume of a pod', () => {
 /** A PersistentVolume of this source, as it is read. */
 function recordOf(source: object) {
   const claimRef = { namespace: 'default', name: 'x', uid: 'claim-x' }
-  const lookup = new ClusterObjects(cluster())
+  const lookup = clusterObjects(cluster())
   const made = { metadata: { name: 'pv-x', uid: 'pv-uid-x' }, spec: { ...source, claimRef } } as PersistentVolume
   return volumeRecord(made, lookup)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
-import { ClusterObjects, type ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { type ClusterState, clusterObjects } from '../../../src/core/cluster/model/cluster-state.ts'
 import {
   clusterSnapshotLines,
   parseClusterSnapshot,
@@ -60,7 +60,7 @@ describe('a cluster snapshot', () => {
   it('with a name twice in one list has that list not whole (S3)', () => {
     const twice = { ...state, pods: [...state.pods, ...state.pods] }
     const read = parseClusterSnapshot(Buffer.from([...clusterSnapshotLines(twice)].join('')), 'x')
-    expect(new ClusterObjects(read).isWhole('pods')).toBe(false)
+    expect(clusterObjects(read).isWhole('pods')).toBe(false)
     expect(read.errors).toMatchObject([
       { resource: 'csidrivers' },
       { resource: 'pods', message: 'the list has default/web-0 twice' },

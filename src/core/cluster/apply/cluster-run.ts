@@ -25,7 +25,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { ClusterContext, clusterFacts } from '../model/cluster-context.ts'
-import { ClusterObjects, type ClusterState } from '../model/cluster-state.ts'
+import { type ClusterState, clusterObjects } from '../model/cluster-state.ts'
 import { Rows } from '../model/rows.ts'
 import { partOf } from '../pass/row-part.ts'
 import { RecordReader } from '../read/read-cluster.ts'
@@ -81,7 +81,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { client, options } = this.parts
     const { drivers, lists, errors, controller } = this.#known.state
     const managers = controller.writes?.map(({ manager }) => manager)
-    const reader = new RecordReader(client, { managers, drivers: new ClusterObjects({ drivers, lists, errors }) })
+    const reader = new RecordReader(client, { managers, drivers: clusterObjects({ drivers, lists, errors }) })
     this.#known = await readAgain(reader, this.#known, operation, options)
     return this.#known
   }

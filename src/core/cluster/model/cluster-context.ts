@@ -6,8 +6,9 @@ import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts
 import { attachabilityOf } from '../../volumes/csi.ts'
 import {
   type ClusterNode,
-  ClusterObjects,
+  type ClusterObjects,
   type ClusterState,
+  clusterObjects,
   heardAt,
   type LeaseEvidence,
   newestOf,
@@ -80,7 +81,7 @@ export class ClusterContext {
   ) {
     this.state = state
     this.options = options
-    this.objects = new ClusterObjects(state)
+    this.objects = clusterObjects(state)
     this.rows = new Rows(state, this.objects)
     this.controller = controller
     this.isControllerAlive = controller.state !== 'dead'

@@ -280,64 +280,54 @@ export const RECORD_LISTS = Object.keys(RECORDS) as readonly RecordList[]
 
 // The objects by name, and whether one that is not there is shown to be absent (S3).
 
-/** The list of each resource that is looked for by name. */
-const LISTS = {
-  nodes: 'nodes',
-  persistentvolumeclaims: 'claims',
-  persistentvolumes: 'volumes',
-  volumeattachments: 'attachments',
-  csidrivers: 'drivers',
-} as const satisfies Partial<Record<ClusterResource, RecordList>>
-
-type Listed = typeof LISTS
-type Sources = Partial<Pick<ClusterState, Listed[keyof Listed]>> & Pick<ClusterState, 'lists' | 'errors'>
-
 /** A list that has a name twice contradicts itself: it was not read as a whole (S3). */
 export function doubtTwice(state: ClusterState): ClusterState {
-  const errors = Object.entries({ ...LISTS, pods: 'pods' } as const).flatMap(([resource, list]): ApiReadError[] => {
+  const { nodes, pods, claims, volumes, attachments, drivers } = state
+  const [persistentvolumeclaims, persistentvolumes, volumeattachments] = [claims, volumes, attachments]
+  const lists = { nodes, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers: drivers, pods }
+  const errors = Object.entries<readonly ObjectKey[]>(lists).flatMap(([resource, list]): ApiReadError[] => {
     const names = new Set<string>()
-    const twice = state[list].map(nameOf).find((name) => names.size === names.add(name).size)
+    const twice = list.map(nameOf).find((name) => names.size === names.add(name).size)
     if (twice === undefined || state.errors.some((each) => each.resource === resource)) return []
     return [{ resource, status: 200, reason: 'Duplicate', message: `the list has ${twice} twice` }]
   })
   return errors.length === 0 ? state : { ...state, errors: [...state.errors, ...errors] }
 }
 
+export type ClusterObjects = ReturnType<typeof clusterObjects>
+
 /** @param state a list that it lacks has no objects */
-export class ClusterObjects {
-  readonly #state: Sources
-  readonly #byName: ReadonlyMap<string, ReadonlyMap<string, object>>
-
-  constructor(state: Sources) {
-    this.#state = state
-    const lists = Object.entries(LISTS).map(([resource, list]) => {
-      const objects: readonly (object & ObjectKey)[] = state[list] ?? []
-      return [resource, new Map(objects.map((object) => [nameOf(object), object]))] as const
-    })
-    this.#byName = new Map(lists)
-  }
-
+export function clusterObjects({
+  lists,
+  errors,
+  ...state
+}: Pick<ClusterState, 'lists' | 'errors'> & Partial<ClusterState>) {
   /** Consistent, all pages, all namespaces, and no error that could be about one of its objects (S2, S3). */
-  isWhole(resource: ClusterResource): boolean {
-    const { lists, errors } = this.#state
-    return lists[resource]?.state === 'whole' && !errors.some((each) => each.resource === resource)
+  const isWhole = (resource: ClusterResource): boolean =>
+    lists[resource]?.state === 'whole' && !errors.some((each) => each.resource === resource)
+  const finder = <T extends ObjectKey>(resource: ClusterResource, objects: readonly T[] = []) => {
+    const byName = new Map(objects.map((object) => [nameOf(object), object]))
+    return (...path: readonly string[]): Lookup<T> => {
+      const object = byName.get(path.join('/'))
+      if (object !== undefined) return { state: 'Found', object }
+      return isWhole(resource) ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
+    }
   }
-
-  #find<R extends keyof Listed>(resource: R, key: ObjectKey): Lookup<ClusterState[Listed[R]][number]> {
-    const object = this.#byName.get(resource)?.get(nameOf(key))
-    if (object !== undefined) return { state: 'Found', object: object as ClusterState[Listed[R]][number] }
-    return this.isWhole(resource) ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
+  const driver = finder('csidrivers', state.drivers)
+  return {
+    isWhole,
+    node: finder('nodes', state.nodes),
+    /** By its namespace and its name. */
+    claim: finder('persistentvolumeclaims', state.claims),
+    volume: finder('persistentvolumes', state.volumes),
+    attachment: finder('volumeattachments', state.attachments),
+    /** As what names volumes asks for it. */
+    csiDriver: (name: string) =>
+      mapFound(
+        driver(name),
+        ({ attachRequired }): Pick<CsiDriver, 'spec'> => ({ spec: omitUndefined({ attachRequired }) }),
+      ),
   }
-
-  readonly node = (name: string) => this.#find('nodes', { name })
-  readonly claim = (namespace: string, name: string) => this.#find('persistentvolumeclaims', { namespace, name })
-  readonly volume = (name: string) => this.#find('persistentvolumes', { name })
-  readonly attachment = (name: string) => this.#find('volumeattachments', { name })
-  /** As what names volumes asks for it. */
-  readonly csiDriver = (name: string) =>
-    mapFound(this.#find('csidrivers', { name }), ({ attachRequired }): Pick<CsiDriver, 'spec'> => {
-      return { spec: omitUndefined({ attachRequired }) }
-    })
 }
 
 function nameOf({ namespace, name }: ObjectKey): string {

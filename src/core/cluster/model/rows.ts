@@ -13,10 +13,11 @@ import type { Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import {
   type ClusterAttachment,
-  ClusterObjects,
+  type ClusterObjects,
   type ClusterPod,
   type ClusterState,
   type ClusterVolume,
+  clusterObjects,
 } from './cluster-state.ts'
 import {
   type KnownVolume,
@@ -118,7 +119,7 @@ export class Rows {
   readonly known: ReadonlyMap<string, KnownVolume>
   readonly #objects: ClusterObjects
 
-  constructor(state: ClusterState, objects = new ClusterObjects(state)) {
+  constructor(state: ClusterState, objects = clusterObjects(state)) {
     const { pods, nodes, attachments } = state
     this.known = knownVolumes(state)
     this.#objects = objects

@@ -31,12 +31,12 @@ import { claimFacts } from '../../volumes/resolve-claim.ts'
 import {
   type ClusterAttachment,
   type ClusterNode,
-  ClusterObjects,
   type ClusterResource,
   type ClusterRights,
   type ClusterState,
   type ClusterVolume,
   type ControllerEvidence,
+  clusterObjects,
   doubtTwice,
   type LeaseEvidence,
   type ListSight,
@@ -255,7 +255,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
   const missing = ['volumeattachments', 'nodes', 'pods'].map((name) => failures.get(name))
   if (missing[0] !== undefined && !missing.includes(undefined)) throw missing[0]
-  reader.drivers = new ClusterObjects({ drivers, lists, errors })
+  reader.drivers = clusterObjects({ drivers, lists, errors })
   const [claims, volumes] = await together([list('claims'), list('volumes')])
   const attached =
     lists.persistentvolumes.state === 'whole' ? await stillThere(reader, attachments, volumes) : attachments
