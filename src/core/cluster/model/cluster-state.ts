@@ -219,8 +219,6 @@ export interface ClusterVolume extends ShapeOf<typeof volume> {}
 
 const attachError = kept({ message: needed(text), time: text })
 
-export interface AttachmentError extends ShapeOf<typeof attachError> {}
-
 const attachment = kept({
   ...named,
   ...times,

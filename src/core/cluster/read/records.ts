@@ -18,7 +18,6 @@ import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { ofSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import {
-  type AttachmentError,
   type ClusterAttachment,
   type ClusterDriver,
   type ClusterNode,
@@ -158,12 +157,10 @@ export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['loo
   })
 }
 
-type Names = Pick<
-  ClusterVolume,
-  'plugin' | 'uniqueName' | 'driver' | 'handle' | 'attachability' | 'migratedFrom' | 'problem'
->
-
-function namesOf(volume: PersistentVolume, lookup: SpecContext['lookup']): Names {
+function namesOf(
+  volume: PersistentVolume,
+  lookup: SpecContext['lookup'],
+): Partial<ClusterVolume> & Pick<ClusterVolume, 'attachability'> {
   const found = persistentSpec(volume, { podUid: '', lookup, node: null })
   if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
@@ -199,12 +196,8 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
 /** Drivers write long messages; the beginning has the cause. */
 const MESSAGE_LENGTH = 1000
 
-function errorOf(
-  error: { readonly message?: string; readonly time?: string | null } | null | undefined,
-): AttachmentError | undefined {
+function errorOf(error: NonNullable<VolumeAttachment['status']>['attachError']) {
   if (error == null) return undefined
-  return {
-    message: (error.message ?? '').slice(0, MESSAGE_LENGTH),
-    ...omitUndefined({ time: error.time ?? undefined }),
-  }
+  const { message = '', time } = error
+  return { message: message.slice(0, MESSAGE_LENGTH), ...omitUndefined({ time: time ?? undefined }) }
 }
