@@ -1,103 +1,78 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { RecordReader, readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
+import { requestInfo } from '../../helpers/api-server/access.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
+import {
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  csiNodeObject,
+  nodeObject,
+  podObject,
+  reported,
+} from '../../helpers/objects.ts'
 import { connect, failureOf } from '../../kube/connect.ts'
 
+const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
 const DRIVER = 'ebs.csi.aws.com'
-const MANAGED = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'false' }
 
+const lease = (namespace: string, name: string, minute: number, spec: object = {}) => ({
+  kind: 'Lease',
+  metadata: { name, namespace, uid: `lease-${name}` },
+  spec: { renewTime: `2026-11-22T00:0${minute}:00.000000Z`, ...spec },
+})
+const disk = boundVolume('pv-1', { awsElasticBlockStore: { volumeID: 'vol-1' } }, { name: 'data-1', namespace: 'shop' })
+const csiNode = csiNodeObject('node-1', [])
+const attached = attachmentObject(DRIVER, 'vol-1', 'pv-1')
+const waiting = { phase: 'Pending', containerStatuses: [{ name: 'main', state: { waiting: {} } }] }
 const objects = [
-  { kind: 'Namespace', metadata: { name: 'kube-system', uid: 'cluster-1' } },
   ...['node-1', 'node-2'].map((name) => ({
-    kind: 'Node',
-    metadata: { name, uid: `uid-${name}`, annotations: MANAGED },
+    ...nodeObject(
+      {
+        conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '2026-11-22T00:00:00Z' }],
+        ...reported([csiUniqueName(DRIVER, 'vol-1')]),
+      },
+      { name, uid: `uid-${name}` },
+    ),
     spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
-    status: {
-      conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '2026-11-22T00:00:00Z' }],
-      volumesInUse: [`kubernetes.io/csi/${DRIVER}^vol-1`],
-      volumesAttached: [{ name: `kubernetes.io/csi/${DRIVER}^vol-1`, devicePath: '' }],
-    },
   })),
   {
-    kind: 'CSINode',
+    ...csiNode,
     metadata: {
-      name: 'node-1',
-      uid: 'c1',
+      ...csiNode.metadata,
       annotations: { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd' },
     },
     spec: { drivers: [{ name: DRIVER, nodeID: 'i-1', allocatable: { count: 25 } }] },
   },
-  { kind: 'CSIDriver', metadata: { name: DRIVER, uid: 'd1' }, spec: { attachRequired: true } },
-  ...[1, 2, 3, 4, 5].map((index) => ({
-    kind: 'Pod',
-    metadata: { name: `web-${index}`, namespace: 'shop', uid: `pod-${index}` },
-    spec: {
-      nodeName: 'node-1',
-      volumes:
-        index === 5
-          ? [{ name: 'config', configMap: { name: 'web' } }]
-          : [
-              { name: 'data', persistentVolumeClaim: { claimName: `data-${index}` } },
-              { name: 'token', projected: { sources: [] } },
-              { name: 'lun', iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x', lun: 1 } },
-            ],
-    },
-    status: {
-      phase: 'Pending',
-      containerStatuses: [{ name: 'main', state: { waiting: { reason: 'ContainerCreating' } } }],
-    },
-  })),
-  {
-    kind: 'PersistentVolumeClaim',
-    metadata: {
-      name: 'data-1',
-      namespace: 'shop',
-      uid: 'claim-1',
-      annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
-    },
-    spec: { volumeName: 'pv-1', storageClassName: 'fast' },
-    status: { phase: 'Bound' },
-  },
-  {
-    kind: 'PersistentVolume',
-    metadata: { name: 'pv-1', uid: 'pv-uid-1' },
-    spec: {
-      awsElasticBlockStore: { volumeID: 'vol-1' },
-      accessModes: ['ReadWriteOnce'],
-      claimRef: { namespace: 'shop', name: 'data-1', uid: 'claim-1' },
-      persistentVolumeReclaimPolicy: 'Delete',
-    },
-    status: { phase: 'Bound' },
-  },
-  {
-    kind: 'VolumeAttachment',
-    metadata: { name: attachmentName('vol-1', DRIVER, 'node-1'), uid: 'va-1', finalizers: ['external-attacher/x'] },
-    spec: { attacher: DRIVER, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
-    status: { attached: true, detachError: { message: 'busy', time: '2026-11-22T00:00:00Z' } },
-  },
-  {
-    kind: 'Lease',
-    metadata: { name: 'kube-controller-manager', namespace: 'kube-system', uid: 'l1' },
-    spec: { holderIdentity: 'cp-1', leaseDurationSeconds: 15, renewTime: '2026-11-22T00:00:00.000000Z' },
-  },
-  {
-    kind: 'Lease',
-    metadata: { name: 'node-1', namespace: 'kube-node-lease', uid: 'l2' },
-    spec: { renewTime: '2026-11-22T00:01:00.000000Z' },
-  },
-  {
-    kind: 'Lease',
-    metadata: { name: 'external-attacher-leader-ebs-csi-aws-com', namespace: 'storage', uid: 'l3' },
-    spec: { holderIdentity: 'attacher-0', renewTime: '2026-11-22T00:02:00.000000Z' },
-  },
+  csiDriverObject(DRIVER),
+  ...[1, 2, 3, 4].map((index) =>
+    podObject(
+      { name: `web-${index}`, namespace: 'shop', uid: `pod-${index}` },
+      [
+        { name: 'data', persistentVolumeClaim: { claimName: `data-${index}` } },
+        { name: 'token', projected: { sources: [] } },
+        { name: 'lun', iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x', lun: 1 } },
+      ],
+      { spec: { nodeName: 'node-1' }, status: waiting },
+    ),
+  ),
+  podObject({ name: 'web-5', namespace: 'shop', uid: 'pod-5' }, [{ name: 'config', configMap: { name: 'web' } }]),
+  { ...disk.claim, metadata: { ...disk.claim.metadata, annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } } },
+  disk.volume,
+  { ...attached, status: { attached: true, detachError: { message: 'busy', time: '2026-11-22T00:00:00Z' } } },
+  lease('kube-system', 'kube-controller-manager', 0, { holderIdentity: 'cp-1', leaseDurationSeconds: 15 }),
+  lease('kube-node-lease', 'node-1', 1),
+  lease('storage', 'external-attacher-leader-ebs-csi-aws-com', 2, { holderIdentity: 'attacher-0' }),
 ]
 
 let server: TestApiServer
 
 beforeAll(async () => {
-  server = await startApiServer({ objects: objects.filter(({ kind }) => kind !== 'Namespace'), nodeName: 'node-1' })
+  const reader = { name: 'cluster-plan', user: 'cluster-plan', login: 'token', roles: [ROLE] } as const
+  server = await startApiServer({ objects, nodeName: 'node-1', users: [...defaultUsers('node-1'), reader] })
 })
 
 afterAll(async () => await server.stop())
@@ -149,15 +124,9 @@ describe('a cluster', () => {
         { name: 'lun', source: { name: 'lun', iscsi: { iqn: 'iqn.x' } } },
       ],
     })
+    const { uid } = disk.claim.metadata
     expect(state.claims).toEqual([
-      {
-        namespace: 'shop',
-        name: 'data-1',
-        uid: 'claim-1',
-        wasBound: true,
-        volumeName: 'pv-1',
-        phase: 'Bound',
-      },
+      { namespace: 'shop', name: 'data-1', uid, wasBound: true, volumeName: 'pv-1', phase: 'Bound' },
     ])
     expect(state.volumes).toEqual([
       expect.objectContaining({
@@ -167,7 +136,7 @@ describe('a cluster', () => {
         uniqueName: `kubernetes.io/csi/${DRIVER}^vol-1`,
         attachability: 'attachable',
         migratedFrom: 'kubernetes.io/aws-ebs',
-        claim: { namespace: 'shop', name: 'data-1', uid: 'claim-1' },
+        claim: { namespace: 'shop', name: 'data-1', uid },
       }),
     ])
     expect(state.attachments).toMatchObject([
@@ -211,11 +180,9 @@ describe('a cluster', () => {
         },
         spec: {},
       },
-      ...[name, 'kube-controller-manager-operator', 'cloud-controller-manager'].map((each) => ({
-        kind: 'Lease',
-        metadata: { name: each, namespace: 'kube-system', uid: each },
-        spec: { renewTime: '2026-11-22T00:03:00.000000Z' },
-      })),
+      ...[name, 'kube-controller-manager-operator', 'cloud-controller-manager'].map((each) =>
+        lease('kube-system', each, 3),
+      ),
       {
         kind: 'Lease',
         metadata: {
@@ -251,12 +218,29 @@ describe('a cluster', () => {
     expect(last('/api/v1/pods')).toBeLessThan(first('/api/v1/persistentvolumeclaims'))
   })
 
+  it('is read with exactly the rights of the ClusterRole of plan --cluster, and each of them is used', async () => {
+    server.clearRequests()
+    const { errors, lists, lostNodes, controller } = await read('cluster-plan')
+    expect([errors, lostNodes, controller.leaseAtEnd]).toEqual([[], [], controller.lease])
+    expect(Object.values(lists).filter(({ state }) => state !== 'whole')).toEqual([])
+    const asked = server.requests().filter(({ path }) => !path.includes('reviews') && path !== '/version')
+    const used = asked.map(({ method, path }) => {
+      // The server of the tests has no namespaces.
+      if (path === '/api/v1/namespaces/kube-system') return 'get namespaces'
+      const { verb, resource } = requestInfo(method, new URL(path, 'https://server'))
+      return `${verb} ${resource}`
+    })
+    const given = ROLE.rules.flatMap(({ resources = [], verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    )
+    expect([...new Set(used)].toSorted()).toEqual(given.toSorted())
+    expect(asked.filter(({ status }) => status === 403)).toEqual([])
+  })
+
   describe('an attachment whose PersistentVolume is not in the list', () => {
     const of = (name: string) => ({
-      kind: 'VolumeAttachment',
+      ...attachmentObject(DRIVER, name, `pv-${name}`),
       metadata: { name: `csi-${name}`, uid: `va-${name}` },
-      spec: { attacher: DRIVER, nodeName: 'node-1', source: { persistentVolumeName: `pv-${name}` } },
-      status: { attached: true },
     })
     const namesOf = ({ attachments }: Awaited<ReturnType<typeof read>>) => attachments.map(({ uid }) => uid).toSorted()
 
@@ -267,13 +251,13 @@ describe('a cluster', () => {
     it('is left out if it went with the volume while the pods were read, and stays if not', async () => {
       server.put(of('passing'), of('left'))
       const state = await readWhile(() => server.remove('VolumeAttachment', 'csi-passing'))
-      expect(namesOf(state)).toEqual(['va-1', 'va-left'])
+      expect(namesOf(state)).toEqual(['va-left', attached.metadata.uid])
     })
 
     it('stays where the second look is refused', async () => {
       server.put(of('passing'))
       server.setFaults({ path: 'fieldSelector=metadata.name', action: { type: 'status', status: 403 } })
-      expect(namesOf(await read())).toEqual(['va-1', 'va-passing'])
+      expect(namesOf(await read())).toEqual(['va-passing', attached.metadata.uid])
     })
   })
 
