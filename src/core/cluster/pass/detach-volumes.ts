@@ -77,17 +77,19 @@ type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'evidence' | 
   readonly exception?: DetachException
 }
 
+/** All Nodes are listed: one that is not known does not exist. */
 function judge(context: ClusterContext, attached: Attached): Verdict | undefined {
   const { object } = attached
-  const found = context.objects.node(object.node)
-  if (found.state === 'Unknown') return waitFor('NodeUnknown', 'R731', `node ${object.node} ${found.reason}`)
+  const node = context.node(object.node)
   if (object.deletedAt !== undefined) return beingDeleted(context, attached)
   const never = neverDetached(context, attached)
-  if (found.state === 'Absent') return fromMissingNode(context, attached, never)
-  // What somebody else has made neither the controller nor volctl detaches: a note says so.
-  if (!found.object.managed || (isForeign(object) && !isGivenUp(context, object))) return undefined
-  if (context.isControllerAlive && never === undefined) return leftToController(context, attached, found.object)
-  return fromNode(context, attached, found.object, never)
+  if (node === undefined) return fromMissingNode(context, attached, never)
+  // What somebody else has made neither the controller nor volctl detaches: a note says so. Unless a person says that the machine is
+  // off: there is no use of theirs then that could end.
+  const isGivenUp = context.isGivenAsGone(node.name) && !context.isReady(node)
+  if (!node.managed || (isForeign(object) && !isGivenUp)) return undefined
+  if (context.isControllerAlive && never === undefined) return leftToController(context, attached, node)
+  return fromNode(context, attached, node, never)
 }
 
 /** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
@@ -167,11 +169,6 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
     `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
     `Look at the attachment: ${describeAttachment(name)}`,
   )
-}
-
-/** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
-function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachment): boolean {
-  return deletedAt !== undefined || (context.isGivenAsGone(node) && !context.isReady(context.node(node)))
 }
 
 /**
