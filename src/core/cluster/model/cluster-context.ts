@@ -156,8 +156,7 @@ export class ClusterContext {
    * when its kubelet was last heard.
    */
   lastHeard(node: string): string | undefined {
-    const { lostNodes = [] } = this.state
-    return newestOf(lostNodes.filter(({ name }) => name === node).map(({ leaseRenewTime }) => leaseRenewTime))
+    return newestOf([this.state.lostNodes?.find(({ name }) => name === node)?.leaseRenewTime])
   }
 
   /**

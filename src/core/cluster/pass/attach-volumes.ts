@@ -50,9 +50,9 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
   }
   // R007
   const name = attachmentName(handle, driver, nodeName)
-  const turn = mayAttach(context, want, name)
   const node = context.node(nodeName)
-  if (turn === undefined || node === undefined) return
+  const turn = node && mayAttach(context, want, node, name)
+  if (node === undefined || turn === undefined) return
   if ('code' in turn) {
     context.findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
     return
@@ -90,17 +90,16 @@ function behind(after: readonly ClusterDraft[]): Blocked | undefined {
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
 
 /** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
-function mayAttach(context: ClusterContext, want: Row, name: string): Turn {
+function mayAttach(context: ClusterContext, want: Row, node: ClusterNode, name: string): Turn {
   const found = context.objects.attachment(name)
   if (found.state === 'Found') return whoseTurn(found.object)
   const elsewhere = whereElse(context, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (context.isControllerAlive) {
-    const message = `the attach/detach controller attaches the volume to node ${want.node}`
+    const message = `the attach/detach controller attaches the volume to node ${node.name}`
     return leftToController(context, want, message)
   }
-  const node = context.node(want.node)
-  return (node && whyNotYet(context, node, want.volume.driver ?? '')) ?? elsewhere
+  return whyNotYet(context, node, want.volume.driver ?? '') ?? elsewhere
 }
 
 function leftToController(context: ClusterContext, { pods: [pod] }: Row, message: string): Wait {
@@ -204,9 +203,7 @@ const TOO_MANY_UNKNOWN: Wait = {
 
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
 function mayUse(context: ClusterContext, row: Row): boolean {
-  if (!isUsing(row)) return false
   const node = context.node(row.node)
-  if (node === undefined) return true
-  const { is } = detachRow(context, node, row)
-  return is !== 'OutOfService' && !(is === 'NodeLost' && context.isGivenAsGone(row.node))
+  const is = node && detachRow(context, node, row).is
+  return isUsing(row) && is !== 'OutOfService' && !(is === 'NodeLost' && context.isGivenAsGone(row.node))
 }

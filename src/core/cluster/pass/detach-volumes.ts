@@ -309,7 +309,7 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
         'R731',
         `node ${name} reports the volume in use, and was heard less than six minutes ago`,
         inUseHint(context, node),
-        since === undefined ? undefined : rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
+        rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
       )
     case 'NodeLost':
       return decided(

@@ -3,14 +3,13 @@
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
 
-import { kubectl } from '../../base/command.ts'
+import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { advised, finishOperations, type Hint } from '../../plan/draft.ts'
+import { finishOperations } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
-import type { Refusal } from '../../plan/plan.ts'
 import { ClusterContext, type ClusterFacts } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings } from '../model/findings.ts'
@@ -26,8 +25,8 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   passOver(context)
   reportUnmatchedNames(context)
   const counts = outageCounts(context)
-  const refused = refuseOutage(counts, options.acceptOutage)
-  const blocked = refused && blockedBy('OutageSuspected', refused.message, liftOutage(counts))
+  const blocked = refuseOutage(counts, options.acceptOutage)
+  const refused = blocked && omitUndefined({ rule: 'S29', ...blocked, because: undefined })
   const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(
@@ -71,11 +70,6 @@ function passOver(context: ClusterContext): ClusterFindings {
   attachVolumes(context)
   reportFindings(context)
   return context.findings
-}
-
-function liftOutage({ detaches }: OutageCounts): Hint {
-  const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
-  return [says, ['volctl', 'plan', '--cluster', '--accept-outage', `${detaches}`]]
 }
 
 function inputsOf({ state, controller, objects }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
@@ -135,9 +129,11 @@ function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: Outa
 }
 
 /** @param accepted the number that --accept-outage repeats */
-export function refuseOutage(counts: OutageCounts, accepted: number | undefined): Refusal | undefined {
-  const message = counts.detaches === 0 ? undefined : suspicion(counts)
-  if (message === undefined || accepted === counts.detaches) return undefined
-  const { hint } = advised(liftOutage(counts))
-  return { rule: 'S29', code: 'OutageSuspected', message, ...omitUndefined({ hint }) }
+export function refuseOutage(counts: OutageCounts, accepted: number | undefined) {
+  const { detaches } = counts
+  const message = detaches === 0 ? undefined : suspicion(counts)
+  if (message === undefined || accepted === detaches) return undefined
+  const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
+  const code = 'OutageSuspected' as const
+  return { ...blockedBy(code, message, [says, planCommand('--accept-outage', `${detaches}`)]), code }
 }

@@ -288,18 +288,18 @@ function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }:
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */
 function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined) {
-  const { volume, pods } = want
+  const { volume } = want
+  const [pod] = want.pods
   const [other] = want.others
-  if (pods.length === 0 && other !== undefined)
-    return other.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
+  if (pod === undefined)
+    return other?.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
   const { driver } = volume
   const node = context.node(want.node)
   const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached
   const isLeft = said?.is === 'waiting' && having.length === 0
   const lack = isLeft && node !== undefined && driver !== undefined ? whyNotYet(context, node, driver) : undefined
   const why = lack ?? said
-  const [pod] = pods
-  if (why === undefined || pod === undefined) return undefined
+  if (why === undefined) return undefined
   // A problem names its volume itself.
   const label = why === said && said.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
   return { text: `${label}${why.message}`, hint: why.hint ?? (why.code && remedyOf(why.code)) ?? seePod(pod) }
