@@ -186,7 +186,8 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
     run.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
     return
   }
-  for (const pod of new Rows(partOf(look.state, operation)).of(node, volume.uniqueName)?.pods ?? []) {
+  const rows = new Rows(partOf(look.state, operation)).ofVolume.of(volume.uniqueName)
+  for (const pod of rows.flatMap((row) => (row.node === node ? row.pods : []))) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
     const hint =
       'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'

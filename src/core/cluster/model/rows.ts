@@ -153,10 +153,6 @@ export class Rows {
     return [...this.#byNode.values()].flatMap((each) => [...each.values()])
   }
 
-  of(node: string, uniqueName: string): Row | undefined {
-    return this.#byNode.get(node)?.get(uniqueName)
-  }
-
   onNode(node: string): readonly Row[] {
     return [...(this.#byNode.get(node)?.values() ?? [])]
   }

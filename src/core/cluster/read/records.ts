@@ -16,6 +16,7 @@ import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
+import { claimReferenceOf } from '../../volumes/resolve-claim.ts'
 import { ofSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import {
   type ClusterAttachment,
@@ -96,7 +97,7 @@ const ATTACHED_SOURCES = [...Object.keys(IN_TREE), 'iscsi', 'fc', 'flexVolume'] 
 /** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
 export function podRecord(pod: Pod): ClusterPod | undefined {
   const { metadata, spec, status } = pod
-  const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(metadata.name, volume))
+  const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(pod, volume))
   if (volumes.length === 0) return undefined
   const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   return omitUndefined({
@@ -113,12 +114,10 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
   })
 }
 
-function podVolumes(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
-  const { persistentVolumeClaim: direct, ephemeral } = volume
-  const name = volume.name
-  // The controller prefers `ephemeral` (R709), whose claim is named after the pod (R006).
-  if (ephemeral != null) return [{ name, claim: `${pod}-${name}`, ephemeral: true }]
-  if (direct != null) return [{ name, claim: direct.claimName }]
+function podVolumes(pod: Pod, volume: PodVolumeSource): ClusterPodVolume[] {
+  const { name } = volume
+  const reference = claimReferenceOf(pod, volume, 'controller')
+  if (reference !== undefined) return [{ name, claim: reference.name, ...(reference.ephemeral && { ephemeral: true }) }]
   const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
   if (sources.length === 0) return []
   return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]
