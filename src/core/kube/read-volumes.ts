@@ -10,6 +10,7 @@ import type { ApiReadError, ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, parseCsiUniqueName } from '../facts/actual/volume-names.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { projections } from '../volumes/payload-entries.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type {
@@ -124,14 +125,8 @@ export function referencedObjects(pods: readonly Pod[]) {
     )
   return {
     claims: named((volume, pod) => [claimReferenceOf(pod, volume, 'controller')?.name]),
-    configMaps: named(({ configMap, projected }) => [
-      configMap?.name,
-      ...(projected?.sources ?? []).map((source) => source.configMap?.name),
-    ]),
-    secrets: named(({ secret, projected }) => [
-      secret?.secretName,
-      ...(projected?.sources ?? []).map((source) => source.secret?.name),
-    ]),
+    configMaps: named((volume) => (projections(volume) ?? []).map(({ configMap }) => configMap?.name)),
+    secrets: named((volume) => (projections(volume) ?? []).map(({ secret }) => secret?.name)),
     /** Of inline volumes. */
     csiDrivers: pods.flatMap(({ spec }) => (spec.volumes ?? []).flatMap(({ csi }) => csi?.driver ?? [])),
   }
