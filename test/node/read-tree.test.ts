@@ -16,8 +16,7 @@ import { fixture } from './helpers/fixture.ts'
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
 const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
 const at = (entries: readonly TreeEntry[], path: string) => entries.find((entry) => entry.path === path)
-const living = (uid: string) =>
-  new Map([[uid, { expectedFiles: () => undefined, wants: () => true, isMountedOver: () => false }]])
+const living = (uid: string) => new Map([[uid, { expectedFiles: () => undefined, wanted: () => ({ name: 'e' }) }]])
 const cleanUp: (() => void)[] = []
 afterAll(() => {
   for (const each of cleanUp) each()

@@ -357,8 +357,7 @@ function whyNotExecutable(path: string): string | undefined {
 export function livingVolumes(api: ApiSnapshot): ReadonlyMap<string, LivingPod> {
   const volumesOf = (pod: Pod): LivingPod => ({
     expectedFiles: (volume) => expectedFiles(volume, pod, api),
-    wants: (volume) => pod.spec.volumes?.some(({ name }) => name === volume) ?? false,
-    isMountedOver: (volume) => Boolean(pod.spec.volumes?.find(({ name }) => name === volume)?.emptyDir?.medium),
+    wanted: (volume) => pod.spec.volumes?.find(({ name }) => name === volume),
   })
   const living = api.pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
   return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, volumesOf(pod)])))

@@ -3,6 +3,7 @@
 import { ownValue } from '../../base/own-value.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
+import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { wrappedName } from '../../volumes/paths.ts'
 import type { ExpectedFile } from '../../volumes/payload-entries.ts'
 import { digestFile, readTarget } from './tree-entry.ts'
@@ -21,10 +22,8 @@ export interface PodScan {
 export interface LivingPod {
   /** The volume's expected files, by path below `..data`. A file without an expected digest is not read. */
   expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
-  /** True if the pod wants a volume of this name. */
-  wants(volume: string): boolean
-  /** True if an emptyDir of this name gets a mount on its directory: files in the unmounted directory prevent that (S22). */
-  isMountedOver(volume: string): boolean
+  /** What the pod wants under this name. */
+  wanted(volume: string): PodVolumeSource | undefined
 }
 
 /** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
@@ -81,9 +80,11 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     const { name } = volume
     const isOpen = walk.isOpen(volume)
     if (OWN_CONTENT.has(plugin)) {
+      const wanted = api.wanted(name)
       // If the pod does not want the volume, a mount on it alone shows that it is set up.
-      if (isOpen || api.wants(name)) readMarker(walk, pod, plugin, name)
-      if (isOpen && api.isMountedOver(name)) walkContent(walk, volume)
+      if (isOpen || wanted !== undefined) readMarker(walk, pod, plugin, name)
+      // On the directory of such an emptyDir something is mounted: files in it prevent that (S22).
+      if (isOpen && wanted?.emptyDir?.medium) walkContent(walk, volume)
     } else if (isOpen) {
       const entries = readAtomicVolume(walk, volume, api.expectedFiles(name))
       // If the mounted volume was filled, the marker is not needed. It is that of the emptyDir that the volume is wrapped in.
