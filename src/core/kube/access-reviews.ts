@@ -28,7 +28,6 @@ interface ResourceAttributes {
   readonly verb: string
   readonly group?: string
   readonly resource: string
-  readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
 }

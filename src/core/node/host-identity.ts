@@ -38,9 +38,7 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
   const bootTime = bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? '', `${root}/dev/null`)
   return {
-    ...omitUndefined({ machineID, systemUUID }),
-    ...(bootID && { bootID }),
-    ...omitUndefined({ bootTime }),
+    ...omitUndefined({ machineID, systemUUID, bootID, bootTime }),
     kernelVersion: release(),
   }
 }

@@ -161,7 +161,7 @@ function staticPodSource(
   const guess = kubelet?.flags.has('config') || places !== undefined || !existsSync(KUBEADM_STATIC_PODS)
   const path =
     places?.staticPodPath ?? config.staticPodPath ?? kubelet?.staticPodPath ?? (guess ? undefined : KUBEADM_STATIC_PODS)
-  return { ...omitUndefined({ path, url: config.staticPodURL }) }
+  return omitUndefined({ path, url: config.staticPodURL })
 }
 
 /** Merges the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */

@@ -27,10 +27,10 @@ describe('where the kubeconfig is looked for', () => {
       kubeconfig: directory.write('flag', config('flag')),
       env: { KUBECONFIG: directory.write('env', config('env')) },
     })
-    expect(found).toMatchObject({ server: 'https://flag.example:6443', kind: 'kubeconfig', context: 'flag' })
+    expect(found).toMatchObject({ server: 'https://flag.example:6443', kind: 'kubeconfig' })
   })
 
-  it('merges the files of KUBECONFIG, the first definition winning, missing ones skipped', () => {
+  it('merges the files of KUBECONFIG, the first definition winning, missing ones skipped', async () => {
     const directory = temporaryDirectory()
     const first = directory.write('first', config('a', 'b'))
     const other = { ...config('c'), clusters: [{ name: 'a', cluster: { server: 'https://late.example' } }] }
@@ -39,8 +39,11 @@ describe('where the kubeconfig is looked for', () => {
       contexts: [{ name: 'c', context: { cluster: 'a', user: 'c' } }],
     })
     const env = { KUBECONFIG: `${directory.path}/missing:${first}:${second}` }
-    expect(discoverKubeConfig({ env })).toMatchObject({ context: 'a', server: 'https://a.example:6443' })
-    expect(discoverKubeConfig({ env, context: 'c' })).toMatchObject({ context: 'c', server: 'https://a.example:6443' })
+    for (const context of [undefined, 'c']) {
+      const found = discoverKubeConfig({ env, context })
+      expect(found.server).toBe('https://a.example:6443')
+      expect((await found.load()).headers.Authorization).toBe(`Bearer secret-${context ?? 'a'}`)
+    }
   })
 
   it.each([

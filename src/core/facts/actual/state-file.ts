@@ -9,7 +9,6 @@ export interface VolumeData {
   readonly handle: string
   /** Absent in the file beside a global mount (C13). */
   readonly specVolID?: string
-  readonly attachmentID?: string
   readonly volumeLifecycleMode?: string
   /** SELinux label that the volume is mounted with (C68). */
   readonly seLinuxMountContext?: string
@@ -21,14 +20,7 @@ export type StateFile = { readonly path: string; readonly mtime: number | undefi
   | { readonly data?: undefined; readonly corrupt: string }
 )
 
-const STRING_KEYS = [
-  'driverName',
-  'volumeHandle',
-  'specVolID',
-  'attachmentID',
-  'volumeLifecycleMode',
-  'seLinuxMountContext',
-] as const
+const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'volumeLifecycleMode', 'seLinuxMountContext'] as const
 
 /**
  * Reads a vol_data.json out of the tree.

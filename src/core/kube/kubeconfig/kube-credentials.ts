@@ -46,12 +46,11 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
     return selected
   }
   const first = select()
-  const { contextName, server, insecure } = first
+  const { server, insecure } = first
   if (options.secondLook) fromFiles(first, source)
   return {
     source,
     kind,
-    context: contextName,
     server,
     ...(insecure && { insecure }),
     load: async (signal) => {

@@ -54,7 +54,6 @@ export interface KubeCredentials {
   /** File, files or "in-cluster", for messages. */
   readonly source: string
   readonly kind: CredentialKind
-  readonly context: string
   readonly server: string
   /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
   readonly insecure?: Insecure
