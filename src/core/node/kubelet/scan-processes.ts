@@ -58,7 +58,7 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
     cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
     const comm = commOf(pid, proc)
     const isRuntime = RUNTIME_COMM.test(comm)
-    const host = isRuntime ? hostProcess(pid, proc, 'runtime') : kubeletProcess(pid, comm, proc)
+    const host = isRuntime ? hostProcess(pid, proc) : kubeletProcess(pid, comm, proc)
     if (host !== undefined) (isRuntime ? runtimes : kubelets).push(host)
   }
   // Process 1, the kubelet and the runtime: if they run in a container, the node itself is one.
@@ -90,9 +90,9 @@ export function scanKubelets(): readonly HostProcess[] {
 
 /** By its name, otherwise by its flags. */
 function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
-  if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
+  if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc)
   if (RUNTIME_COMM.test(comm) || !mayBeKubelet(kernelTextIfAny(`${proc}/${pid}/cmdline`) ?? '')) return undefined
-  const found = hostProcess(pid, proc, 'by flags')
+  const found = hostProcess(pid, proc)
   if (found === undefined) return undefined
   if (!ownAncestors(proc).has(pid) && isKubeletByFlags(found.args, found.workingDirectory))
     return { ...found, byFlags: true }
@@ -131,12 +131,11 @@ function commOf(pid: number, proc: string): string {
 }
 
 /**
- * The process, pinned, if it is root's. Undefined for a zombie, which has no arguments and holds nothing.
- *
- * @param as `kubelet`, by its name: only then is an ignored process reported. Processes named like a runtime that are not
- * root's are normal where a pod runs containers, and any process may have a kubelet's flags
+ * The process, pinned, if it is root's. Undefined for a zombie, which has no arguments and holds nothing. Only one that is named like a
+ * kubelet is reported where it is ignored: processes named like a runtime that are not root's are normal where a pod runs containers, and
+ * any process may have a kubelet's flags.
  */
-function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): HostProcess | undefined {
+function hostProcess(pid: number, proc: string): HostProcess | undefined {
   const process = pin(pid, proc)
   if (process === undefined) return undefined
   let isHosts = false
@@ -153,7 +152,7 @@ function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by 
     isHosts = why === undefined
     if (why === undefined) return host
     // Of a kubelet's child that has meanwhile begun its own program, or ended, nobody need know.
-    if (as === 'kubelet' && KUBELET_COMM.test(comm) && process.isThere) notBelieved(host, why)
+    if (KUBELET_COMM.test(comm) && process.isThere) notBelieved(host, why)
   } catch {
     // The process has ended.
   } finally {
