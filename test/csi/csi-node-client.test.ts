@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { Message, MessageInitShape } from '@bufbuild/protobuf'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import { csiNodeClient } from '../../src/core/rpc/csi-node-client.ts'
 import { Node, type VolumeCapabilitySchema } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { type Handler, StatusError, serve, status } from '../helpers/grpc/serve.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { failureOf } from '../kube/connect.ts'
 
 let directory = ''
 let end: () => void
@@ -77,10 +77,9 @@ test.each([
   ['NodeExpandVolume: volumePath', () => client.nodeExpandVolume({ volumeId: 'v' })],
 ])('an empty %s never reaches the driver', async (name, call) => {
   const [method = '', field = ''] = name.split(': ')
-  const error: unknown = await call().catch((reason: unknown) => reason)
-  expect(error).toBeInstanceOf(VolctlError)
-  expect(error).toMatchObject({ code: 'InvalidVolume', message: expect.stringContaining(`${field} is empty`) })
-  expect((error as Error).message).toContain(method)
+  const { code, message } = await failureOf(call())
+  expect([code, message]).toEqual(['InvalidVolume', expect.stringContaining(`${field} is empty`)])
+  expect(message).toContain(method)
   expect(calls).toEqual([])
 })
 

@@ -26,6 +26,7 @@ import { readSnapshot, writeSnapshot } from '../../src/core/plan/documents/snaps
 import { TooLarge } from '../../src/core/trust/plain-files.ts'
 import { NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { failureOf } from '../kube/connect.ts'
 
 const directory = temporaryDirectory()
 
@@ -213,11 +214,7 @@ describe('readSnapshot', () => {
   ])('refuses %s in one line', async (_name, bytes, says, code = 'FileDamaged') => {
     const path = join(directory, 'bad')
     writeFileSync(path, bytes)
-    const failure = await readSnapshot(path).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    expect(failure).toBeInstanceOf(VolctlError)
+    const failure = await failureOf(readSnapshot(path))
     expect(failure).toMatchObject({ code, exit: 1 })
     expect(String(failure)).toContain(says)
     expect(String(failure)).not.toContain('\n')

@@ -12,6 +12,7 @@ import { reentryCommand } from '../../src/core/node/reenter.ts'
 import { readStaticPods } from '../../src/core/node/static-pods.ts'
 import { PinnedProcess } from '../../src/core/trust/processes.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
+import { thrownBy } from '../kube/connect.ts'
 import { fixture } from './helpers/fixture.ts'
 
 describe('hostIdentity', () => {
@@ -158,15 +159,6 @@ describe('S7: standingObstacles', () => {
     expect(found.every(({ code }) => code === 'WrongNamespace')).toBe(true)
   })
 })
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    work()
-  } catch (error) {
-    return error
-  }
-  return undefined
-}
 
 describe('S6: checkMountNamespace', () => {
   const line = (id: number, path: string, dev = '0:9') => `${id} 1 ${dev} / ${path} rw - tmpfs t rw\n`

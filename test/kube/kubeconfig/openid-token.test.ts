@@ -1,7 +1,7 @@
 /** The legacy auth-provider oidc: an id token that is still good, or a clear word. */
 import { expect, it } from 'vitest'
-import { VolctlError } from '../../../src/core/base/errors.ts'
 import { openIdToken } from '../../../src/core/kube/kubeconfig/kube-credentials.ts'
+import { thrownBy } from '../connect.ts'
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const tokenUntil = (exp: number): string => `${part({ alg: 'none' })}.${part({ exp })}.x`
@@ -18,15 +18,8 @@ it.each([
   { name: 'a token that is none', token: 'x.y' },
 ])('one that is not: is one clear line, and nobody is asked: $name', ({ token }) => {
   const settings = { 'id-token': token, 'refresh-token': 'again', 'idp-issuer-url': 'https://127.0.0.1:1' }
-  try {
-    openIdToken(settings, 'config')
-    expect.unreachable()
-  } catch (error) {
-    expect(error).toBeInstanceOf(VolctlError)
-    const { code, exit, hint, message } = error as VolctlError
-    expect({ code, exit, message }).toEqual({
-      ...{ code: 'CredentialFailed', exit: 1, message: 'The OpenID token in config has expired.' },
-    })
-    expect(hint).toContain('Log in again')
-  }
+  expect(thrownBy(() => openIdToken(settings, 'config'))).toMatchObject({
+    ...{ code: 'CredentialFailed', exit: 1, message: 'The OpenID token in config has expired.' },
+    hint: expect.stringContaining('Log in again'),
+  })
 })
