@@ -32,19 +32,87 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS \\
   'etc/default/kubelet': '# extra\nKUBELET_EXTRA_ARGS=--root-dir=/data/kubelet\n',
 }
 
+const RANCHER = '/var/lib/rancher/k3s/agent'
+
+interface Layout {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  readonly want: Readonly<Record<string, string>>
+  readonly flags?: Readonly<Record<string, string>>
+  /** Of the kubelet's configuration file. */
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
 describe('S8: a stopped kubelet', () => {
-  it('is read from its unit, drop-ins and environment files', () => {
-    using root = fixture(KUBEADM)
+  it.each<Layout>([
+    {
+      name: 'kubeadm: unit, drop-ins and environment files',
+      files: KUBEADM,
+      want: {
+        source: 'unit kubelet.service',
+        rootDir: '/data/kubelet',
+        nodeName: 'node-a',
+        kubeconfig: '/etc/kubernetes/kubelet.conf',
+      },
+      flags: { config: '/var/lib/kubelet/config.yaml' },
+    },
+    {
+      name: 'k3s, whose flags are in a configuration file',
+      files: {
+        'etc/systemd/system/k3s-agent.service':
+          "[Service]\nExecStart=/usr/local/bin/k3s \\\n    agent \\\n\t'--kubelet-arg' 'max-pods=50' \\\n",
+        'etc/rancher/k3s/config.yaml': 'node-name: Edge-1\nkubelet-arg:\n  - root-dir=/data/k3s\n  - max-pods=10\n',
+      },
+      want: {
+        rootDir: '/data/k3s',
+        nodeName: 'edge-1',
+        kubeconfig: `${RANCHER}/kubelet.kubeconfig`,
+        staticPodPath: `${RANCHER}/pod-manifests`,
+        runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
+      },
+      flags: { 'max-pods': '50' },
+    },
+    {
+      name: 'k0s, a controller that is a worker as well',
+      files: {
+        'etc/systemd/system/k0scontroller.service':
+          '[Service]\nExecStart=/usr/local/bin/k0s controller --config=/etc/k0s/k0s.yaml --enable-worker --kubelet-root-dir=/var/lib/kubelet\n',
+      },
+      want: {
+        unit: 'k0scontroller.service',
+        rootDir: '/var/lib/kubelet',
+        kubeconfig: '/var/lib/k0s/kubelet.conf',
+        runtimeEndpoint: 'unix:///run/k0s/containerd.sock',
+      },
+    },
+    {
+      name: 'OpenShift, whose kubelet.conf is no kubeconfig',
+      files: {
+        'etc/systemd/system/kubelet.service':
+          '[Service]\nEnvironmentFile=/etc/os-release\nEnvironmentFile=-/etc/kubernetes/kubelet-env\nExecStart=/usr/local/bin/kubenswrapper \\\n    /usr/bin/kubelet \\\n      --config=/etc/kubernetes/kubelet.conf \\\n      --bootstrap-kubeconfig=/etc/kubernetes/kubeconfig \\\n      --kubeconfig=/var/lib/kubelet/kubeconfig \\\n      --container-runtime-endpoint=/var/run/crio/crio.sock \\\n      --node-labels=node.openshift.io/os_id=$ID --v=$KUBELET_LOG_LEVEL\n',
+        'etc/systemd/system/kubelet.service.d/10-mco-default-env.conf':
+          '[Service]\nEnvironment="KUBELET_LOG_LEVEL=2"\n',
+        'etc/systemd/system/kubelet.service.d/20-nodenet.conf': '[Service]\nEnvironment="KUBELET_NODE_IP=10.0.0.9"\n',
+        'etc/os-release': 'NAME="Red Hat Enterprise Linux CoreOS"\nID="rhel"\n',
+        'etc/kubernetes/kubelet.conf': 'kind: KubeletConfiguration\nstaticPodPath: /etc/kubernetes/manifests\n',
+      },
+      want: { rootDir: '/var/lib/kubelet', kubeconfig: '/var/lib/kubelet/kubeconfig' },
+      flags: { config: '/etc/kubernetes/kubelet.conf' },
+      config: { staticPodPath: '/etc/kubernetes/manifests' },
+    },
+  ])('of $name', ({ files, want, flags = {}, config }) => {
+    using root = fixture(files)
     const [kubelet, ...others] = startableKubelets(root.path)
     expect(others).toEqual([])
-    expect(kubelet).toMatchObject({
-      source: 'unit kubelet.service',
-      rootDir: '/data/kubelet',
-      nodeName: 'node-a',
-      kubeconfig: '/etc/kubernetes/kubelet.conf',
-      standalone: false,
+    expect(kubelet).toMatchObject({ ...want, standalone: false })
+    expect(findKubelet([], {}, root.path)).toEqual(kubelet)
+    // A distribution's own --config is none of its kubelet's.
+    expect({ config: undefined, ...Object.fromEntries(kubelet?.flags ?? []) }).toMatchObject({
+      config: undefined,
+      ...flags,
     })
-    expect(kubelet?.flags.get('config')).toBe('/var/lib/kubelet/config.yaml')
+    if (config === undefined) return
+    expect(kubeletConfig(new Map([['config', join(root.path, flags.config ?? '')]]), '/')).toEqual(config)
   })
 
   it('is not looked for in a masked unit', () => {
@@ -61,22 +129,20 @@ describe('S8: a stopped kubelet', () => {
     expect(readServiceUnit('kubelet.service', root.path)?.args).toEqual(['/usr/bin/kubelet'])
   })
 
-  it('in k3s has its flags in a configuration file', () => {
+  it.each([
+    { enabled: ['rke2-agent.service'], want: ['rke2-agent.service'] },
+    { enabled: ['rke2-server.service'], want: ['rke2-server.service'] },
+    { enabled: [], want: ['rke2-server.service', 'rke2-agent.service'] },
+  ])('RKE2 brings two units, and $enabled are enabled', ({ enabled, want }) => {
+    const unit = (kind: string) => `[Service]\nExecStart=/usr/local/bin/rke2 ${kind} --data-dir /data/rke2\n`
     using root = fixture({
-      'etc/systemd/system/k3s-agent.service':
-        "[Service]\nExecStart=/usr/local/bin/k3s \\\n    agent \\\n\t'--kubelet-arg' 'max-pods=50' \\\n",
-      'etc/rancher/k3s/config.yaml': 'node-name: Edge-1\nkubelet-arg:\n  - root-dir=/data/k3s\n  - max-pods=10\n',
+      'usr/local/lib/systemd/system/rke2-server.service': unit('server'),
+      'usr/local/lib/systemd/system/rke2-agent.service': unit('agent'),
+      ...Object.fromEntries(enabled.map((name) => [`etc/systemd/system/multi-user.target.wants/${name}`, ''])),
     })
-    expect(startableKubelets(root.path)).toMatchObject([
-      {
-        rootDir: '/data/k3s',
-        nodeName: 'edge-1',
-        kubeconfig: '/var/lib/rancher/k3s/agent/kubelet.kubeconfig',
-        staticPodPath: '/var/lib/rancher/k3s/agent/pod-manifests',
-        runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
-      },
-    ])
-    expect(startableKubelets(root.path)[0]?.flags.get('max-pods')).toBe('50')
+    const found = startableKubelets(root.path)
+    expect(found.map(({ unit: name }) => name)).toEqual(want)
+    expect(found[0]?.kubeconfig).toBe('/data/rke2/agent/kubelet.kubeconfig')
   })
 })
 
