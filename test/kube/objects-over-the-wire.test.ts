@@ -1,6 +1,7 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+import type { ObjectMeta } from '../../src/core/kube/api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/kube/api/resources.ts'
 import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
 import { findObject } from '../../src/core/kube/objects.ts'
@@ -16,6 +17,14 @@ import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from
 import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import {
+  attachedTo,
+  attachmentObject,
+  boundVolume,
+  csiDriverObject,
+  nodeObject,
+  podObject,
+} from '../helpers/objects.ts'
 import { connect, failureOf } from './connect.ts'
 
 const NODE = 'node-1'
@@ -40,8 +49,8 @@ beforeAll(async () => {
     nodeName: NODE,
     detachDelayMs: 300,
     objects: [
-      { kind: 'Node', metadata: { name: NODE, uid: 'n' }, status: { nodeInfo: {}, conditions: [] } },
-      { kind: 'CSIDriver', metadata: { name: 'disk.test', uid: 'd' }, spec: { attachRequired: true } },
+      nodeObject({}),
+      csiDriverObject('disk.test'),
       {
         kind: 'Pod',
         metadata: { ...named('app'), uid: 'app-uid', annotations: { [LAST_APPLIED]: '{}' } },
@@ -67,38 +76,31 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 beforeEach(() => server.setFaults())
 
-const FINALIZER = 'external-attacher/driver'
-
 let counter = 0
 
-/** A VolumeAttachment, and what was known of it when a plan was made. */
-async function attached(finalizers: string[]): Promise<AttachmentVersion> {
-  const name = `csi-${++counter}`
-  const handle = `vol-${counter}`
+/** A VolumeAttachment, and what was known of it when a plan was made. @param change of its metadata */
+async function attached(change: Partial<ObjectMeta> = {}): Promise<AttachmentVersion> {
+  const [name, handle] = [`pv-${++counter}`, `vol-${counter}`]
+  const attachment = attachmentObject('driver', handle, name)
   server.put(
-    {
-      kind: 'PersistentVolume',
-      metadata: { name: `pv-${counter}` },
-      spec: { csi: { driver: 'driver', volumeHandle: handle } },
-    },
-    {
-      kind: 'Node',
-      metadata: { name: NODE },
-      status: { volumesAttached: [{ name: `kubernetes.io/csi/driver^${handle}` }] },
-    },
-    {
-      kind: 'VolumeAttachment',
-      metadata: { name, uid: `uid-${name}`, finalizers },
-      spec: { attacher: 'driver', nodeName: NODE, source: { persistentVolumeName: `pv-${counter}` } },
-    },
+    boundVolume(name, { csi: { driver: 'driver', volumeHandle: handle } }).volume,
+    nodeObject(attachedTo([`kubernetes.io/csi/driver^${handle}`])),
+    { ...attachment, metadata: { ...attachment.metadata, ...change } },
   )
-  const object = await findObject(connect(server, 'admin'), ATTACHMENTS, { name })
-  return { name, uid: object?.metadata.uid ?? '', resourceVersion: object?.metadata.resourceVersion ?? '' }
+  const object = await findObject(connect(server, 'admin'), ATTACHMENTS, attachment.metadata)
+  return {
+    name: attachment.metadata.name,
+    uid: object?.metadata.uid ?? '',
+    resourceVersion: object?.metadata.resourceVersion ?? '',
+  }
 }
+
+/** Nobody waits for its volume to be detached. */
+const FREE = { finalizers: [] }
 
 describe('deleting a VolumeAttachment', () => {
   it('is done when nobody holds it', async () => {
-    const version = await attached([])
+    const version = await attached(FREE)
     const client = connect(server, 'apply')
     expect(await deleteVolumeAttachment(client, version)).toEqual({ state: 'gone' })
     expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeUndefined()
@@ -106,7 +108,7 @@ describe('deleting a VolumeAttachment', () => {
   })
 
   it('takes as long as the attacher takes (N59)', async () => {
-    const version = await attached([FINALIZER])
+    const version = await attached()
     const client = connect(server, 'apply')
     const outcome = await deleteVolumeAttachment(client, version)
     expect(outcome).toMatchObject({
@@ -124,7 +126,7 @@ describe('deleting a VolumeAttachment', () => {
     { name: 'recreated', change: (version: AttachmentVersion) => ({ ...version, uid: 'another' }) },
     { name: 'changed', change: (version: AttachmentVersion) => ({ ...version, resourceVersion: '1' }) },
   ])('is not done to one that was $name since (N60)', async ({ change }) => {
-    const version = await attached([])
+    const version = await attached(FREE)
     const client = connect(server, 'apply')
     const outcome = await deleteVolumeAttachment(client, change(version))
     expect(outcome).toMatchObject({ state: 'changed', message: expect.stringContaining('Precondition failed') })
@@ -132,7 +134,7 @@ describe('deleting a VolumeAttachment', () => {
   })
 
   it('whose answer was lost is looked at, not repeated', async () => {
-    const version = await attached([])
+    const version = await attached(FREE)
     const client = connect(server, 'apply')
     server.clearRequests()
     server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
@@ -216,31 +218,14 @@ it('a server without any version of trust bundles says so', async () => {
 const NAME = 'kubernetes.io/csi/disk.test^vol-1'
 const admin = () => connect(server, 'admin')
 
-const claim = { name: 'data', namespace: 'shop', uid: 'claim-uid' }
-const POD = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'web', namespace: 'shop', uid: 'pod-uid' },
-  spec: {
-    nodeName: NODE,
-    containers: [],
-    volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
-  },
-  status: { phase: 'Pending' },
-}
-const CLAIM = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  metadata: claim,
-  spec: { volumeName: 'pv', accessModes: ['ReadWriteOnce'] },
-  status: { phase: 'Bound' },
-}
-const VOLUME = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolume',
-  metadata: { name: 'pv', uid: 'pv-uid' },
-  spec: { claimRef: claim, csi: { driver: 'disk.test', volumeHandle: 'vol-1' }, accessModes: ['ReadWriteOnce'] },
-}
+const POD = podObject({ name: 'web', namespace: 'shop', uid: 'pod-uid' }, [
+  { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+])
+const { claim: CLAIM, volume: VOLUME } = boundVolume(
+  'pv',
+  { csi: { driver: 'disk.test', volumeHandle: 'vol-1' } },
+  { name: 'data', namespace: 'shop' },
+)
 
 let before: ApiSnapshot
 
