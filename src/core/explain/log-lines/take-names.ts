@@ -157,14 +157,10 @@ const takeObject =
     if (OBJECT.test(name) && !(kind === 'node' && NO_NODE.test(name))) names.add(kind, name)
   }
 
-/** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
 const VOLUME = /\bvolume "([^"/^]{1,253})"/g
-const LIST = /\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g
 
+/** Of the pod of the line. */
 const takeVolume: Take = (name, names) => names.addPodVolume(name, names.of('podUid', 'pod'))
-const takeVolumes: Take = (list, names) => {
-  for (const name of list.split(/[\s,]+/)) takeVolume(name, names)
-}
 
 /** What a driver calls its volume stands bare, after few words. */
 const HANDLES = [
@@ -225,6 +221,7 @@ const TAKEN: readonly (readonly [take: Take, patterns: readonly RegExp[], keys?:
     ],
   ],
   [takeVolume, [VOLUME]],
-  [takeVolumes, [LIST]],
+  // The lists of a time-out.
+  [takeVolume, [], '(?:unmounted|unattached|to process) volumes'],
   [takeHandle, HANDLES, 'volumeID|volumeId|volume_id|volumeHandle'],
 ]
