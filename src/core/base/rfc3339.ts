@@ -5,5 +5,5 @@ export function rfc3339(ms: number): string {
 
 /** A time for a person: in whole seconds. */
 export function inSeconds(time: string): string {
-  return time.replace(/\.\d+Z$/, 'Z')
+  return time.replace(/\.\d+/, '')
 }

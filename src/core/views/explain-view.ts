@@ -4,6 +4,7 @@
  */
 
 import { volctl } from '../base/command.ts'
+import { inSeconds } from '../base/rfc3339.ts'
 import { present, take } from '../base/take.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
@@ -22,7 +23,7 @@ import {
   volumeRows,
   volumesSummary,
 } from './explain-parts.ts'
-import { seconds, volumeText } from './format.ts'
+import { volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
 import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
@@ -101,7 +102,7 @@ export function headerText(
   const title = `${subject.kind} ${subject.name} on node ${node}`
   const headline = isNode
     ? answer.headline
-    : `${title}${wide ? `, as of ${seconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
+    : `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)

@@ -1,3 +1,4 @@
+import { inSeconds } from '../base/rfc3339.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
 
@@ -10,13 +11,8 @@ export function volumeText(volume: VolumeRef): string {
 export function evidenceText({ what, since }: { readonly what: string; readonly since?: string }): string {
   if (since === undefined) return what
   return / (?:became|renewed|reported|was) /.test(what)
-    ? `${what} at ${seconds(since)}`
-    : `${what} since ${seconds(since)}`
-}
-
-/** A time of RFC 3339 without the parts of its seconds. */
-export function seconds(time: string): string {
-  return time.replace(/\.\d+/, '')
+    ? `${what} at ${inSeconds(since)}`
+    : `${what} since ${inSeconds(since)}`
 }
 
 /** With a capital and a full stop. */

@@ -5,6 +5,7 @@
  */
 
 import { volctl } from '../base/command.ts'
+import { inSeconds } from '../base/rfc3339.ts'
 import { present } from '../base/take.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
@@ -12,7 +13,7 @@ import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { nextText } from './answer-view.ts'
 import { verdictCell } from './explain-parts.ts'
 import { headerText, holdersText, renderExplanation } from './explain-view.ts'
-import { seconds, sentence } from './format.ts'
+import { sentence } from './format.ts'
 import { type Screen, screenLines } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
@@ -66,7 +67,7 @@ function hereText({ main, explanation, names, node, createdAt = '' }: LineExplan
   const more = others.length - shown.length
   const about =
     explanation === undefined
-      ? wrapped('', `On node ${node}, as of ${seconds(createdAt)}:`, width, paint.bold)
+      ? wrapped('', `On node ${node}, as of ${inSeconds(createdAt)}:`, width, paint.bold)
       : wide
         ? renderExplanation(explanation, screen)
         : `${headerText(explanation, screen)}${holdersText(explanation.holders, screen, '  ')}`

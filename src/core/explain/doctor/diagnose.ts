@@ -7,6 +7,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { count, counted } from '../../base/count.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
+import { inSeconds } from '../../base/rfc3339.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { missingText } from '../../linux/capabilities.ts'
@@ -226,7 +227,7 @@ function kubeletCheck({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot):
       `${say('down, but may come back')}; volctl then does no more than beside a kubelet`,
       howToStop(kubelet),
     )
-  return check('KubeletState', 'ok', say(`stopped${isShown ? ` since ${stoppedAt.replace(/\.\d+/, '')}` : ''}`))
+  return check('KubeletState', 'ok', say(`stopped${isShown ? ` since ${inSeconds(stoppedAt)}` : ''}`))
 }
 
 const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
