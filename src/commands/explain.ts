@@ -5,7 +5,7 @@ import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { argument, explainFlags } from '../core/cli/flags.ts'
 import { type LoadedNode, loadNode } from '../core/cli/judged-node.ts'
-import type { Answered, AskedNode } from '../core/cli/line-answers.ts'
+import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/sentence.ts'
@@ -116,9 +116,8 @@ export default class Explain extends VolctlCommand {
   }
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
-    const { look, given, whole } = this.#node(flags)
-    const state = await look()
-    const value = await whole(state, explainer(state.decided, given)(typedPath(what)))
+    const { explain, whole } = await this.#node(flags)()
+    const value = await whole(explain(typedPath(what)))
     for (const { path, rule, why } of value.decisions) this.detail(`${rule}: ${path}: ${why}`)
     const place = flags.snapshot === undefined ? undefined : value.node
     return {
@@ -129,14 +128,16 @@ export default class Explain extends VolctlCommand {
     }
   }
 
-  #node(flags: ExplainFlags): AskedNode {
+  /** @throws VolctlError Usage at once, of flags: what looks throws what a look does */
+  #node(flags: ExplainFlags): () => Promise<LookedNode> {
     // What narrows a plan would only hide a part of the answer.
-    const whole = { ...flags, namespace: undefined }
-    const options = planOptions(whole, this.config.version)
-    return {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, 'all'),
-      given: givenBy(whole, options.settleMs),
-      whole: (state, explained) => this.#whole(state, explained, flags),
+    const all = { ...flags, namespace: undefined }
+    const options = planOptions(all, this.config.version)
+    const given = givenBy(all, options.settleMs)
+    return async () => {
+      const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, 'all')
+      const whole = (explained: Explained) => this.#whole(state, explained, flags)
+      return { state, explain: explainer(state.decided, given), whole }
     }
   }
 

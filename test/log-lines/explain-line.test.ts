@@ -1,7 +1,7 @@
 /** What a line is answered with on a node: what its names are there first, then what it says. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { type AskedNode, isLine, lineAnswer } from '../../src/core/cli/line-answers.ts'
+import { isLine, type LookedNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { explainLine, type LineAnswer } from '../../src/core/explain/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
@@ -145,14 +145,11 @@ it("the advice names this node's own unit", () => {
 })
 
 /** As the command asks. */
-function asking(built: NodeBuilder): AskedNode {
+function asking(built: NodeBuilder, whole: LookedNode['whole'] = async ({ explanation }) => explanation) {
   const state = built.build()
   const decided = planWithDecisions(state, planOptions())
-  return {
-    look: async () => ({ ...state, decided, standing: [] }),
-    given: { applyFlags: [], settleMs: 0 },
-    whole: async (_, { explanation }) => explanation,
-  }
+  const explain = explainer(state, planOptions())
+  return async (): Promise<LookedNode> => ({ state: { ...state, decided, standing: [] }, explain, whole })
 }
 
 const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
@@ -179,15 +176,12 @@ describe('on a screen', () => {
   })
 
   it('names what holds the thing open', async () => {
-    const { whole: _, ...rest } = asking(nodes.orphan())
     const processes = [1, 2, 3, 4].map((pid) => ({ pid, command: 'sh', holds: [] }))
-    const { draw } = await lineAnswer(BUSY, {
-      ...rest,
-      whole: async (_state, { explanation }) => ({
-        ...explanation,
-        holders: { ...explanation.holders, known: true, processes },
-      }),
-    })
+    const held = asking(nodes.orphan(), async ({ explanation }) => ({
+      ...explanation,
+      holders: { ...explanation.holders, known: true, processes },
+    }))
+    const { draw } = await lineAnswer(BUSY, held)
     expect(draw(TERMINAL)).toContain('  Held by: sh (pid 1); sh (pid 2); sh (pid 3); sh (pid 4); ')
   })
 })
@@ -215,7 +209,7 @@ describe('WHAT is a line, or a name', () => {
 
 describe('what is no answer', () => {
   const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
-  const blind: AskedNode = { ...asking(node()), look: () => Promise.reject(failure) }
+  const blind = () => Promise.reject(failure)
 
   it('without a node the meaning is answered, and why nothing was looked for', async () => {
     const { value, unseen } = await lineAnswer(BUSY, blind)
@@ -226,7 +220,7 @@ describe('what is no answer', () => {
 
   it('what begins volctl again in another namespace goes through', async () => {
     const again = new Error('again')
-    await expect(lineAnswer(BUSY, { ...blind, look: () => Promise.reject(again) })).rejects.toBe(again)
+    await expect(lineAnswer(BUSY, () => Promise.reject(again))).rejects.toBe(again)
   })
 
   it('a line that says and names nothing is an error', async () =>

@@ -2,29 +2,25 @@
 
 import { NotFound, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { type Explained, explainer } from '../explain/explain.ts'
+import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import { explainLine, type LineExplanation } from '../explain/log-lines/explain-line.ts'
+import { type AskedNode, explainLine, type LineExplanation } from '../explain/log-lines/explain-line.ts'
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
-import type { Given } from '../plan/next-steps.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
 import { refusalOf } from './carry-out.ts'
 import type { LoadedNode } from './judged-node.ts'
 
-/** The node that is asked. */
-export interface AskedNode {
-  /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
-  readonly look: () => Promise<LoadedNode>
-  /** What proposed commands are made of. */
-  readonly given: Given
+/** A node that was looked at, and what is said of its things. */
+export interface LookedNode extends AskedNode {
+  readonly state: LoadedNode
   /** With those that hold the thing open, where the node is the live one. */
-  readonly whole: (state: LoadedNode, explained: Explained) => Promise<Explanation>
+  readonly whole: (explained: Explained) => Promise<Explanation>
 }
 
 export interface Answered {
@@ -51,29 +47,29 @@ export function isLine(text: string): boolean {
 
 /**
  * @param typed the line, or "-" for one on standard input
+ * @param look throws VolctlError where the node cannot be looked at: what a sentence means is worth knowing also then
  * @throws VolctlError NotFound for a line that says and names nothing; Usage for several lines; what the look throws, where nobody
  *   knows the line
  */
-export async function lineAnswer(typed: string, node: AskedNode): Promise<Answered> {
-  const looked = await node.look().catch((error: unknown) => {
+export async function lineAnswer(typed: string, look: () => Promise<LookedNode>): Promise<Answered> {
+  const looked = await look().catch((error: unknown) => {
     // What is thrown to begin volctl again in another namespace is no failure.
     if (error instanceof VolctlError) return error
     throw error
   })
-  const [state, unseen] = looked instanceof VolctlError ? [undefined, looked] : [looked, undefined]
+  const [node, unseen] = looked instanceof VolctlError ? [undefined, looked] : [looked, undefined]
   const line = parseLine(oneLine(typed === '-' ? await readInput() : typed))
-  const asked = state && { state, explain: explainer(state.decided, node.given) }
-  const { answer, explained } = explainLine(line, asked)
+  const { answer, explained } = explainLine(line, node)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
     throw new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
       hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
     })
-  const explanation = state && explained && (await node.whole(state, explained))
+  const explanation = node && explained && (await node.whole(explained))
   const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {
     ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
-    ...omitUndefined({ node: state?.snapshot.nodeName, createdAt: state?.snapshot.capturedAt }),
+    ...omitUndefined({ node: node?.state.snapshot.nodeName, createdAt: node?.state.snapshot.capturedAt }),
     ...answer,
     ...omitUndefined({ explanation }),
   }

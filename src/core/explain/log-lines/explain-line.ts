@@ -105,7 +105,7 @@ function mainOf(resolved: readonly Resolved[], about: SentenceView['about']): Re
 // Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.
 
 /** A node that was looked at. */
-interface AskedNode {
+export interface AskedNode {
   readonly state: NodeState
   /** @throws VolctlError NotFound, AmbiguousName */
   readonly explain: (what: string) => Explained
