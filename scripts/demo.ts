@@ -125,11 +125,9 @@ async function runVolctl(
     ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
   // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
   const brief = shown[0] === 'apply'
-  // For this script alone, and not echoed.
-  const args = brief ? shown : [...shown, '--no-pager']
   say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first is left out' : ''}`)
   const options = { cwd: root, env: { ...process.env, ...env } }
-  const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
+  const child = spawn(VOLCTL, shown, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
   let leftOut = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     leftOut += text
@@ -141,7 +139,7 @@ async function runVolctl(
   signal?.throwIfAborted()
   if (status === 0) return
   say(leftOut)
-  throw new Failed(`${typed(args)} ended with ${by ?? `exit status ${status}`}`)
+  throw new Failed(`${typed(shown)} ended with ${by ?? `exit status ${status}`}`)
 }
 
 async function onSnapshot(): Promise<number> {

@@ -26,7 +26,7 @@ describeUnless(noMounts, 'the demo', () => {
     const { status, text } = await demo({ program })
     expect(status, text).toBe(1)
     expect(commands(text).at(-1)).toBe('$ volctl status')
-    expect(text).toContain('The demo stops: volctl status --no-pager ended with exit status 5\n')
+    expect(text).toContain('The demo stops: volctl status ended with exit status 5\n')
     rmSync(program)
     expectNothingLeft()
   })

@@ -56,7 +56,7 @@ export async function demo(settings: Settings = {}): Promise<Shown> {
   return { status, text }
 }
 
-/** Wide enough that no reason is wrapped, and so low that any answer would be paged. */
+/** Wide enough that no reason is wrapped. */
 function onTerminal(line: readonly string[]): string[] {
   const words = line.map((word) => `'${word}'`).join(' ')
   return ['script', '-qec', `stty rows 10 cols 250; exec ${words}`, '/dev/null']

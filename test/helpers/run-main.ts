@@ -3,7 +3,7 @@
  * `env` is added to this process's; VOLCTL_TEST_HOST in it names the node to look at (test-host.ts), without it it is this machine.
  * Without `terminal` all streams are pipes; `input` is what is typed, or stands in standard input. Several may run at the same time.
  * Its own children (they look at /proc) are processes of the tests' bundle. Only what is about the process itself starts one
- * (volctl-program.ts): the launcher, real signals, another mount namespace or user, a pager, a file that is full.
+ * (volctl-program.ts): the launcher, real signals, another mount namespace or user, a file that is full.
  */
 import { EventEmitter } from 'node:events'
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

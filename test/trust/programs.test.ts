@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { askProgram, pageThrough, runCommand } from '../../src/core/trust/programs.ts'
+import { askProgram, runCommand } from '../../src/core/trust/programs.ts'
 
 it('a helper dies with the program that started it: a mount.nfs that hangs is not left to mount later', async () => {
   // The helper holds the pipe: it closes only when the helper has ended too.
@@ -50,40 +50,4 @@ it('a program that is asked has the fixed environment and no input, and its answ
 it('a program that cannot be asked: it is missing, or cannot be started', async () => {
   await expect(askProgram('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
   await expect(askProgram('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
-})
-
-/** Runs a few lines of a module on a terminal of its own, and gives what stands on it in the end. */
-function onTerminal(lines: string, keys: string): { readonly screen: string; readonly status: number | null } {
-  const module = new URL('../../src/core/trust/programs.ts', import.meta.url)
-  const script = `const { pageThrough } = await import(${JSON.stringify(module.href)}); ${lines}`
-  const command = `stty rows 24 cols 80; exec ${process.execPath} --no-warnings --input-type=module -e "$SCRIPT"`
-  const { stdout, status } = spawnSync('script', ['-qec', command, '/dev/null'], {
-    encoding: 'utf8',
-    input: keys,
-    timeout: 20_000,
-    env: { ...process.env, SCRIPT: script, SHELL: '/bin/sh', TERM: 'xterm', PAGER: 'false', LESS: '--no-such-option' },
-  })
-  return { screen: stdout, status }
-}
-
-const noLess = spawnSync('less', ['--version']).status === 0 ? undefined : 'less is not installed here'
-const MANY = '"line\\n".repeat(10_000) + "the end\\n"'
-
-it.skipIf(noLess !== undefined)(
-  `a long text is paged, whatever the caller has in PAGER and LESS; to quit early is no failure${noLess ? `: ${noLess}` : ''}`,
-  () => {
-    const { screen, status } = onTerminal(`console.log('paged', await pageThrough(${MANY}, 'xterm'))`, 'q')
-    expect(screen).toContain('line')
-    expect(screen).toContain('paged true')
-    expect(screen).not.toContain('the end')
-    expect(status).toBe(0)
-  },
-)
-
-it.each([
-  { name: 'no TERM', terminal: undefined },
-  { name: 'a terminal that can do nothing', terminal: 'dumb' },
-  { name: 'a TERM that is a path', terminal: '../../tmp/xterm' },
-])('nothing is paged with $name', async ({ terminal }) => {
-  expect(await pageThrough('text', terminal)).toBe(false)
 })

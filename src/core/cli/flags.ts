@@ -40,11 +40,6 @@ function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfac
 /** `--verbose`, which prints more in some commands than in others. */
 const verboseFlag = (summary: string) => isOn(summary, { char: 'v' })
 
-/** `--no-pager` of the commands whose answers may be long. */
-const pagerFlag = {
-  'no-pager': isOn('Do not page: without this flag an answer that is longer than the terminal is shown with less.'),
-}
-
 const watchFlag = {
   watch: isOn(
     'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
@@ -256,11 +251,10 @@ export const checkFlags = {
   timeout: text('DUR', 'Give up after this time; the result is then unknown (default 60s).'),
 }
 
-export const doctorFlags = { output: outputFlag(), snapshot: snapshotFlag('Check'), ...pagerFlag, ...placeFlags }
+export const doctorFlags = { output: outputFlag(), snapshot: snapshotFlag('Check'), ...placeFlags }
 
 export const explainFlags = {
   output: outputFlag(NAMED_FORMATS),
-  ...pagerFlag,
   snapshot: snapshotFlag('Explain'),
   verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
   namespace: text('NS', 'The namespace of a pod or claim that is named without one.', { char: 'n' }),
@@ -272,7 +266,6 @@ export const explainFlags = {
 
 export const journalFlags = {
   output: outputFlag(['table', 'json']),
-  ...pagerFlag,
   journal: journalFlag('Directory to read the journal from.'),
   last: text('N', `The last N applies (default ${DEFAULTS.last}); 0 for all.`),
   plan: text('ID', 'Only applies of this plan: its ID, or the beginning of the ID.'),
@@ -286,7 +279,6 @@ export const planCommandFlags = {
   verbose: verboseFlag(
     'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
   ),
-  ...pagerFlag,
   ...watchFlag,
   ...passFlags,
 }
@@ -307,7 +299,6 @@ export const statusFlags = {
   verbose: verboseFlag(
     'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
   ),
-  ...pagerFlag,
   ...watchFlag,
   ...placeFlags,
   namespace: naming.namespace,

@@ -5,7 +5,7 @@ import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { environment } from '../trust/environment.ts'
 import { io, type OutputStream, thisRun } from '../trust/run.ts'
 import { renderNames } from '../views/names.ts'
-import { ASCII_SYMBOLS, fillsScreen, isUtf8Locale, type Screen, UNICODE_SYMBOLS } from '../views/screen.ts'
+import { ASCII_SYMBOLS, isUtf8Locale, type Screen, UNICODE_SYMBOLS } from '../views/screen.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
 import { wrapped } from '../views/wrap.ts'
 import { baseFlags, type OutputFormat } from './flags.ts'
@@ -80,8 +80,6 @@ export abstract class VolctlCommand extends Command {
   /**
    * Prints the answer in the chosen form; `draw` makes the two forms for people.
    *
-   * What is longer than the terminal goes through a pager, where the command has `--no-pager`; never a pipe's, nor JSON or YAML.
-   *
    * @param names what the answer is about, for `-o name`
    */
   async answer(
@@ -94,10 +92,7 @@ export abstract class VolctlCommand extends Command {
     else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
     else {
-      const screen = await this.screenOf(this.io.stdout, format)
-      const text = draw(screen)
-      const paged = this.ctor.flags['no-pager'] !== undefined && !this.argv.includes('--no-pager')
-      if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
+      this.output.write(draw(await this.screenOf(this.io.stdout, format)))
     }
     await this.output.flush()
   }
@@ -108,13 +103,6 @@ export abstract class VolctlCommand extends Command {
       this.output.write(piece)
       await this.output.flush()
     }
-  }
-
-  /** @returns false where there is no pager */
-  async #page(text: string): Promise<boolean> {
-    await this.output.flush()
-    const { pageThrough } = await import('../trust/programs.ts')
-    return pageThrough(text, environment().TERM)
   }
 
   finish(status: number): void {

@@ -52,7 +52,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
 const LINES_AT_MOST = 40
 
 /**
- * Lines that the needs may take: those of the first screen below the head, without the last one, which a pager or the prompt has, and
+ * Lines that the needs may take: those of the first screen below the head, without the last one, which the prompt has, and
  * without their title and the blank lines; fewer where the answer would become too long.
  */
 function roomBetween(head: string, rest: string, { rows, width }: Screen): number | undefined {

@@ -48,14 +48,6 @@ export function isUtf8Locale({ LC_ALL, LC_CTYPE, LANG }: Readonly<Record<string,
 
 // How much room a text takes on a terminal.
 
-/**
- * Whether the text takes more lines than the terminal has beside the shell's prompt. A terminal that does not say its size, or half
- * of it, is a program's (expect, a container without a console), where nobody may be who turns pages.
- */
-export function fillsScreen(text: string, { rows, width }: Pick<Screen, 'rows' | 'width'>): boolean {
-  return rows !== undefined && width !== undefined && screenLines(text, width) >= rows
-}
-
 /** Lines on the terminal: one that is too wide for it takes several. */
 export function screenLines(text: string, width: Width): number {
   const lines = text.split('\n').slice(0, -1)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fillsScreen, screenLines } from '../../../src/core/views/screen.ts'
+import { screenLines } from '../../../src/core/views/screen.ts'
 
 it.each([
   { text: 'a\nb\n', width: 80, want: 2 },
@@ -9,12 +9,3 @@ it.each([
   { text: '\n', width: 80, want: 1 },
   { text: '', width: 80, want: 0 },
 ])('lines on a terminal of $width: $want', ({ text, width, want }) => expect(screenLines(text, width)).toBe(want))
-
-it.each([
-  { rows: 3, width: 80, fills: true },
-  { rows: 4, width: 80, fills: false },
-  { rows: 3, width: undefined, fills: false },
-  { rows: undefined, width: 80, fills: false },
-])('three lines fill $rows of $width: $fills', ({ fills, ...size }) =>
-  expect(fillsScreen('a\nb\nc\n', size as never)).toBe(fills),
-)
