@@ -145,9 +145,6 @@ describe('S33: a credential that was only found starts no program for root', () 
         message: expect.stringMatching(/[Cc]redential plugin/),
       })
       expect(ran()).toBe(true)
-      // Nobody waits for an answer to TAB.
-      const unattended = { ...hostAt(directory), unattended: true }
-      expect(thrownBy(() => discoverKubeConfig(unattended)).code).toBe('NoKubeconfig')
     } finally {
       plain.mockRestore()
     }

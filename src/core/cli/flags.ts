@@ -307,7 +307,7 @@ export const statusFlags = {
   settle: whatIf.settle,
 }
 
-export const versionFlags = { output: outputFlag(['table', 'json']), ...apiFlags, node: nodeFlags.node }
+export const versionFlags = { output: outputFlag(['table', 'json']) }
 
 const WAIT_CONDITIONS: readonly WaitCondition[] = ['mounted', 'unmounted', 'detached', 'in-sync']
 

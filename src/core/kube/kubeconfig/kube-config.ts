@@ -56,8 +56,6 @@ export interface DiscoverOptions {
   readonly hostRoot?: string
   /** Deadline of a credential plugin. */
   readonly pluginDeadlineMs?: number
-  /** Nobody waits for the answer: no program is started, and no token is renewed. */
-  readonly unattended?: boolean | undefined
   readonly onAttempt?: (attempt: KubeConfigAttempt) => void
 }
 
@@ -177,8 +175,7 @@ const COPY =
 
 function fromNode(options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
   const admin = ADMIN_FILES.map((path) => join(options.hostRoot ?? '/', path))
-  const { context, unattended } = options
-  const found = { given: false, context, unattended }
+  const found = { given: false, context: options.context }
   return (
     firstUsable(admin, { ...found, kind: 'admin' }, tried) ??
     firstUsable(kubeletFiles(options), { ...found, kind: 'kubelet' }, tried)

@@ -25,8 +25,6 @@ export interface CredentialOptions {
   /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
-  /** Nobody waits for the answer: no program is started. */
-  readonly unattended?: boolean | undefined
   /** For a second look: the kubeconfig with all files that it names, or none. */
   readonly secondLook?: true
 }
@@ -42,7 +40,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
     const selected = selectContext(options.read(), source, options.context)
-    if (!options.given || options.unattended) refuseProgram(selected, source)
+    if (!options.given) refuseProgram(selected, source)
     return selected
   }
   const first = select()
