@@ -58,12 +58,12 @@ export default class Explain extends VolctlCommand {
     what: argument(
       'WHAT',
       'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
+        '/dev/NAME or MAJOR:MINOR; a CSI driver. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, device/, path/. ' +
         'Or a line of a log or an event, in quotes, or - for one on standard input; a code, such as DriverUnavailable; a rule, such as S11.',
     ),
     name: argument(
       'NAME',
-      'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path).',
+      'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, device, mount, path).',
     ),
   }
   static override examples = examples({

@@ -102,7 +102,7 @@ describe('a name of nothing', () => {
     expect(errorOf(twins(), 'pod/8:0').message).toMatch(/^"pod\/8:0" was not found on node node-1/))
 
   it('without anything like it, what may be asked', () =>
-    expect(errorOf(twins(), 'qqqqqqqqqqqq').hint).toMatch(/^Give NAMESPACE\/POD/))
+    expect(errorOf(twins(), 'qqqqqqqqqqqq').hint).toMatch(/^Give NAMESPACE\/POD.* of the node: volctl status$/))
 
   it.each(['', 'pv/', '/', '..', 'pvc//', '\u001b[31m', '9999:0', 'volume/'.repeat(300)])('%j is answered', (what) => {
     try {

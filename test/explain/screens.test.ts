@@ -25,7 +25,6 @@ function answersOn(state: NodeState): Explanation[] {
   const { rootDir, tree = [] } = state.snapshot
   const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
   const names = [
-    `node/${state.snapshot.nodeName}`,
     ...allThings(context).map((each) => each.ask),
     ...mounts,
     ...shared.map(({ path }) => `${rootDir}/${path}`),
@@ -52,7 +51,6 @@ const ROWS = 24
 
 function defects(answer: Explanation, screen: Screen): string[] {
   const { verdict, chain, rootDir } = answer
-  const isNode = answer.subject.kind === 'Node'
   const text = renderExplanation(answer, screen)
   const words = text.replaceAll(/\s+/g, ' ')
   const has = (what: string): string[] => (words.includes(what.replaceAll(/\s+/g, ' ')) ? [] : [`without ${what}`])
@@ -60,10 +58,9 @@ function defects(answer: Explanation, screen: Screen): string[] {
   return [
     ...(lines <= LINES_AT_MOST ? [] : [`${lines} lines`]),
     ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
-    // Of a node as a whole the headline says it, and volumes are counted.
-    ...(isNode ? has('Volumes: ') : has(withoutRoot(verdict.message, rootDir))),
+    ...has(withoutRoot(verdict.message, rootDir)),
     ...saidTwice(words).map((sentence) => `twice: ${sentence}`),
-    ...[...new Set((isNode ? [] : chain).map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
+    ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
   ].map((defect) => `${answer.what}: ${defect}`)
 }
 

@@ -156,8 +156,7 @@ describe('a question shows', () => {
     ['the driver: staged in its directory', scope({ driver }), ledger.path(UNKNOWN), 'own'],
     ['a path: what lies below', scope({ paths: [`${ROOT}/plugins`] }), { row: VOLUME }, 'own'],
     ['a path: what it lies in', scope({ paths: [`${ROOT}/pods/${WEB}/x`] }), { pod: WEB }, 'own'],
-    ['the node: all', scope({ node: true }), { pod: GONE }, 'own'],
-    ['anything but the node: the node', ofPod, { node: true }, 'nothing'],
+    ['anything: the node', ofPod, { node: true }, 'nothing'],
   ])('%s', (_, asked, subject, shown) => {
     const test = scopeTest(asked, ledger)
     const isOfVolumesDriver = asked.driver !== undefined && 'row' in subject

@@ -42,8 +42,7 @@ export function concernOf({ plan, decisions, context }: Decided, scope: Scope): 
       ({ subject, severity }) =>
         test.concerns(subject) || (severity === 'error' && subject !== undefined && 'node' in subject),
     ),
-    // Of a node every one would be as long as its disk.
-    decisions: scope.node ? [] : decisions.filter(has),
+    decisions: decisions.filter(has),
   }
 }
 

@@ -55,7 +55,7 @@ export function explainer(decided: Decided, given: Given): (what: string) => Exp
 
 function explanationOf(decided: Decided, what: string, asked: Asked, given: Given): Explanation {
   const { context } = decided
-  const { only, driver: own, node: isNode = false, pods } = asked.scope
+  const { only, driver: own, pods } = asked.scope
   const concern = concernOf(decided, asked.scope)
   const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
   const volumes = rows.map((volume) => describeVolume(decided, volume, only))
@@ -87,8 +87,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     ],
     identity: asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? asked.chain ?? [],
-    // Of a node every one: they are counted.
-    pods: isNode ? [] : podViews(context, asked.scope),
+    pods: podViews(context, asked.scope),
     volumes,
     places: asked.places,
     decisions: concern.decisions,
@@ -96,7 +95,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
   }
 }
 
-/** Of a snapshot, and of a node as a whole. */
+/** Of a snapshot. */
 const NOT_LOOKED: Explanation['holders'] = {
   known: false,
   processes: [],
@@ -136,7 +135,6 @@ function heldAt(
   { scope, places, devices = [] }: Asked,
   operations: readonly Operation[],
 ): Held {
-  if (scope.node) return { heldAt: [], content: [], rootDir: inputs.rootDir, devices: [] }
   const mounts = scope.volumes.flatMap((volume) => volume.mounts)
   const mounted = mounts.map(({ mountPoint }) => inputs.plain(mountPoint))
   const onDisk = scope.volumes.flatMap((volume) => volume.onDisk.map(({ dir }) => inputs.absolute(dir)))
@@ -277,7 +275,6 @@ function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Co
 /** Why nothing is to be done, where that is so; undefined: for what its volume says, if it has one. */
 function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions }: Concern): Because | undefined {
   const { inputs, classes } = context
-  if (scope.node) return { why: 'every volume of this node is as it should be' }
   const [pod, ...others] = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
   if (pod !== undefined) {
     const [rule, why] = podVerdict(pod)

@@ -10,7 +10,6 @@ export const SUBJECTS = {
   VolumeAttachment: 'va attachment volumeattachment volumeattachments',
   Volume: 'volume vol',
   Driver: 'driver drivers csidriver csidrivers',
-  Node: 'node nodes no',
   Device: 'device dev',
   Mount: 'mount',
   Path: 'path',
@@ -86,7 +85,7 @@ function ofKind(word: string, name: string): string {
   const kind = kindOf(word)
   if (kind === undefined) {
     throw new VolctlError('Usage', `two words were given, and "${word}" is no kind of thing that explain knows`, {
-      hint: 'The kinds are pod, pvc, pv, va, driver, volume, node, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
+      hint: 'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
     })
   }
   return splitPrefix(name).kind === kind ? name : `${word}/${name}`

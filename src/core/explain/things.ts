@@ -13,9 +13,9 @@ import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'
 import { type SubjectKind, splitPrefix } from './kinds.ts'
 
-/** Devices, paths and the node are found by their shape and are none of these (target-scope.ts). */
+/** Devices and paths are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {
-  readonly kind: Exclude<SubjectKind, 'Node' | 'Device' | 'Mount' | 'Path'>
+  readonly kind: Exclude<SubjectKind, 'Device' | 'Mount' | 'Path'>
   /** Of a claim NAMESPACE/NAME, of a pod its UID. */
   readonly name: string
   /** What to ask for, to mean this and nothing else. */
@@ -267,7 +267,7 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
 }
 
 const WAYS_TO_ASK =
-  'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.'
+  'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device. All volumes of the node: volctl status'
 
 const MOST_NEAR = 5
 

@@ -16,8 +16,6 @@ export interface Scope {
   readonly volumes: readonly VolumeRow[]
   /** Absolute: what was asked about, where it was a path. */
   readonly paths: readonly string[]
-  /** The node as a whole: all of the plan. */
-  readonly node?: true
   /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
   readonly driver?: {
     readonly name: string
@@ -27,14 +25,13 @@ export interface Scope {
 }
 
 /** Which findings belong to what is asked about. */
-export function scopeTest({ pods, only, volumes, paths, node, driver }: Scope, ledger: Ledger) {
+export function scopeTest({ pods, only, volumes, paths, driver }: Scope, ledger: Ledger) {
   const keys = new Set(volumes.map(({ key }) => key))
   const asked = new Set(pods)
   const places = paths.map((path) => meetsPath(ledger, path))
   const mayBe = (uid: PodUid | undefined): boolean => uid === undefined || only.length === 0 || only.includes(uid)
 
   function isOwn(subject: Subject | undefined): boolean {
-    if (node) return true
     if (subject === undefined) return false
     if (places.some((isMet) => isMet(subject))) return true
     if ('row' in subject) {

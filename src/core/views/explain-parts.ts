@@ -12,16 +12,16 @@ import { volumeText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
-/** How many are in which state. @param named those with trouble by name, where they are few, the others by kind */
-export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen, named: boolean): string {
+/** How many are in which state: those with trouble by name, where they are few, the others by kind. */
+export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
   if (volumes.length === 0) return ''
   const troubled = volumes.filter(({ verdict }) => verdict.state !== 'nothing')
   const fine = volumes.filter(({ verdict }) => verdict.state === 'nothing')
   const states = Map.groupBy(troubled, ({ verdict }) => verdictCell(verdict))
-  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${named ? namesOf(own) : ''}`)
+  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${namesOf(own)}`)
   const kinds = Map.groupBy(fine, ({ volume }) => kindText(volume.plugin))
   const counted = [...kinds].map(([kind, own]) => `${own.length} ${kind}`).join(', ')
-  const well = `${fine.length} as they should be${named ? ` (${counted})` : ''}`
+  const well = `${fine.length} as they should be (${counted})`
   return wrapped(paint.bold(`Volumes: `), present(...parts, fine.length > 0 && well).join('; '), width)
 }
 

@@ -25,7 +25,6 @@ import {
 } from './explain-parts.ts'
 import { volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
-import { planHeader } from './plan-view.ts'
 import type { Screen } from './screen.ts'
 import { chunksOf, wrapped } from './wrap.ts'
 
@@ -37,7 +36,6 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
-  const isNode = subject.kind === 'Node'
   const says = saysOf(told)
   // What the first line says is not said again below.
   const said = saidBy(told, answer)
@@ -46,11 +44,10 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
     needs: answer.needs.filter((need) => need !== said),
     notes: [...notes, ...answer.notes].filter((note) => note !== says),
   }
-  const code = !isNode && HAS_CODE.has(verdict.state) ? verdict.code : undefined
+  const code = HAS_CODE.has(verdict.state) ? verdict.code : undefined
   const more = present(
     ...(wide
       ? [
-          isNode && planHeader(plan, screen),
           factsText(identity, screen),
           placesText(places, screen),
           podsText(told.pods, screen),
@@ -60,7 +57,7 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
           decisionsText(told, screen),
         ]
       : [
-          others.length > 0 && volumesSummary(volumes, screen, !isNode),
+          others.length > 0 && volumesSummary(volumes, screen),
           first !== undefined && others.length === 0 && volumeRows(first, screen),
         ]),
     holdersText(holders, screen),
@@ -85,7 +82,7 @@ function saysOf({ verdict, rootDir }: Explanation): string {
 }
 
 function saidBy(told: Explanation, { needs }: Answer): Need | undefined {
-  return told.subject.kind === 'Node' ? undefined : needs.find(({ text }) => text === saysOf(told))
+  return needs.find(({ text }) => text === saysOf(told))
 }
 
 /** The verdict, the chain in few lines, and what lifts what the verdict says, or would end a wait sooner that ends without anybody. */
@@ -98,12 +95,9 @@ export function headerText(
   const { subject, node, createdAt, volumes, chain, verdict, summary } = told
   const { wide, width, paint } = screen
   const [first, ...others] = byWorst(volumes)
-  const isNode = subject.kind === 'Node'
   const title = `${subject.kind} ${subject.name} on node ${node}`
-  const headline = isNode
-    ? answer.headline
-    : `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
-  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
+  const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
+  const links = wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
   const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(told, answer) ?? {}
