@@ -159,7 +159,7 @@ export class TooSlow extends Error {}
  * @throws Unreadable, TooSlow, TooLarge, or what the system says
  */
 export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
-  const own = ownDescriptor(path, 0)
+  const own = ownDescriptor(path)
   if (own !== undefined) return readDescriptor(own === 0 ? io().stdin.fd : own, limits)
   const { fd, stats } = openData(path, requireReadable)
   if (stats.isFIFO()) return readPipe(fd, limits, firstOf)

@@ -73,7 +73,7 @@ export function readPlanFile<S extends Scope>(scope: S, path: string, volctlVers
 
 /** Is it standard input, as it was typed: `-`, `/dev/stdin`? */
 export function isPlanInput(typed: string): boolean {
-  return ownDescriptor(typed, 0) === 0
+  return ownDescriptor(typed) === 0
 }
 
 /** The plan file that was typed, or that on standard input. @throws VolctlError as readPlanFile */

@@ -1,5 +1,4 @@
 import { gzipSync, type ZlibOptions } from 'node:zlib'
-import type { VolctlError } from '../../base/errors.ts'
 import { type NodeSnapshot, type NodeState, snapshotShape } from '../../facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
 import { replaceFile } from '../../linux/replace-file.ts'
@@ -83,11 +82,7 @@ export function writeSnapshotFile(bytes: string | Buffer, path: string, name: st
   try {
     replaceFile(path, path.endsWith('.gz') ? gzipSync(bytes, options) : bytes)
   } catch (error) {
-    throw snapshotNotWritten(name, error)
+    const hint = 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.'
+    throw frame.notWritten(name, error, hint)
   }
-}
-
-export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
-  const hint = 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.'
-  return frame.notWritten(name, cause, hint)
 }
