@@ -8,7 +8,7 @@ import { type LoadedNode, loadNode } from '../core/cli/judged-node.ts'
 import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
-import { ownAnswer, withOwnWords } from '../core/cli/sentence.ts'
+import { ownAnswer } from '../core/cli/sentence.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
@@ -106,13 +106,7 @@ export default class Explain extends VolctlCommand {
       if (what === '-' || isLine(what)) return await lineAnswer(what, this.#node(flags))
     }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
-    if (offline !== undefined) return offline
-    const asked = typedQuestion(words, flags.namespace)
-    try {
-      return await this.#onNode(asked, flags)
-    } catch (error) {
-      throw more.length > 0 ? error : withOwnWords(error, what, this.config.root)
-    }
+    return offline ?? (await this.#onNode(typedQuestion(words, flags.namespace), flags))
   }
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {

@@ -61,16 +61,6 @@ it.each([
     says: 'p-cgf matches no pod on this node',
     meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
   },
-  {
-    args: ['explain', 'driverunavailble', ...snapshot],
-    says: '"driverunavailble" was not found on node pg-node',
-    meant: 'Did you mean DriverUnavailable?',
-  },
-  {
-    args: ['explain', 'PodGon', '--snapshot', '/nonexistent/node.json'],
-    says: 'no code or rule is called "PodGon"',
-    meant: expect.stringMatching(/^Did you mean PodGone or /),
-  },
 ])('$args', async ({ args, says, meant }) => {
   const { status, stdout, stderr } = await volctl(args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

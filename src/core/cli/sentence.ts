@@ -1,17 +1,13 @@
-/** Words that volctl itself explains, whatever node this is: codes and rules; and which of them somebody may have meant. */
+/** Words that volctl itself explains, whatever node this is: codes and rules. */
 
-import { NotFound, VolctlError } from '../base/errors.ts'
-import { nearNames } from '../base/near-names.ts'
 import {
   type CodeExplanation,
   explainCode,
   explainRule,
   looksLikeRule,
-  parseRules,
   type RuleExplanation,
   shippedRules,
 } from '../explain/rule-book.ts'
-import { ALL_CODES } from '../messages/codes.ts'
 import { sentence } from '../views/format.ts'
 import type { Screen } from '../views/screen.ts'
 import { wrapped } from '../views/wrap.ts'
@@ -25,37 +21,6 @@ export function ownAnswer(word: string, root: string): Answered | undefined {
   const rule = explainRule(word, shippedRules(root))
   // Where there is no such rule, the word may be the name of something.
   return rule && { value: rule, draw: (screen) => renderRule(rule, screen), names: [word] }
-}
-
-const MOST_MEANT = 3
-
-/**
- * The error of a look for a word, with the words of volctl's own that were probably meant. A word in CamelCase, or one written like a
- * rule, can be no name of Kubernetes: then also where no node can be looked at.
- */
-export function withOwnWords(error: unknown, word: string, root: string): unknown {
-  if (!(error instanceof VolctlError)) return error
-  const near = nearWords(word, root)
-  const isOwn = /^[A-Z][a-z]+(?:[A-Z][a-z]*)*$/.test(word) || looksLikeRule(word)
-  if (near.length === 0) return error
-  const hint = `Did you mean ${near.join(' or ')}?`
-  if (!(error instanceof NotFound))
-    return isOwn ? new NotFound(`no code or rule is called "${word}"`, { hint, cause: error }) : error
-  // A thing of the node that is near comes first where the word may name one.
-  if (!isOwn && error.hint?.startsWith('Did you mean') === true) return error
-  return new NotFound(error.message, { hint, cause: error })
-}
-
-function nearWords(word: string, root: string): string[] {
-  // A word without digits or marks.
-  if (!looksLikeRule(word)) return /^[a-z]{3,}$/i.test(word) ? nearNames(word, ALL_CODES, MOST_MEANT) : []
-  // Of the same letter, the nearest numbers: a number is read wrong more easily than a letter.
-  const far = (id: string): number => Math.abs(Number(id.slice(1)) - Number(word.slice(1)))
-  const ids = parseRules(shippedRules(root)).map(({ id }) => id)
-  return ids
-    .filter((id) => id[0] === word[0]?.toUpperCase())
-    .toSorted((one, other) => far(one) - far(other))
-    .slice(0, MOST_MEANT)
 }
 
 type Paper = Pick<Screen, 'paint' | 'width'>
