@@ -129,7 +129,7 @@ export const RULES: readonly Rule[] = [
   machine('S30', BRINGING_UP, ['call'], attachedElsewhere),
   machine('S22', BRINGING_UP, ['call'], notAttached),
   // Which device it is, its step finds out.
-  machine('S30', SETTING_UP, ['device'], heldDevice),
+  machine('S30', BRINGING_UP, ['device'], heldDevice),
   // Asked between the steps of iSCSI and Fibre Channel. Whoever uses another disk of that name is not asked about.
   machine('S26', RELEASING, ['release'], otherDisk),
   machine('S25', RELEASING, ['release'], usedLun),
