@@ -39,12 +39,7 @@ function reallyDeleted(orphaned: number): string {
 
 function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses): string | undefined {
   if ((snapshot.api?.pods.length ?? 0) > 0) return undefined
-  const known = new Set([
-    ...(snapshot.processes ?? []),
-    ...(snapshot.runtime?.pods ?? []).map((sandbox) => sandbox.uid),
-    ...classes.all.map((pod) => pod.uid),
-  ])
-  const alive = [...known].filter((uid) => witnesses.isAlive(uid))
+  const alive = classes.all.filter(({ uid }) => witnesses.isAlive(uid))
   return alive.length === 0 ? undefined : `the API lists no pod of this node, but ${alive.length} still run here`
 }
 
