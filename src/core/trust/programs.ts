@@ -29,7 +29,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   btrfs: 'btrfs-progs',
   iscsiadm: 'open-iscsi',
   multipath: 'multipath-tools',
-  'mount.nfs': 'nfs-common (nfs-utils)',
   resize2fs: 'e2fsprogs',
   ss: 'iproute2',
   xfs_growfs: 'xfsprogs',

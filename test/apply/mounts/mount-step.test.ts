@@ -1,4 +1,4 @@
-/** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125), and what is said of a helper that is missing. */
+/** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StepOf } from '../../../src/core/plan/plan.ts'
 import { Fixture, POD, ROOT } from '../apply-fixture.ts'
@@ -54,14 +54,3 @@ it.each([
     expect(fixture.host.log.at(-1)).toBe(`mount -o bind,remount,nosymfollow${keeps} src ${DIR}`)
   },
 )
-
-const needsHelper = 'mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a helper program.'
-it.each<{ stderr: string; missing: boolean; code: string }>([
-  { stderr: needsHelper, missing: true, code: 'CommandMissing' },
-  { stderr: needsHelper, missing: false, code: 'MountFailed' },
-  { stderr: 'mount.nfs: access denied by server', missing: true, code: 'MountFailed' },
-])('a mount that fails: $stderr, mount.nfs missing: $missing -> $code', async ({ stderr, missing, code }) => {
-  if (missing) fixture.host.missing.add('mount.nfs')
-  fixture.host.programs = () => ({ status: 32, stderr })
-  expect(await run({ fsType: 'nfs' })).toMatchObject({ state: 'failed', code })
-})

@@ -8,7 +8,6 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
-import { CommandMissing, type CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import { orTakeBack, takeBack } from '../operation/take-back.ts'
@@ -82,14 +81,14 @@ function requireFree(target: string, { around, host }: StepContext): void {
  * that the path leads to. Below a shared directory that is bind-mounted on itself the table shows copies of it, which go away
  * with it (O35).
  *
- * @throws StepFailed MountFailed, with nothing left mounted; CommandMissing if the file system's helper is not installed
+ * @throws StepFailed MountFailed, with nothing left mounted
  */
 export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)
   if (result.status !== 0) {
-    const failure = helperMissing(step, result, run) ?? new MountFailed(step, firstLineOf(result))
+    const failure = new MountFailed(step, firstLineOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
     throw await takeBack([undoOf(layer, run)], failure, run)
@@ -175,28 +174,5 @@ export class MountFailed extends StepFailed {
   constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {
     const what = source === undefined ? target : `${source} on ${target}`
     super('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`)
-  }
-}
-
-/** Helpers of file systems that mount(8) cannot mount alone, and what it prints without them. */
-const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
-const NEEDS_HELPER = /helper program|bad option|unknown filesystem type/
-
-function helperMissing(
-  { fsType = '' }: Step,
-  { stderr }: CommandResult,
-  { host }: StepContext,
-): StepFailed | undefined {
-  const helper = HELPERS[fsType]
-  if (helper === undefined || !NEEDS_HELPER.test(stderr)) return undefined
-  try {
-    host.requireCommand(helper)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof CommandMissing)) throw error
-    return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
-      cause: error,
-      hint: error.hint,
-    })
   }
 }
