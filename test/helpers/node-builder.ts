@@ -110,6 +110,11 @@ export class NodeBuilder extends DescribedNode {
     return this
   }
 
+  /** A sub-path of a volume, mounted from its device for container c. */
+  leaf(podUid: string, name: string, dev: string): this {
+    return this.mount(`pods/${podUid}/volume-subpaths/${name}/c/0`, { dev, root: '/sub', fsType: 'ext4' })
+  }
+
   /** A pod that lives, and its volume: attached, staged and mounted. */
   served(podUid: string, podName: string, volume = 'pv-1', dev = '7:1'): this {
     this.persistentVolume(volume).livingPod(podUid, podName, [claimOf(volume)])

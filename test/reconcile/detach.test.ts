@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { ready } from '../helpers/objects.ts'
-import { BLOCK, blocked, GONE, kinds, mappedBlock, only, plan, waits } from './planned.ts'
+import { BLOCK, blocked, GONE, GONE_CSI, kinds, mappedBlock, only, plan, waits } from './planned.ts'
 
 const attached = (name = 'pv-1'): NodeBuilder => node().persistentVolume(name, { handle: 'vol-1' })
 const withoutVolume = (built: NodeBuilder): NodeBuilder => {
@@ -22,10 +22,7 @@ it.each([
 describe('what bears the name of its PersistentVolume comes first', () => {
   it.each<[string, NodeBuilder]>([
     ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],
-    [
-      'one with an empty state file that is not mounted',
-      attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
-    ],
+    ['one with an empty state file that is not mounted', attached().file(`${GONE_CSI}/vol_data.json`, '')],
     ['a block volume', mappedBlock(attached(), GONE)],
     [
       'a staging of before 1.24, its state file lost (C11)',
@@ -52,7 +49,7 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(only(plan(idle), 'DetachVolume').volume).toMatchObject({ name: 'pv-1', mode: 'Block' })
   })
   it('a leaked sub-path, the PersistentVolume gone (O17)', () => {
-    const built = attached().mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
+    const built = attached().leaf(GONE, 'pv-1', '7:1')
     const made = plan(withoutVolume(built))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
@@ -94,20 +91,18 @@ it('the hash in its name proves the volume of an attachment, also if its Persist
 describe('what the plan leaves is waited for', () => {
   it('a staged mount, its state file lost, that a living pod shows', () => {
     const built = attached().staged('vol-1', '7:1', { stateFile: false }).livingPod(uid(2), 'app')
-    built.mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
-    const made = plan(built)
+    const made = plan(built.leaf(uid(2), 'x', '7:1'))
     expect(made.operations).toEqual([])
     expect(waits(made)).toEqual(['DetachVolume StillInUse'])
     expect(made.waiting[0]?.message).toContain('globalmount')
   })
   it('what a driver published without a mount, its state file lost (C17)', () => {
-    const path = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+    const path = `${GONE_CSI}/mount`
     expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual(['DetachVolume StillInUse'])
   })
   it('not a state file that an operation removes, with a stray file beside it', () => {
-    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-    const built = attached().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
-    const made = plan(built.file(`${dir}/notes.txt`, 'x'))
+    const built = attached().file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+    const made = plan(built.file(`${GONE_CSI}/notes.txt`, 'x'))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
   })

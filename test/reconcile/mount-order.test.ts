@@ -86,8 +86,7 @@ describe('ReadWriteOncePod (R430, R829)', () => {
     },
     {
       name: 'the leaked sub-path mounts of a pod that is gone',
-      left: (built) =>
-        built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
+      left: (built) => built.leaf(GONE, 'pv-1', '7:1'),
     },
   ])('comes after $name', ({ left, own, blocked }) => {
     const wanting = node()

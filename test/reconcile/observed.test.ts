@@ -13,7 +13,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
-import { blocked, codes, GONE, kinds, ops, plan, RUNNING, waits } from './planned.ts'
+import { blocked, codes, GONE, GONE_CSI, kinds, ops, plan, RUNNING, waits } from './planned.ts'
 
 const reasonOf = ({ kind, reason }: Operation) => [kind, reason]
 
@@ -126,17 +126,17 @@ it('O12: so is data beside sub-paths that go', () => {
 })
 
 it('O12: a CSI driver is not even asked while data lies under its target', () => {
-  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-  const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')).file(`${dir}/mount/db`, 'precious')
+  const built = node()
+    .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+    .file(`${GONE_CSI}/mount/db`, 'precious')
   expect(blocked(plan(built, { orphans: true }))).toEqual(['UnmountVolume DataUnderMountPoint'])
 })
 
 describe('C17: published without a mount', () => {
-  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   const published = (type: 'link' | 'block' | 'file', size = 0): NodeBuilder =>
     node()
-      .file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
-      .entry({ path: `${dir}/mount`, type, size, mtime: HOUR_AGO })
+      .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+      .entry({ path: `${GONE_CSI}/mount`, type, size, mtime: HOUR_AGO })
   it.each(['link', 'block', 'file'] as const)('a %s on the target is what the driver takes away', (type) => {
     const made = plan(published(type), { orphans: true })
     expect(ops(made)[0]).toBe('NodeUnpublishVolume, unlink, rmdir')
@@ -167,14 +167,12 @@ describe('O16 to O18: sub-paths', () => {
     expect(ops(made)[0]).toBe('umount, umount, rmdir, unlink, rmdir, rmdir, rmdir')
   })
   it('a file with data among them stays, and so do the directories above it', () => {
-    const built = node().mount(`pods/${GONE}/volume-subpaths/hp/c/0`, { dev: '254:0', root: '/srv/x', fsType: 'ext4' })
+    const built = node().leaf(GONE, 'hp', '254:0')
     expect(ops(plan(built.file(`pods/${GONE}/volume-subpaths/hp/c/1`, 'x')))).toEqual(['umount, rmdir'])
   })
   it('nor is anything needed of a CSI volume that left only empty directories', () => {
-    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-    const leaf = { dev: '7:1', root: '/sub', fsType: 'ext4' }
     const staged = node().staged('vol-1', '7:1')
-    staged.dir(`${dir}/mount`).mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaf)
+    staged.dir(`${GONE_CSI}/mount`).leaf(GONE, 'pv-1', '7:1')
     const made = plan(staged, { orphans: true })
     const [first, ...others] = made.operations
     expect(first).toMatchObject({ kind: 'UnmountVolume', reason: 'LeakedSubPath', volume: { name: 'pv-1' } })
@@ -182,17 +180,16 @@ describe('O16 to O18: sub-paths', () => {
     expect(ops(made)[0]).toBe('umount, rmdir, rmdir, rmdir')
     expect(blocked(made)).toEqual([])
     expect(others.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
-    expect(others.at(-1)?.paths).toContain(`${ROOT}/${dir}`)
+    expect(others.at(-1)?.paths).toContain(`${ROOT}/${GONE_CSI}`)
   })
   it.each([false, true])(
     'of a volume that nothing names any more hold what is staged without a mount (S17); in the way: %s',
     (isCovered) => {
-      const leaf = `pods/${GONE}/volume-subpaths/pv-1/c/0`
       const built = node().staged('vol-1', '7:2')
       built.mounts.pop()
-      built.dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
-      built.mount(leaf, { dev: '7:2', root: '/sub', fsType: 'ext4' })
-      if (isCovered) built.mount(`${leaf}/deep`, { dev: '7:9', fsType: 'ext4' })
+      built.dir(`${GONE_CSI}/mount`)
+      built.leaf(GONE, 'pv-1', '7:2')
+      if (isCovered) built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0/deep`, { dev: '7:9', fsType: 'ext4' })
       const made = plan(built)
       expect(made.operations.find(({ reason }) => reason === 'LeakedSubPath')?.blocked?.code).toBe(
         isCovered ? 'ForeignMount' : undefined,
@@ -203,8 +200,8 @@ describe('O16 to O18: sub-paths', () => {
   it('of a volume whose directory cannot be read stay: it may be mounted (S3)', () => {
     const built = node()
       .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
-      .entry({ path: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, type: 'dir', error: 'EILSEQ' })
-      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      .entry({ path: GONE_CSI, type: 'dir', error: 'EILSEQ' })
+      .leaf(GONE, 'pv-1', '7:2')
     const [operation] = plan(built).operations
     expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', blocked: { code: 'IdentityUnconfirmed' } })
   })

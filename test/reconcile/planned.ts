@@ -8,6 +8,9 @@ import { planOptions } from '../helpers/plan-options.ts'
 /** A pod that the API does not list, and of which nothing runs. */
 export const GONE = uid(9)
 
+/** Its directory of a CSI volume. */
+export const GONE_CSI = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+
 export function plan(built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan {
   return planNode(built.build(), planOptions(options))
 }

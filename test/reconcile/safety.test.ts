@@ -21,6 +21,7 @@ import {
   blocked,
   codes,
   GONE,
+  GONE_CSI,
   kinds,
   mappedBlock,
   mirrorPod,
@@ -212,8 +213,8 @@ describe('S9 witnesses', () => {
       .dir(`pods/${GONE}`, BEFORE_BOOT)
       .dir(`pods/${GONE}/volumes`, BEFORE_BOOT)
       .dir(`pods/${GONE}/volumes/kubernetes.io~csi`, BEFORE_BOOT)
-      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, BEFORE_BOOT)
-      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'pv-1'), BEFORE_BOOT)
+      .dir(GONE_CSI, BEFORE_BOOT)
+      .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'pv-1'), BEFORE_BOOT)
       .with({ runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } })
     expect(kinds(plan(built))).toEqual(['UnmountVolume'])
     // A mount is of this boot, whatever the times of its directory.
@@ -353,9 +354,8 @@ describe('S13 data of a pod that is gone', () => {
 })
 
 describe('S14 state files', () => {
-  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   const made = (mtime: number, driver = 'gone.test'): NodeBuilder =>
-    node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1').replaceAll(DRIVER, driver), mtime)
+    node().file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1').replaceAll(DRIVER, driver), mtime)
   it('of a driver that is not there and younger than this boot: kept, and so is the directory', () => {
     const result = plan(made(HOUR_AGO), { orphans: true })
     expect(blocked(result)).toEqual(['UnmountVolume DriverUnavailable'])
@@ -450,9 +450,8 @@ describe('S17 recovered identity', () => {
 })
 
 describe('S18 layers', () => {
-  const target = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   it('a foreign layer blocks', () => {
-    const built = node().published(GONE, 'pv-1', '7:1').mount(`${target}/mount`, { dev: '7:5', fsType: 'ext4' })
+    const built = node().published(GONE, 'pv-1', '7:1').mount(`${GONE_CSI}/mount`, { dev: '7:5', fsType: 'ext4' })
     expect(blocked(plan(built))).toEqual(['UnmountVolume ForeignMount'])
   })
   it('something other than a tmpfs on a memory volume is foreign', () => {
@@ -482,7 +481,7 @@ it('S20: --lazy is for dead mounts only', () => {
 
 describe('S20: of a volume that was detached lazily', () => {
   const uniqueName = csiUniqueName(DRIVER, 'vol-1')
-  const volumeDir = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+  const volumeDir = `${ROOT}/${GONE_CSI}/mount`
   const built = (): NodeBuilder => left().persistentVolume('pv-1', { handle: 'vol-1' })
 
   it.each([

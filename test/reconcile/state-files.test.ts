@@ -3,16 +3,15 @@ import { describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { BLOCK, blocked, GONE, kinds, only, ops, plan } from './planned.ts'
+import { BLOCK, blocked, GONE, GONE_CSI, kinds, only, ops, plan } from './planned.ts'
 
-const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
 const HANDLE = 'my/vol.1'
 const THREE = { specVolID: 'pv-1', driverName: DRIVER, volumeHandle: HANDLE }
 
 /** A mounted file system of a pod that is gone. */
 function mounted(content: object | string): NodeBuilder {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
-  return node().mount(`${DIR}/mount`, { dev: '7:1', fsType: 'ext4' }).file(`${DIR}/vol_data.json`, text)
+  return node().mount(`${GONE_CSI}/mount`, { dev: '7:1', fsType: 'ext4' }).file(`${GONE_CSI}/vol_data.json`, text)
 }
 
 describe('a file system', () => {
@@ -56,7 +55,7 @@ describe('a file system', () => {
   })
 })
 
-const at = `${DIR}/vol_data.json`
+const at = `${GONE_CSI}/vol_data.json`
 it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
   ['a link', { type: 'link', target: '/etc/passwd' }, 'a link, not a file'],
   ['on a broken disk', { type: 'file', error: 'EIO' }, 'EIO'],

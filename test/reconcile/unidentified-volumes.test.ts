@@ -26,10 +26,7 @@ it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
   ['mounted, its state file lost', (built) => built.published(OLD, 'pv-1', '7:1', { stateFile: false })],
   ['not mounted any more, its state file empty (O2)', emptied],
   ['an empty directory (O2)', (built) => built.dir(`${CSI}/pv-1`)],
-  [
-    'a sub-path alone (O2)',
-    (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
-  ],
+  ['a sub-path alone (O2)', (built) => built.leaf(OLD, 'pv-1', '7:1')],
   [
     'mounted from another device than what is staged',
     (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
@@ -89,7 +86,7 @@ describe('a volume that could not be identified may be any', () => {
   })
   it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
     ['mounted', (built) => built.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('vol-1', '7:1')],
-    ['a sub-path of it', (built) => built.mount(`pods/${uid(2)}/volume-subpaths/pv-1/c/0`, { dev: '7:1' })],
+    ['a sub-path of it', (built) => built.leaf(uid(2), 'pv-1', '7:1')],
   ])('what a listed pod wants is known by its name: %s', (_name, change) => {
     const built = node().persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(uid(2), 'app', WANTS_PV_1)
     const made = plan(change(built).persistentVolume('pv-2', { attached: false }).staged('pv-2', '7:2'))
@@ -169,10 +166,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
   it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
-    [
-      'a sub-path',
-      (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' }),
-    ],
+    ['a sub-path', (built) => built.leaf(OLD, 'pv-1', '7:1')],
     [
       'a block map with a state file',
       (built) => mappedBlock(built, OLD).file(`${BLOCK}/pv-1/data/vol_data.json`, volumeData('pv-1', 'vol-1')),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, GONE, kinds, ops, plan } from './planned.ts'
+import { blocked, GONE, GONE_CSI, kinds, ops, plan } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
   built.with({ csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] })
@@ -38,7 +38,7 @@ describe('S16 a driver that does not stage', () => {
 describe('S24 second users of what is staged, and copies that go with it', () => {
   const GLOBAL = `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`
   const OLDER = 'plugins/kubernetes.io/csi/pv/pv-1/globalmount'
-  const TARGET = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+  const TARGET = `${GONE_CSI}/mount`
   /** The kubelet's directory through another prefix: a peer of the root's mount, a slave of it, or neither. */
   const through = (propagation: string): NodeBuilder =>
     node().mountLine('/host', '/', '254:0', 'ext4', '/dev/vda', propagation)

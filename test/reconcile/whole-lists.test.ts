@@ -8,17 +8,13 @@ import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { isListedWhole, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
 import { BEFORE_BOOT, claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, codes, GONE, kinds, plan } from './planned.ts'
+import { blocked, codes, GONE, GONE_CSI, kinds, plan } from './planned.ts'
 
 /** A node on which each list of the API decides about something. */
 function wholeNode(api: object = {}): NodeBuilder {
   const built = node()
     // Gone as the list of pods does not have it; its driver, by CSINode and attachments, since this boot.
-    .file(
-      `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`,
-      volumeData('pv-1', 'vol-1').replaceAll(DRIVER, 'gone.test'),
-      BEFORE_BOOT,
-    )
+    .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1').replaceAll(DRIVER, 'gone.test'), BEFORE_BOOT)
     .mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
     // Wanted by nobody, if the claim of one pod and the PersistentVolume of another are not there.
     .persistentVolume('pv-9', { handle: 'vol-9' })

@@ -4,7 +4,7 @@ import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { claimOf, DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
-import { blocked, codes, GONE, kinds, plan } from '../planned.ts'
+import { blocked, codes, GONE, GONE_CSI, kinds, plan } from '../planned.ts'
 
 const LIVING = uid(2)
 const POD = `pods/${LIVING}`
@@ -78,8 +78,8 @@ it.each([
   },
   {
     name: 'of a pod that is gone, a volume of which nothing is seen',
-    built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
-    at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
+    built: () => unread(node(), GONE_CSI),
+    at: GONE_CSI,
   },
   { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
   {

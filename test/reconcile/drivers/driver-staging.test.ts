@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, volumeData } from '../../helpers/node-builder.ts'
-import { blocked, GONE, kinds, plan } from '../planned.ts'
+import { blocked, GONE, GONE_CSI, kinds, plan } from '../planned.ts'
 
 const HANDLE = '0001-ceph-vol'
 const DIR = csiGlobalDir(DRIVER, HANDLE)
@@ -18,9 +18,7 @@ const staged = (built = node(), name = HANDLE, disk: Parameters<NodeBuilder['mou
     .file(`${DIR}/vol_data.json`, STATE)
     .file(`${DIR}/globalmount/image-meta.json`, '{}')
 const published = (built: NodeBuilder): NodeBuilder =>
-  built
-    .mount(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`, DISK)
-    .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', HANDLE))
+  built.mount(`${GONE_CSI}/mount`, DISK).file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', HANDLE))
 
 describe('a file system staged below globalmount', () => {
   it('is unstaged by its driver, then detached', () => {

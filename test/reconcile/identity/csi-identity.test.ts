@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
-import { blocked, GONE, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
+import { blocked, GONE, GONE_CSI, kinds, only, plan, WANTS_PV_1 } from '../planned.ts'
 
 describe('names that every JavaScript object has', () => {
   const NAMES = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
@@ -27,8 +27,9 @@ describe('S17: a state file is compared with what is mounted', () => {
   const beside = (dev: string, fsType = 'ext4'): NodeBuilder => {
     const built = node().persistentVolume('pv-1', { handle: 'vol-1' }).livingPod(LIVING, 'web', WANTS_PV_1)
     built.staged('vol-1', '7:1').published(LIVING, 'pv-1', '7:1', { handle: 'vol-1' })
-    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
-    return built.mount(`${dir}/mount`, { dev, fsType }).file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+    return built
+      .mount(`${GONE_CSI}/mount`, { dev, fsType })
+      .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1'))
   }
   const ofGone = (built: NodeBuilder, handles = {}) =>
     plan(built, { handles }).operations.find(({ pod }) => pod?.uid === GONE)
@@ -101,8 +102,8 @@ describe('S17: --handle does not lift the device check', () => {
     const built = node()
       .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
       .staged('vol-1', '7:1')
-      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, '')
-      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      .file(`${GONE_CSI}/vol_data.json`, '')
+      .leaf(GONE, 'pv-1', '7:2')
     expect(blocked(plan(built))).toContainEqual('CleanOrphanVolume IdentityUnconfirmed')
     expect(blocked(plan(built, { handles: { 'pv-1': 'vol-1' } }))).toContainEqual(
       'CleanOrphanVolume IdentityUnconfirmed',
@@ -123,8 +124,8 @@ describe('S17: nothing is mounted, so that there is no device to compare', () =>
   /** A pod that is gone, whose state file was emptied, and a PV of that name that is staged here. */
   const emptied = (): NodeBuilder =>
     node()
-      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, '')
-      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      .file(`${GONE_CSI}/vol_data.json`, '')
+      .dir(`${GONE_CSI}/mount`)
       .persistentVolume('pv-1', { handle: 'new', attached: false })
       .staged('new', '7:1')
   it('a PersistentVolume of that name that is staged for nobody else confirms it (O6)', () => {
