@@ -9,21 +9,15 @@ import { DRIVER, NODE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, eventsOf, unclearOf } from './scenarios/outcomes.ts'
-import { applyMeanwhile, it, leftOf } from './story.ts'
+import { APPLY, applyMeanwhile, it, leftOf } from './story.ts'
 
-const PODS = '/pods?'
-const APPLY = ['apply', '--orphans', '--yes', '-o', 'ndjson'] as const
 const failing = (status: number, reason = ''): Fault['action'] => ({ type: 'status', status, reason, retryAfter: 0 })
 const attachment = (handle: string): string => `/volumeattachments/${attachmentName(handle, DRIVER, NODE)}`
 const undone = (ends: readonly string[]): string[] => ends.filter((end) => !end.endsWith(': done'))
 
-async function applyWith(
-  scene: Scene,
-  faults: readonly Fault[],
-  { flags = [], onLine }: { flags?: readonly string[]; onLine?: (line: string, ...rest: never[]) => void } = {},
-) {
+async function applyWith(scene: Scene, ...faults: readonly Fault[]) {
   scene.api.setFaults(...faults)
-  const run = await runVolctl(scene, [...APPLY, ...flags], onLine as Parameters<typeof runVolctl>[2])
+  const run = await runVolctl(scene, APPLY)
   scene.api.setFaults()
   // Every failure is one clear line with a code of the catalogue and a next step.
   expect(unclearOf(run)).toEqual([])
@@ -37,8 +31,7 @@ it('between two operations: what is done is done, and what comes next is not beg
 }) => {
   const contents = broken.contentHashes()
   // The driver is at work when the API server ends.
-  const alone = [...APPLY, '--parallel', '1']
-  const between = await applyMeanwhile(broken, () => broken.api.setFaults({ action: failing(500) }), alone)
+  const between = await applyMeanwhile(broken, () => broken.api.setFaults({ action: failing(500) }))
   broken.api.setFaults()
   expect([between.status, unclearOf(between)]).toEqual([3, []])
   for (const end of [
@@ -48,11 +41,12 @@ it('between two operations: what is done is done, and what comes next is not beg
     'DetachVolume pv-idle: failed ApiFailed',
   ])
     expect(endsOf(between)).toContain(end)
-  const detaching = await applyWith(broken, [
+  const detaching = await applyWith(
+    broken,
     { path: attachment('vol-old'), method: 'GET', action: failing(500) },
     { path: attachment('vol-idle'), method: 'DELETE', action: failing(403, 'Forbidden') },
     { path: attachment('vol-batch'), method: 'DELETE', action: { type: 'drop' } },
-  ])
+  )
   expect([detaching.status, undone(detaching.ends)]).toEqual([
     3,
     [
@@ -65,13 +59,10 @@ it('between two operations: what is done is done, and what comes next is not beg
   const once = { method: 'DELETE', times: 1, action: { type: 'lose' } } as const
   const lost = await applyWith(
     broken,
-    [
-      { path: attachment('vol-old'), ...once },
-      { path: attachment('vol-idle'), ...once },
-      // Once for the plan, once for each of them: what is left cannot be read.
-      { path: PODS, skip: 4, action: { type: 'drop' } },
-    ],
-    { flags: ['--parallel', '1'] },
+    { path: attachment('vol-old'), ...once },
+    { path: attachment('vol-idle'), ...once },
+    // Once for the plan, once for each of them: what is left cannot be read.
+    { path: '/pods?', skip: 4, action: { type: 'drop' } },
   )
   expect(lost).toMatchObject({
     status: 0,

@@ -9,13 +9,8 @@ import type { Scene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { it, journalOf, planOf, stateOf } from './story.ts'
 
-interface Refusal {
-  readonly name: string
-  readonly status: 1 | 4
-  readonly says: string
-  readonly flags?: (scene: Scene) => readonly string[]
-  readonly fault?: Fault['action']
-}
+/** What makes it happen. @returns flags */
+type Cause = (scene: Scene) => readonly string[]
 
 /** The administrator's kubeconfig, changed. */
 function edited(scene: Scene, edit: (text: string) => string): readonly string[] {
@@ -24,28 +19,20 @@ function edited(scene: Scene, edit: (text: string) => string): readonly string[]
   return ['--kubeconfig', path]
 }
 
-const REFUSALS: readonly Refusal[] = [
-  {
-    name: 'an API server that is down',
-    ...{ status: 1, says: 'cannot be reached: connect ECONNREFUSED' },
-    flags: (scene) => edited(scene, (text) => text.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1')),
-  },
-  {
-    name: 'S3: a user without rights',
-    ...{ status: 1, says: 'pods is forbidden: User "nobody"' },
-    flags: (scene) => ['--kubeconfig', scene.api.kubeconfig('nobody')],
-  },
-  {
-    name: 'S3: a server that answers with something else',
-    ...{ status: 1, says: 'is not JSON' },
-    fault: { type: 'body', body: '<html>login</html>' },
-  },
-  { name: 'S3: an API server that fails', status: 1, says: '500', fault: { type: 'status', status: 500 } },
-  { name: 'S1: no such node', status: 4, says: 'refused: ', flags: () => ['--node', 'worker-9'] },
-]
+const answering =
+  (action: Fault['action']): Cause =>
+  ({ api }) => {
+    api.setFaults({ path: '/pods', action })
+    return []
+  }
 
 /** Plan refuses, and so does apply, which changes nothing. */
-async function expectRefused(scene: Scene, { status, says }: Refusal, flags: readonly string[] = []): Promise<void> {
+async function expectRefused(
+  scene: Scene,
+  flags: readonly string[],
+  status: unknown = 4,
+  says = 'refused: ',
+): Promise<void> {
   const before = stateOf(scene)
   const runs = await Promise.all([
     runVolctl(scene, ['plan', ...flags]),
@@ -61,11 +48,28 @@ async function expectRefused(scene: Scene, { status, says }: Refusal, flags: rea
   expect(stateOf(scene)).toBe(before)
 }
 
-it.for(REFUSALS)('$name: $status', async (refusal, { broken }) => {
-  const { flags = () => [], fault } = refusal
-  if (fault !== undefined) broken.api.setFaults({ path: '/pods', action: fault })
-  await expectRefused(broken, refusal, flags(broken))
-})
+it.for<[string, Cause, status?: 1, says?: string]>([
+  [
+    'an API server that is down',
+    (scene) => edited(scene, (text) => text.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1')),
+    1,
+    'cannot be reached: connect ECONNREFUSED',
+  ],
+  [
+    'S3: a user without rights',
+    ({ api }) => ['--kubeconfig', api.kubeconfig('nobody')],
+    1,
+    'pods is forbidden: User "nobody"',
+  ],
+  [
+    'S3: a server that answers with something else',
+    answering({ type: 'body', body: '<html>login</html>' }),
+    1,
+    'is not JSON',
+  ],
+  ['S3: an API server that fails', answering({ type: 'status', status: 500 }), 1, '500'],
+  ['S1: no such node', () => ['--node', 'worker-9']],
+])('%s', ([, cause, ...says], { broken }) => expectRefused(broken, cause(broken), ...says))
 
 it('S1: another cluster with a node of the same name', async ({ broken }) => {
   // On another machine, and with other pods. Nothing of what is here is known to it.
@@ -74,15 +78,14 @@ it('S1: another cluster with a node of the same name', async ({ broken }) => {
   const theirs = { ...mine, metadata: { ...mine.metadata, uid: 'another' }, status: { ...mine.status, nodeInfo } }
   const strange = pod({ ...broken.pods.web, name: 'strange', uid: 'strange', volumes: [] }, '')
   const other = await startApiServer({ objects: [...clusterObjects(), theirs, strange], nodeName: NODE })
-  const refusal = { name: '', status: 4, says: 'refused: ' } as const
-  await expectRefused(broken, refusal, ['--kubeconfig', other.kubeconfig('admin')])
+  await expectRefused(broken, ['--kubeconfig', other.kubeconfig('admin')])
   await other.stop()
 })
 
 it('S29: no pod in the API, though processes of pods run', async ({ broken }) => {
   const { web } = broken.pods
   broken.api.remove('Pod', web.name, NAMESPACE)
-  await expectRefused(broken, { name: '', status: 4, says: 'refused: ' })
+  await expectRefused(broken, [])
   broken.api.put(pod(web, broken.sources.hostPath))
 })
 

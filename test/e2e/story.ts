@@ -103,18 +103,14 @@ export function atUnpublish(act: (child: ChildProcess) => unknown): (line: strin
 }
 
 /** Applies; the driver has done the first unpublish, and answers when something else has happened, and the last look is too old. */
-export async function applyMeanwhile(
-  scene: Scene,
-  happens: () => unknown,
-  args: readonly string[] = APPLY,
-): Promise<Run> {
+export async function applyMeanwhile(scene: Scene, happens: () => unknown): Promise<Run> {
   scene.driver.setFaults('held-after NodeUnpublishVolume:once')
   const release = atUnpublish(async () => {
     await happens()
     await setTimeout(WITNESS_AGE_MS + 200)
     scene.driver.setFaults()
   })
-  return await runVolctl(scene, args, release)
+  return await runVolctl(scene, APPLY, release)
 }
 
 /** Runs `apply --orphans`, or another command line, on a terminal, by script(1), and types this when it asks. */

@@ -125,9 +125,9 @@ export function pod(
   }
 }
 
-/** What a volume of one driver is called in a Node's status. */
-export function uniqueName(name: string, driver = DRIVER): string {
-  return csiUniqueName(driver, `h-${name}`)
+/** What a volume is called in a Node's status. */
+export function uniqueName(name: string): string {
+  return csiUniqueName(DRIVER, `h-${name}`)
 }
 
 export function volume(name: string, parts: Partial<ClusterVolume> = {}): ClusterVolume {

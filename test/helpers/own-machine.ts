@@ -113,17 +113,12 @@ done`
  */
 const ALONE = ['sh', '-euc', 'exec 9>"$(readlink /proc/self/fd/9).program"; flock -w 30 9 || :; exec "$@"', 'sh']
 
-/**
- * The command that runs a program on its own machine, as its first process.
- *
- * @param own the words of a command that becomes the program
- */
-export function onOwnMachine(program: readonly string[], own: readonly string[] = []): [string, string[]] {
-  const rest = [...namespaces, ...own]
-  if (process.env[ON_MACHINE] !== undefined) return ['unshare', [...rest, ...program]]
+/** The command that runs a program on its own machine, as its first process. */
+export function onOwnMachine(program: readonly string[]): [string, string[]] {
+  if (process.env[ON_MACHINE] !== undefined) return ['unshare', [...namespaces, ...program]]
   if (process.env[MACHINES] !== undefined && noBlockDevices === undefined)
-    return ['sh', ['-euc', ENTER, 'sh', ...rest, ...ALONE, ...program]]
-  return ['unshare', [...rest, ...withoutStrangers(program)]]
+    return ['sh', ['-euc', ENTER, 'sh', ...namespaces, ...ALONE, ...program]]
+  return ['unshare', [...namespaces, ...withoutStrangers(program)]]
 }
 
 const withProc = [...unshareArguments, ...ownProcArguments]

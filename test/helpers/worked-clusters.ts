@@ -4,12 +4,10 @@ import { ALIVE, ago, attachment, bound, cluster, node, pod, silentNode, uniqueNa
 
 const inShop = { namespace: 'shop' }
 
-function shop(name: string): Pick<ClusterState, 'claims' | 'volumes'> {
-  const { claims, volumes } = bound(name)
-  return {
-    claims: claims.map((each) => ({ ...each, ...inShop })),
-    volumes: volumes.map((each) => ({ ...each, claim: { ...inShop, name, uid: `claim-${name}` } })),
-  }
+const { claims, volumes } = bound('data')
+const shop = {
+  claims: claims.map((each) => ({ ...each, ...inShop })),
+  volumes: volumes.map((each) => ({ ...each, claim: { ...inShop, name: 'data', uid: 'claim-data' } })),
 }
 
 /** A kubelet also lists what a pod of its node waits for (R330). */
@@ -25,14 +23,14 @@ const live = { controller: { lease: ALIVE }, attachers: [lease], podCount: 40 }
 export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
   /** The Node of a machine was deleted, and the controllers do not run: nobody takes the volume from it. */
   'node-gone': cluster({
-    ...shop('data'),
+    ...shop,
     ...{ nodes: [node('node-2', { volumesInUse: data })], attachers: [lease], podCount: 40 },
     pods: [pod('web-0', 'node-2', ['data'], { ...inShop, started: false, createdAt: ago(8) })],
     attachments: [attachment('data', 'node-1')],
   }),
   /** A machine is silent, its pod cannot end, and the new pod waits. */
   'multi-attach': cluster({
-    ...shop('data'),
+    ...shop,
     ...live,
     nodes: [
       silentNode('node-1', 12, { volumesInUse: data, volumesAttached: data }),
@@ -49,7 +47,7 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
   }),
   /** Its attacher does not run: the attachment is deleted, and never goes away. */
   'stuck-attachment': cluster({
-    ...shop('data'),
+    ...shop,
     ...live,
     attachers: [{ ...lease, renewTime: ago(50) }],
     nodes: [node('node-1', { volumesInUse: data }), node('node-2')],

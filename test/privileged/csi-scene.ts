@@ -34,16 +34,11 @@ export function nodeWithDriver(directory: string, spec: Partial<CsiDriverObject[
 /** Runs work with the driver, which is ended and cleaned up afterwards. */
 export async function withDriver<T>(
   directory: string,
-  given: DriverOptions & {
-    readonly spec?: Partial<CsiDriverObject['spec']>
-    /** Called with the root directory before the driver starts. */
-    readonly before?: (rootDir: string) => void
-  },
+  given: DriverOptions & { readonly spec?: Partial<CsiDriverObject['spec']> },
   work: (node: LiveNode, driver: CsiDriver) => Promise<T>,
 ): Promise<T> {
-  const { spec, before, ...options } = given
+  const { spec, ...options } = given
   const node = nodeWithDriver(directory, spec)
-  before?.(node.root)
   const driver = await startCsiDriver({ name: DRIVER, rootDir: node.root, stateDir: `${directory}/state`, ...options })
   try {
     return await work(node, driver)

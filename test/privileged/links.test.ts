@@ -20,10 +20,9 @@ function bind(what: string, where: string): void {
 }
 
 /** Moves what is at a path below the root directory to a disk of its own, and puts a link in its place. */
-function toDisk(directory: string, path: string, name = 'moved'): string {
-  const disk = `${directory}/disk`
-  mkdirSync(disk, { recursive: true })
-  const place = `${disk}/${name}`
+function toDisk(directory: string, path: string): string {
+  const place = `${directory}/disk/moved`
+  mkdirSync(`${directory}/disk`, { recursive: true })
   renameSync(path, place)
   symlinkSync(place, path)
   return place

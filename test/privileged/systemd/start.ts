@@ -75,9 +75,9 @@ export async function startSystemd(directory: string, again = false) {
         writeFileSync(`${UNITS}/${name}`, text)
         systemctl('daemon-reload')
       },
-      /** Waits until a property of a unit has a value. */
-      until: async (unit: string, property: string, value: string) => {
-        while (systemctl('show', '--value', `--property=${property}`, unit) !== value) await sleep(10)
+      /** Waits until a property of the kubelet's unit has a value. */
+      until: async (property: string, value: string) => {
+        while (systemctl('show', '--value', `--property=${property}`, 'kubelet.service') !== value) await sleep(10)
       },
       [Symbol.asyncDispose]: stop,
     }

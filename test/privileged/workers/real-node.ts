@@ -4,7 +4,7 @@ import { applyPlan } from '../../../src/core/apply/apply-plan.ts'
 import type { ApplyContext } from '../../../src/core/apply/operation/ports.ts'
 import type { MountTable } from '../../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import type { ApplyEvent, ApplyResult } from '../../../src/core/plan/events.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
 import { liveContext } from '../../helpers/live-node.ts'
@@ -54,7 +54,6 @@ export function apply(
   root: string,
   operations: readonly Operation[],
   given: Partial<ApplyContext> = {},
-  onEvent: (event: ApplyEvent) => void = () => {},
 ): Promise<ApplyResult> {
   const plan = barePlan(root, operations)
   const context = liveContext(root, {
@@ -64,5 +63,5 @@ export function apply(
     readMounts,
     ...given,
   })
-  return applyPlan(plan, context, onEvent)
+  return applyPlan(plan, context, () => undefined)
 }

@@ -55,29 +55,27 @@ function lengthOf(text: string): Buffer {
 
 const begun = frame(HEADERS, END_HEADERS, 1, Buffer.concat([STATUS_200, field('content-type', 'application/grpc')]))
 const FLOODS = {
-  settings: { first: '', endless: frame(SETTINGS, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100])) },
-  pings: { first: '', endless: frame(PING, 0, 0, Buffer.alloc(8)) },
+  settings: { endless: frame(SETTINGS, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100])) },
+  pings: { endless: frame(PING, 0, 0, Buffer.alloc(8)) },
   continuations: {
     first: frame(HEADERS, 0, 1, Buffer.concat([STATUS_200, field('a', 'b'.repeat(8000))])),
     endless: frame(CONTINUATION, 0, 1, field('x', 'c'.repeat(8000))),
   },
   'early hints': {
-    first: '',
     endless: frame(HEADERS, END_HEADERS, 1, Buffer.concat([field(':status', '103'), field('x', 'c'.repeat(4000))])),
   },
-  'pushed streams': { first: '', endless: frame(PUSH_PROMISE, END_HEADERS, 1, Buffer.from([0, 0, 0, 2, 0x82])) },
+  'pushed streams': { endless: frame(PUSH_PROMISE, END_HEADERS, 1, Buffer.from([0, 0, 0, 2, 0x82])) },
   'other services': {
-    first: '',
     endless: frame(ALTSVC, 0, 1, Buffer.concat([Buffer.alloc(2), Buffer.alloc(4000, 97)])),
   },
-  windows: { first: '', endless: frame(WINDOW_UPDATE, 0, 0, Buffer.from([0, 0, 0, 1])) },
-  resets: { first: '', endless: frame(RST_STREAM, 0, 3, Buffer.from([0, 0, 0, 1])) },
+  windows: { endless: frame(WINDOW_UPDATE, 0, 0, Buffer.from([0, 0, 0, 1])) },
+  resets: { endless: frame(RST_STREAM, 0, 3, Buffer.from([0, 0, 0, 1])) },
   'empty pieces': { first: begun, endless: frame(DATA, 0, 1) },
   padding: { first: begun, endless: frame(DATA, PADDED, 1, Buffer.concat([Buffer.from([200]), Buffer.alloc(200)])) },
   'single bytes': { first: begun, endless: frame(DATA, 0, 1, Buffer.from([0])) },
-} as const
+} satisfies Readonly<Record<string, { first?: Buffer; endless: Buffer }>>
 
-function flood(socket: Socket, { first, endless }: (typeof FLOODS)[Flood]): void {
+function flood(socket: Socket, { first = '', endless }: { first?: Buffer | string; endless: Buffer }): void {
   const many = Buffer.concat(Array.from({ length: Math.ceil(60_000 / endless.length) }, () => endless))
   const pour = (): void => {
     while (socket.writable && socket.write(many));
