@@ -29,18 +29,14 @@ export async function usedDevice(facts: MachineFacts): Promise<Verdict | undefin
   return user && volumeInUse(facts, user)
 }
 
-const RELEASING: ReadonlySet<StepOp> = new Set<StepOp>([
-  'NodeUnstageVolume',
-  'flexUnmountDevice',
-  'removeFcDisks',
-  'removeIscsiDisks',
-])
+/** What leaves the device of a staged volume as it is. */
+const KEEPING: readonly StepOp[] = ['umount', 'rmdir', 'unlink']
 
 /**
  * True if the operation may take a device away: an unmap, a driver's unstage or the release of a LUN may, a plain umount does not.
  */
 export function takesDevice({ kind, steps }: Operation): boolean {
-  const mayRelease = (): boolean => steps.some(({ op }) => RELEASING.has(op))
+  const mayRelease = (): boolean => steps.some(({ op }) => !KEEPING.includes(op))
   return kind === 'UnmapVolume' || kind === 'UnmapDevice' || (kind === 'UnmountDevice' && mayRelease())
 }
 
