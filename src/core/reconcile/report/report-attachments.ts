@@ -16,7 +16,8 @@ import {
 } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
-import { type About, type Hint, ON_NODE } from '../../plan/draft.ts'
+import type { ProblemCode } from '../../messages/codes.ts'
+import { type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { apiLookup } from '../../volumes/api-lookup.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
@@ -51,25 +52,17 @@ export function reportAttachments(context: PlanContext): void {
 /** S30: more nodes, or more pods, have the volume than its access mode allows. */
 function reportOtherWriters(context: PlanContext, volume: PresentVolume): void {
   const { name, path, pods, identity, persistentVolume } = volume
-  const about = aboutOf(volume)
+  const say = problemsOf(context, volume)
   const objects = identity === undefined ? [persistentVolume] : context.objects.persistentVolumesOf(identity)
   const nodes = objects.some(allowsSeveralNodes) ? [] : nodesWith(context, volume)
-  if (nodes.length > 0) {
-    context.findings.problem(
-      'error',
+  if (nodes.length > 0)
+    say(
       'TwoWriters',
       `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
-      about,
       `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`,
     )
-  }
-  if (!isForOnePod(persistentVolume) || pods.length < 2) return
-  context.findings.problem(
-    'error',
-    'TwoWriters',
-    `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`,
-    about,
-  )
+  if (isForOnePod(persistentVolume) && pods.length > 1)
+    say('TwoWriters', `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`)
 }
 
 function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void {
@@ -77,15 +70,13 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
   const { uniqueName, path, identity } = volume
   // The controller does not record volumes that the kubelet attaches.
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return
-  const about = aboutOf(volume)
+  const say = problemsOf(context, volume)
   const attachment = objects.attachmentOf(identity)
   const gone = whyNotAttached(context, volume)
   if (gone !== undefined) {
-    context.findings.problem(
-      'error',
+    say(
       'MountedButNotAttached',
       `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
-      about,
       attachment?.status?.attached === true
         ? 'Its VolumeAttachment is attached: let kube-controller-manager run, whose attach/detach controller alone writes that list.'
         : isUsed(context, volume)
@@ -93,20 +84,16 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
           : howToUnstage(context, volume),
     )
   } else if (!objects.isInUse(uniqueName)) {
-    context.findings.problem(
-      'error',
+    say(
       'NotReportedInUse',
       `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
-      about,
       howToReport(context, volume),
     )
   }
   if (attachment?.metadata.deletionTimestamp === undefined) return
-  context.findings.problem(
-    'error',
+  say(
     'AttachmentDeleting',
     `VolumeAttachment ${attachment.metadata.name} is being deleted (${attachment.metadata.deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`,
-    about,
     'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.',
   )
 }
@@ -181,8 +168,15 @@ function reportOutOfService({ inputs, findings }: PlanContext, present: readonly
   )
 }
 
-function aboutOf({ name, path, subject, pods: [pod] }: PresentVolume): About {
-  return { ...omitUndefined({ pod }), volume: name, path, subject: subject() }
+function problemsOf({ findings }: PlanContext, { name, path, subject, pods: [pod] }: PresentVolume) {
+  return (code: ProblemCode, message: string, hint?: Hint): void =>
+    findings.problem(
+      'error',
+      code,
+      message,
+      { ...omitUndefined({ pod }), volume: name, path, subject: subject() },
+      hint,
+    )
 }
 
 // Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30).
