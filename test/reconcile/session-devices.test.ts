@@ -29,23 +29,6 @@ const withDriver = (built: NodeBuilder): NodeBuilder => {
 }
 
 describe('iSCSI', () => {
-  it('a global mount that nobody needs: unmount, devices, log-out, record, directory (P76)', () => {
-    const dir = lunDir()
-    const made = plan(node().mount(dir, DISK))
-    expect(steps(made)).toEqual([
-      [
-        'UnmountDevice',
-        `umount ${dir}`,
-        `removeIscsiDisks ${dir}`,
-        `iscsiLogout ${dir}`,
-        `unlink ${dir}/iscsi.json`,
-        `rmdir ${dir}`,
-      ],
-    ])
-    expect(made.operations[0]?.volume?.uniqueName).toBe(`kubernetes.io/iscsi/${PORTAL}:${IQN}:0`)
-    expect(blocked(made)).toEqual([])
-  })
-
   it.each([
     ['the same LUN', 0, { targetPortal: PORTAL, iqn: IQN, lun: 1 }],
     ['the same LUN, written without a port (R014)', 0, { targetPortal: '10.0.0.1', iqn: IQN, lun: 1 }],
@@ -79,7 +62,7 @@ describe('iSCSI', () => {
     expect(plan(built).operations).toEqual([])
   })
 
-  it('a directory left unmounted is finished (R837)', () => {
+  it('a directory left unmounted is finished: devices, log-out, record, directory (P76, R837)', () => {
     const dir = lunDir()
     const made = plan(node().file(`${dir}/iscsi.json`, record()))
     expect(steps(made)).toEqual([
