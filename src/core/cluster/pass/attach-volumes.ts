@@ -11,7 +11,7 @@ import {
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { attachmentName, CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
@@ -41,7 +41,7 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
   const { node: nodeName, pods, volume } = want
   const about = { node: nodeName, pods: pods.map(podRef), volume: volumeRef(volume) }
   const { driver, handle, plugin, inlineSpec } = volume
-  if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) {
+  if (driver === undefined || handle === undefined) {
     // iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331).
     if (want.isConfirmed) return
     const message = `only the attach/detach controller attaches a volume of plugin ${plugin}: it writes the status of node ${nodeName}`
@@ -58,8 +58,8 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     return
   }
   const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
-  const [first = { namespace: '', name: '' }, ...others] = pods
-  const wanting = `pod ${namespacedName(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`
+  const [first, ...others] = pods
+  const wanting = `pod ${namespacedName({ ...first })}${others.length === 0 ? '' : ` and ${others.length} more`}`
   context.findings.add({
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
