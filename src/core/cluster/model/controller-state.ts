@@ -139,8 +139,7 @@ export function lookedAt({ nodes, attachments }: Lists): Looked {
 
 /** The later look, with what it shows beside an earlier one. */
 export function withChangesSince(before: Looked, state: ClusterState): ClusterState {
-  const changes = changesBetween(before, state)
-  return changes.length === 0 ? state : { ...state, controller: { ...state.controller, changes } }
+  return { ...state, controller: { ...state.controller, changes: changesBetween(before, state) } }
 }
 
 const MOST_CHANGES = 3
