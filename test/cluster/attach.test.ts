@@ -12,6 +12,7 @@ import {
   pod,
   silentNode,
   uniqueName,
+  unread,
 } from '../helpers/cluster-builder.ts'
 import { operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
 
@@ -81,8 +82,7 @@ describe('a volume that a pod wants', () => {
   it.each(['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const)(
     'S30: without all %s nothing is attached',
     (list) => {
-      const lists = { ...cluster().lists, [list]: { state: 'failed', count: 0 } } as const
-      expect(operationsOf(planOf(wanted({ lists })))).toEqual([])
+      expect(operationsOf(planOf(wanted(unread(list))))).toEqual([])
     },
   )
 
@@ -108,9 +108,8 @@ describe('a volume that another node has', () => {
   })
 
   it('a node that could not be read is not said to be gone, and no pod of it is to be forced', () => {
-    const lists = { ...cluster().lists, nodes: { state: 'failed', count: 0 } } as const
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-    const { problems } = planOf(wanted({ nodes: [], lists, pods, attachments: [attachment('x', 'a')] }))
+    const { problems } = planOf(wanted({ nodes: [], ...unread('nodes'), pods, attachments: [attachment('x', 'a')] }))
     const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
     expect(hint).toContain('Node a was not read')
     expect(hint).not.toMatch(/does not exist|--force/)

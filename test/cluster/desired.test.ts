@@ -10,7 +10,7 @@ import { Rows } from '../../src/core/cluster/model/rows.ts'
 import { migratesOn } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
-import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
+import { bound, claim, cluster, node, pod, uniqueName, unread, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
 function wanted(parts: Partial<ClusterState>) {
@@ -66,7 +66,7 @@ describe('T105, T109: a volume of a pod', () => {
       state: {
         ...withPod({}),
         claims: [],
-        lists: { ...cluster().lists, persistentvolumeclaims: { state: 'failed', count: 0 } },
+        ...unread('persistentvolumeclaims'),
       },
       has: ['pv-x Unusable'],
       unresolved: ['Unknown any'],

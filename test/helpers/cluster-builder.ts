@@ -53,6 +53,11 @@ function listsOf({
   ) as ClusterState['lists']
 }
 
+/** This list could not be read. */
+export function unread(list: ClusterResource): Pick<ClusterState, 'lists'> {
+  return { lists: { ...cluster().lists, [list]: { state: 'failed', count: 0 } } }
+}
+
 /** A cluster whose controller is dead, so that the plan does everything. */
 export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
   const { pods = [] } = parts
