@@ -182,7 +182,7 @@ function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
   const having = known.filter((row) =>
     row.attached.length > 0 ? row.attached.some(({ object }) => !planned.has(object.name)) : mayUse(context, row),
   )
-  const named = unknown.filter((each) => each.node !== node && each.name === attachmentName(handle, driver, each.node))
+  const named = unknown.filter((each) => each.name === attachmentName(handle, driver, each.node))
   const left = [...new Set([...having, ...named].map((each) => each.node))].toSorted(compareText)
   const [first] = left
   if (first === undefined) return { after }
