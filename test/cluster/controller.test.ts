@@ -1,6 +1,6 @@
 /** Who acts: unknown counts as alive, and only a stale lease in a cluster that has one shows that the controller is dead. */
 import { expect, it } from 'vitest'
-import type { ClusterState, ControllerWrite, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
+import type { ClusterState, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../../src/core/cluster/model/controller-state.ts'
 import { ALIVE, ago, attachment, cluster, DEAD, node, silentNode } from '../helpers/cluster-builder.ts'
 
@@ -11,105 +11,63 @@ function lease(parts: Partial<LeaseEvidence>): LeaseEvidence {
 }
 
 const STALE = { lease: DEAD, leaseAtEnd: DEAD }
-const OTHER = 'kube-system/hosted-kube-controller-manager'
+const BEHIND = lease({ renewTime: ago(60), writtenAt: ago(0.05) })
+const OTHER = { otherLeases: [lease({ name: 'kube-system/hosted-kube-controller-manager', renewTime: ago(0.1) })] }
 
-function write(object: string, minutes: number): ControllerWrite {
-  return { manager: 'kube-controller-manager', object, time: ago(minutes) }
+function wrote(object: string, minutes: number): ClusterState['controller'] {
+  return { writes: [{ manager: 'kube-controller-manager', object, time: ago(minutes) }] }
 }
 
-it.each<{ name: string; state: Partial<ClusterState>; is: string }>([
-  { name: 'a fresh lease', state: { controller: { lease: ALIVE } }, is: 'lives' },
-  {
-    name: 'a lease that ran out a minute ago',
-    state: { controller: { lease: lease({ renewTime: ago(1) }) } },
-    is: 'mayLive',
-  },
-  {
-    name: 'a lease that is stale for the settle time',
-    state: { controller: { lease: DEAD, leaseAtEnd: DEAD } },
-    is: 'dead',
-  },
-  { name: 'a lease in the future', state: { controller: { lease: lease({ renewTime: ago(-20) }) } }, is: 'mayLive' },
-  {
-    name: 'a lease with an impossible time',
-    state: { controller: { lease: lease({ renewTime: '0001-01-01T00:00:00Z' }) } },
-    is: 'mayLive',
-  },
-  {
-    name: 'a stale lease that was renewed in the meantime',
-    state: { controller: { lease: DEAD, leaseAtEnd: lease({ renewTime: ago(3) }) } },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and a Node whose Ready became Unknown since',
-    state: { nodes: [silentNode('a', 2), node('b')] },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and a Node whose Ready became Unknown before',
-    state: { nodes: [silentNode('a', 9), node('b')] },
-    is: 'dead',
-  },
-  {
-    name: 'a stale lease, and an attachment created since',
-    state: { attachments: [attachment('x', 'a', { createdAt: ago(2) })] },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and an attachment that volctl created since',
-    state: { attachments: [attachment('x', 'a', { createdAt: ago(2), byVolctl: true })] },
-    is: 'dead',
-  },
-  {
-    name: 'a stale lease, and no kubelet that renews its own',
-    state: { nodes: [silentNode('a', 9)] },
-    is: 'mayLive',
-  },
-  { name: 'a stale lease that could not be read again', state: { controller: { lease: DEAD } }, is: 'mayLive' },
-  {
-    name: 'a lease whose holder has a clock that is behind, and that was written just now',
-    state: {
-      controller: {
-        lease: lease({ renewTime: ago(60), writtenAt: ago(0.05) }),
-        leaseAtEnd: lease({ renewTime: ago(60), writtenAt: ago(0.05) }),
-      },
-    },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and something that a controller manager wrote since',
-    state: { controller: { ...STALE, writes: [write('pods/shop/web-0', 2)] } },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and one of another name that was renewed since',
-    state: { controller: { ...STALE, otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
-    is: 'lives',
-  },
-  {
-    name: 'a stale lease, and a change that only a controller makes while volctl runs',
-    state: { controller: { ...STALE, changes: ['volumesAttached of node a changed while volctl ran'] } },
-    is: 'lives',
-  },
-  { name: 'no lease', state: { controller: {} }, is: 'mayLive' },
-  {
-    name: 'no lease, and something that a controller manager wrote lately',
-    state: { controller: { writes: [write('nodes/a', 5)] } },
-    is: 'lives',
-  },
-  {
-    name: 'no lease, and one of another name that was renewed lately',
-    state: { controller: { otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
-    is: 'lives',
-  },
-  { name: 'a lease that may not be read', state: { controller: { leaseProblem: 'Forbidden' } }, is: 'mayLive' },
-  {
-    name: 'no lease, and an attachment created lately',
-    state: { controller: {}, attachments: [attachment('x', 'a', { createdAt: ago(5) })] },
-    is: 'lives',
-  },
-])('the attach/detach controller: $name: $is', ({ state, is }) => {
-  const found = controllerState(cluster(state), SETTLE_MS)
+function created(minutes: number, more: Parameters<typeof attachment>[2] = {}): Partial<ClusterState> {
+  return { attachments: [attachment('x', 'a', { createdAt: ago(minutes), ...more })] }
+}
+
+it.each<[name: string, is: string, controller: ClusterState['controller'], others?: Partial<ClusterState>]>([
+  ['a fresh lease', 'lives', { lease: ALIVE }],
+  ['a lease that ran out a minute ago', 'mayLive', { lease: lease({ renewTime: ago(1) }) }],
+  ['a lease that is stale for the settle time', 'dead', STALE],
+  ['a lease in the future', 'mayLive', { lease: lease({ renewTime: ago(-20) }) }],
+  ['a lease with an impossible time', 'mayLive', { lease: lease({ renewTime: '0001-01-01T00:00:00Z' }) }],
+  ['a stale lease that was renewed in the meantime', 'lives', { ...STALE, leaseAtEnd: lease({ renewTime: ago(3) }) }],
+  [
+    'a stale lease, and a Node whose Ready became Unknown since',
+    'lives',
+    STALE,
+    { nodes: [silentNode('a', 2), node('b')] },
+  ],
+  [
+    'a stale lease, and a Node whose Ready became Unknown before',
+    'dead',
+    STALE,
+    { nodes: [silentNode('a', 9), node('b')] },
+  ],
+  ['a stale lease, and an attachment created since', 'lives', STALE, created(2)],
+  ['a stale lease, and an attachment that volctl created since', 'dead', STALE, created(2, { byVolctl: true })],
+  ['a stale lease, and no kubelet that renews its own', 'mayLive', STALE, { nodes: [silentNode('a', 9)] }],
+  ['a stale lease that could not be read again', 'mayLive', { lease: DEAD }],
+  [
+    'a lease whose holder has a clock that is behind, and that was written just now',
+    'lives',
+    { lease: BEHIND, leaseAtEnd: BEHIND },
+  ],
+  [
+    'a stale lease, and something that a controller manager wrote since',
+    'lives',
+    { ...STALE, ...wrote('pods/shop/web-0', 2) },
+  ],
+  ['a stale lease, and one of another name that was renewed since', 'lives', { ...STALE, ...OTHER }],
+  [
+    'a stale lease, and a change that only a controller makes while volctl runs',
+    'lives',
+    { ...STALE, changes: ['volumesAttached of node a changed while volctl ran'] },
+  ],
+  ['no lease', 'mayLive', {}],
+  ['no lease, and something that a controller manager wrote lately', 'lives', wrote('nodes/a', 5)],
+  ['no lease, and one of another name that was renewed lately', 'lives', OTHER],
+  ['a lease that may not be read', 'mayLive', { leaseProblem: 'Forbidden' }],
+  ['no lease, and an attachment created lately', 'lives', {}, created(5)],
+])('the attach/detach controller: %s: %s', (_, is, controller, others) => {
+  const found = controllerState(cluster({ controller, ...others }), SETTLE_MS)
   expect(found.state).toBe(is)
   expect(found.note).not.toBe('')
 })
