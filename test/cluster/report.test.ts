@@ -29,115 +29,77 @@ const WANTED: Partial<ClusterState> = {
   pods: [pod('p', 'a', ['x'])],
   attachments: [attachment('x', 'a')],
 }
+const has = (...attachments: ClusterState['attachments']) => ({ ...bound('x'), attachments })
+const DELETED = has(attachment('x', 'a', { deletedAt: ago(9) }))
+const NO_QUOTA = [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })]
 const IN_ORDER = { volumesAttached: [X], volumesInUse: [X] }
 const WAITING = pod('p', 'a', ['x'], { started: false })
 
 describe('findings', () => {
-  it.each<{ name: string; state: Partial<ClusterState>; code: string; says: string }>([
-    {
-      name: 'an attachment of a node that is gone',
-      state: { ...bound('x'), attachments: [attachment('x', 'gone')] },
-      code: 'AttachmentDangling',
-      says: 'node gone',
-    },
-    {
-      name: 'attachments of a driver that is gone',
-      state: {
-        ...bound('x'),
-        drivers: [],
-        nodes: [node('a', { csi: { state: 'known' } })],
-        attachments: [attachment('x', 'a')],
-      },
-      code: 'NobodyDetaches',
-      says: DRIVER,
-    },
-    {
-      name: 'two attachments where there may be one',
-      state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a'), attachment('x', 'b')] },
-      code: 'TwoWriters',
-      says: 'a, b',
-    },
-    {
-      name: 'in use without a pod',
-      state: { ...bound('x'), nodes: [node('a', { volumesInUse: [X] })] },
-      code: 'ReportedUnused',
-      says: 'pv-x',
-    },
-    {
-      name: 'attached by the status alone, a CSI volume',
-      state: { ...WANTED, nodes: [node('a', IN_ORDER)], attachments: [] },
-      code: 'AttachedMismatch',
-      says: 'there is no VolumeAttachment',
-    },
-    {
-      name: 'a claim that is being deleted, with a pod',
-      state: {
-        ...WANTED,
-        nodes: [node('a', IN_ORDER)],
+  it.each<[name: string, code: string, says: string, state: Partial<ClusterState>]>([
+    ['an attachment of a node that is gone', 'AttachmentDangling', 'node gone', has(attachment('x', 'gone'))],
+    [
+      'attachments of a driver that is gone',
+      'NobodyDetaches',
+      DRIVER,
+      { ...has(attachment('x', 'a')), drivers: [], nodes: [node('a', { csi: { state: 'known' } })] },
+    ],
+    [
+      'two attachments where there may be one',
+      'TwoWriters',
+      'a, b',
+      { ...WANTED, ...has(attachment('x', 'a'), attachment('x', 'b')) },
+    ],
+    ['in use without a pod', 'ReportedUnused', 'pv-x', { ...bound('x'), nodes: [node('a', { volumesInUse: [X] })] }],
+    [
+      'attached by the status alone, a CSI volume',
+      'AttachedMismatch',
+      'there is no VolumeAttachment',
+      { ...WANTED, nodes: [node('a', IN_ORDER)], attachments: [] },
+    ],
+    [
+      'a claim that is being deleted, with a pod',
+      'BeingDeleted',
+      'used by pod default/p',
+      {
+        ...{ ...WANTED, nodes: [node('a', IN_ORDER)] },
         claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
       },
-      code: 'BeingDeleted',
-      says: 'used by pod default/p',
-    },
-    {
-      name: 'a pod of a node that is gone',
-      state: { ...bound('x'), pods: [pod('p', 'gone', ['x'])], attachments: [attachment('x', 'gone')] },
-      code: 'NodeMissing',
-      says: 'default/p',
-    },
-    {
-      name: 'an attacher that fails to attach',
-      state: {
-        ...bound('x'),
-        pods: [pod('p', 'a', ['x'])],
-        attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
-      },
-      code: 'AttachmentFailing',
-      says: 'no quota',
-    },
-    {
-      name: 'a deletion that does not end',
-      state: { ...bound('x'), attachments: [attachment('x', 'a', { deletedAt: ago(9) })] },
-      code: 'AttachmentDeleting',
-      says: 'external-attacher/disk-csi-example-com',
-    },
-    {
-      name: 'no attacher that runs',
-      state: {
-        ...bound('x'),
-        attachments: [attachment('x', 'a', { deletedAt: ago(9) })],
+    ],
+    [
+      'a pod of a node that is gone',
+      'NodeMissing',
+      'default/p',
+      { ...has(attachment('x', 'gone')), pods: [pod('p', 'gone', ['x'])] },
+    ],
+    ['an attacher that fails to attach', 'AttachmentFailing', 'no quota', { ...WANTED, attachments: NO_QUOTA }],
+    ['a deletion that does not end', 'AttachmentDeleting', 'external-attacher/disk-csi-example-com', DELETED],
+    [
+      'no attacher that runs',
+      'AttacherSilent',
+      DRIVER,
+      {
+        ...DELETED,
         attachers: [
           { name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(9), durationSeconds: 15 },
         ],
       },
-      code: 'AttacherSilent',
-      says: DRIVER,
-    },
-    {
-      name: 'clocks apart',
-      state: { nodes: [node('a', { leaseRenewTime: ago(-10) })] },
-      code: 'ClocksApart',
-      says: 'node a',
-    },
-    {
-      name: 'a node whose clock is behind',
-      state: { nodes: [node('a', { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.1) })] },
-      code: 'ClocksApart',
-      says: 'node a are behind',
-    },
-    {
-      name: 'leases that are all old',
-      state: { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
-      code: 'ClocksApart',
-      says: 'for 1h',
-    },
-    {
-      name: 'a server that is not verified',
-      state: { insecure: 'TlsNotVerified' },
-      code: 'InsecureApi',
-      says: 'api.example',
-    },
-  ])('$name: $code', ({ state, code, says }) => {
+    ],
+    ['clocks apart', 'ClocksApart', 'node a', { nodes: [node('a', { leaseRenewTime: ago(-10) })] }],
+    [
+      'a node whose clock is behind',
+      'ClocksApart',
+      'node a are behind',
+      { nodes: [node('a', { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.1) })] },
+    ],
+    [
+      'leases that are all old',
+      'ClocksApart',
+      'for 1h',
+      { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
+    ],
+    ['a server that is not verified', 'InsecureApi', 'api.example', { insecure: 'TlsNotVerified' }],
+  ])('%s: %s', (_, code, says, state) => {
     const found = plan(state).problems.find((each) => each.code === code && each.message.includes(says))
     expect(found).toBeDefined()
   })
@@ -152,56 +114,40 @@ describe('findings', () => {
     expect(plan({ nodes, controller }).problems.map(({ code }) => code)).not.toContain('ClocksApart')
   })
 
-  const noQuota = [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })]
   const unbound = claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })
   const affinity = '0/3 nodes: 3 node(s) had volume node affinity conflict'
-  it.each<{ name: string; state: Partial<ClusterState>; says: string; cause?: string }>([
-    { name: 'its claim does not exist', state: { claims: [], volumes: [] }, says: 'default/x does not exist' },
-    { name: 'its claim is not bound', state: { claims: [unbound], volumes: [] }, says: 'not bound' },
-    {
-      name: 'its volume is attached to another node',
-      state: { attachments: [attachment('x', 'b')] },
-      says: 'attached to node b',
+  it.each<[name: string, says: string, state: Partial<ClusterState>, cause?: string]>([
+    ['its claim does not exist', 'default/x does not exist', { claims: [], volumes: [] }],
+    ['its claim is not bound', 'not bound', { claims: [unbound], volumes: [] }],
+    ['its volume is attached to another node', 'attached to node b', { attachments: [attachment('x', 'b')] }],
+    ['its attachment fails', 'no quota', { attachments: NO_QUOTA }, 'AttachmentFailing'],
+    [
+      'another node has the volume',
+      'node b has the volume',
+      { ...has(attachment('x', 'b')), nodes: [node('a'), node('b', IN_ORDER)], pods: [WAITING, pod('q', 'b', ['x'])] },
+      'MultiAttach',
+    ],
+    ['the driver is not on the node', 'not registered', { nodes: [node('a', { csi: { state: 'known' } })] }],
+    [
+      'the scheduler finds no node',
+      'volume node affinity conflict',
+      { pods: [pod('p', undefined, ['x'], { started: false, unschedulable: affinity })] },
+    ],
+  ])(
+    'a pod does not start because %s, and is no cause of its own where that is said',
+    (_, says, state, cause = 'PodWaitsForVolume') => {
+      const { problems, summary } = plan({ pods: [WAITING], ...bound('x'), ...state })
+      const [found, ...others] = problems.filter(({ code }) => code === 'PodWaitsForVolume')
+      expect([found?.about.pods?.map(({ name }) => name), others]).toEqual([['p'], []])
+      expect(found?.message).toContain(says)
+      expect(found?.hint).not.toBe('')
+      const said = summary.causes?.find(({ key }) => key === found?.cause)
+      expect(said?.code).toBe(cause)
+      if (cause === 'PodWaitsForVolume') return
+      expect(summary.causes?.some(({ code }) => code === 'PodWaitsForVolume')).toBe(false)
+      expect(said?.affects.pods).toMatchObject([{ name: 'p' }])
     },
-    {
-      name: 'its attachment fails',
-      state: { attachments: noQuota },
-      says: 'no quota',
-      cause: 'AttachmentFailing',
-    },
-    {
-      name: 'another node has the volume',
-      state: {
-        nodes: [node('a'), node('b', IN_ORDER)],
-        pods: [WAITING, pod('q', 'b', ['x'])],
-        attachments: [attachment('x', 'b')],
-      },
-      says: 'node b has the volume',
-      cause: 'MultiAttach',
-    },
-    {
-      name: 'the driver is not on the node',
-      state: { nodes: [node('a', { csi: { state: 'known' } })] },
-      says: 'not registered',
-    },
-    {
-      name: 'the scheduler finds no node',
-      state: { pods: [pod('p', undefined, ['x'], { started: false, unschedulable: affinity })] },
-      says: 'volume node affinity conflict',
-    },
-  ])('a pod does not start because $name, and is no cause of its own where that is said', (row) => {
-    const { state, says, cause = 'PodWaitsForVolume' } = row
-    const { problems, summary } = plan({ pods: [WAITING], ...bound('x'), ...state })
-    const [found, ...others] = problems.filter(({ code }) => code === 'PodWaitsForVolume')
-    expect([found?.about.pods?.map(({ name }) => name), others]).toEqual([['p'], []])
-    expect(found?.message).toContain(says)
-    expect(found?.hint).not.toBe('')
-    const said = summary.causes?.find(({ key }) => key === found?.cause)
-    expect(said?.code).toBe(cause)
-    if (cause === 'PodWaitsForVolume') return
-    expect(summary.causes?.some(({ code }) => code === 'PodWaitsForVolume')).toBe(false)
-    expect(said?.affects.pods).toMatchObject([{ name: 'p' }])
-  })
+  )
 
   it('nothing is said of a pod that was created a moment ago, that runs, or that a mount keeps', () => {
     const pods = [pod('new', 'a', ['x'], { started: false, createdAt: ago(1) }), pod('runs', 'a', ['x'])]
