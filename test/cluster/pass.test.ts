@@ -65,36 +65,20 @@ const heard = (minutes: number): Partial<ClusterState> => ({
   lostNodes: [{ name: 'gone', leaseRenewTime: ago(minutes) }],
 })
 
-it.each<{ name: string; state: Partial<ClusterState>; given: boolean; is: string[] }>([
-  { name: 'nothing else is known', state: {}, given: false, is: ['DetachVolume pv-x gone MachineMayWrite'] },
-  { name: 'somebody says that its machine is off', state: {}, given: true, is: ['DetachVolume pv-x gone'] },
-  {
-    name: 'its lease is old: its kubelet is silent, and its machine may still write',
-    state: heard(30),
-    given: false,
-    is: ['DetachVolume pv-x gone MachineMayWrite'],
-  },
-  {
-    name: 'its lease is fresh, and somebody says that its machine is off',
-    state: heard(0.1),
-    given: true,
-    is: ['DetachVolume pv-x gone MachineMayWrite'],
-  },
-  {
-    name: 'its lease is a minute old, and somebody says it',
-    state: heard(1),
-    given: true,
-    is: ['DetachVolume pv-x gone'],
-  },
-  { name: 'a pod is left there', state: { pods: [pod('p', 'gone', ['x'])] }, given: true, is: [] },
-  { name: 'the controller lives', state: { controller: { lease: ALIVE } }, given: false, is: [] },
-  {
-    name: 'the controller lives, and somebody says that its machine is off',
-    state: { controller: { lease: ALIVE } },
-    given: true,
-    is: ['DetachVolume pv-x gone'],
-  },
-])('a node that does not exist: where $name', ({ state, given, is }) => {
+const FREE = ['DetachVolume pv-x gone']
+const HELD = ['DetachVolume pv-x gone MachineMayWrite']
+const LIVES = { controller: { lease: ALIVE } }
+
+it.each<[name: string, given: boolean, state: Partial<ClusterState>, is: string[]]>([
+  ['nothing else is known', false, {}, HELD],
+  ['somebody says that its machine is off', true, {}, FREE],
+  ['its lease is old: its kubelet is silent, and its machine may still write', false, heard(30), HELD],
+  ['its lease is fresh, and somebody says that its machine is off', true, heard(0.1), HELD],
+  ['its lease is a minute old, and somebody says it', true, heard(1), FREE],
+  ['a pod is left there', true, { pods: [pod('p', 'gone', ['x'])] }, []],
+  ['the controller lives', false, LIVES, []],
+  ['the controller lives, and somebody says that its machine is off', true, LIVES, FREE],
+])('a node that does not exist: where %s', (_, given, state, is) => {
   const made = plan({ ...gone, ...state }, given ? { nodeGone: ['gone'] } : {})
   expect(shown(made)).toEqual(is)
   for (const { makeSure, basis } of made.operations) {
@@ -120,41 +104,29 @@ describe('--strip-finalizers', () => {
     ])
   })
 
-  it.each<{ name: string; state: Partial<ClusterState> }>([
-    { name: 'the driver is known', state: { drivers: cluster().drivers } },
-    { name: 'a node has the driver', state: { nodes: [node('a')] } },
-    {
-      name: 'its attacher renews its lease',
-      state: { attachers: [{ name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) }] },
-    },
-    {
-      name: 'its attacher renews its lease, and old ones of other namespaces are left',
-      state: {
-        attachers: [9000, 0.1, 9000].map((minutes, index) => ({
-          name: `ns-${index}/external-attacher-leader-disk-csi-example-com`,
-          renewTime: ago(minutes),
-        })),
-      },
-    },
-    {
-      name: 'not all drivers could be read',
-      state: unread('csidrivers'),
-    },
-    { name: 'the CSINode of a node is not known', state: { nodes: [node('a', { csi: { state: 'unknown' } })] } },
-    {
-      name: 'the node reports the volume in use',
-      state: { nodes: drivers.nodes.map((each) => ({ ...each, volumesInUse: [uniqueName('x')] })) },
-    },
-    {
-      name: 'a node that is out of service reports it in use',
-      state: {
-        nodes: drivers.nodes.map(({ csi }) =>
-          silentNode('a', 30, { csi, outOfService: true, volumesInUse: [uniqueName('x')] }),
-        ),
-      },
-    },
-    { name: 'its deletion began a moment ago', state: { attachments: [attachment('x', 'a', { deletedAt: ago(1) })] } },
-  ])('never where $name', ({ state }) => {
+  const renewed = (namespace: string, minutes: number) => ({
+    name: `${namespace}/external-attacher-leader-disk-csi-example-com`,
+    renewTime: ago(minutes),
+  })
+  const inUse = { csi: { state: 'known' }, volumesInUse: [uniqueName('x')] } as const
+
+  it.each<[name: string, state: Partial<ClusterState>]>([
+    ['the driver is known', { drivers: cluster().drivers }],
+    ['a node has the driver', { nodes: [node('a')] }],
+    ['its attacher renews its lease', { attachers: [renewed('csi', 0.1)] }],
+    [
+      'its attacher renews its lease, and old ones of other namespaces are left',
+      { attachers: [renewed('ns-0', 9000), renewed('ns-1', 0.1), renewed('ns-2', 9000)] },
+    ],
+    ['not all drivers could be read', unread('csidrivers')],
+    ['the CSINode of a node is not known', { nodes: [node('a', { csi: { state: 'unknown' } })] }],
+    ['the node reports the volume in use', { nodes: [node('a', inUse)] }],
+    [
+      'a node that is out of service reports it in use',
+      { nodes: [silentNode('a', 30, { ...inUse, outOfService: true })] },
+    ],
+    ['its deletion began a moment ago', { attachments: [attachment('x', 'a', { deletedAt: ago(1) })] }],
+  ])('never where %s', (_, state) => {
     const made = plan({ ...stuck, ...state }, { stripFinalizers: true })
     expect(shown(made)).toEqual([])
     expect(made.waiting).toMatchObject([{ code: 'AttachmentDeleting' }])
@@ -168,23 +140,18 @@ describe('what a plan is narrowed to', () => {
     pods: [pod('p', 'a', ['x'])],
     attachments: [attachment('x', 'b'), attachment('y', 'b')],
   }
-  const [detachX, detachY, attachX] = ['DetachVolume pv-x b', 'DetachVolume pv-y b', 'AttachVolume pv-x a']
+  const [detachX, detachY, attachX] = ['DetachVolume pv-x b', 'DetachVolume pv-y b', 'AttachVolume pv-x a'] as const
 
-  it.each<{ name: string; options: Partial<ClusterOptions>; is: (string | undefined)[]; filtered: number }>([
-    { name: 'nothing', options: {}, is: [detachY, detachX, attachX], filtered: 0 },
-    { name: '--only detach', options: { only: ['DetachVolume'] }, is: [detachY, detachX], filtered: 1 },
-    { name: '--skip detach leaves out what comes after one', options: { skip: ['DetachVolume'] }, is: [], filtered: 3 },
-    {
-      name: '--pod, with the detach that makes room for it',
-      options: { pods: ['default/p'] },
-      is: [detachX, attachX],
-      filtered: 1,
-    },
-    { name: '--volume by its claim', options: { volumes: ['default/y'] }, is: [detachY], filtered: 2 },
-    { name: '--namespace', options: { namespaces: ['default'] }, is: [detachY, detachX, attachX], filtered: 0 },
-    { name: '--namespace of others', options: { namespaces: ['shop'] }, is: [], filtered: 3 },
-    { name: '--node', options: { nodes: ['b'] }, is: [detachY, detachX], filtered: 1 },
-  ])('$name', ({ options, is, filtered }) => {
+  it.each<[name: string, options: Partial<ClusterOptions>, filtered: number, is: string[]]>([
+    ['nothing', {}, 0, [detachY, detachX, attachX]],
+    ['--only detach', { only: ['DetachVolume'] }, 1, [detachY, detachX]],
+    ['--skip detach leaves out what comes after one', { skip: ['DetachVolume'] }, 3, []],
+    ['--pod, with the detach that makes room for it', { pods: ['default/p'] }, 1, [detachX, attachX]],
+    ['--volume by its claim', { volumes: ['default/y'] }, 2, [detachY]],
+    ['--namespace', { namespaces: ['default'] }, 0, [detachY, detachX, attachX]],
+    ['--namespace of others', { namespaces: ['shop'] }, 3, []],
+    ['--node', { nodes: ['b'] }, 1, [detachY, detachX]],
+  ])('%s', (_, options, filtered, is) => {
     const made = plan(state, options)
     expect(shown(made).toSorted()).toEqual(is.toSorted())
     expect(made.summary.filtered).toBe(filtered)
