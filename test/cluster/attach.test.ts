@@ -52,17 +52,13 @@ describe('a volume that a pod wants', () => {
     expect(planOf(cluster({ nodes: unmigrated, pods }))).toMatchObject({ operations: [], waiting: [] })
   })
 
-  it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
-    { name: 'not ready', on: { ready: 'False' }, code: 'NodeNotReady a' },
-    { name: 'said to be ready, and silent', on: { heartbeat: ago(9), leaseRenewTime: ago(9) }, code: 'NodeNotReady a' },
-    {
-      name: 'without the driver',
-      on: { csi: { state: 'known' } },
-      code: 'DriverUnavailable a',
-    },
-    { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverUnavailable a' },
-    { name: 'with an unread CSINode', on: { csi: { state: 'unknown' } }, code: 'NodeUnknown a' },
-  ])('waits on a node $name', ({ on, code }) => {
+  it.each<[name: string, code: string, on: Partial<ClusterNode>]>([
+    ['not ready', 'NodeNotReady a', { ready: 'False' }],
+    ['said to be ready, and silent', 'NodeNotReady a', { heartbeat: ago(9), leaseRenewTime: ago(9) }],
+    ['without the driver', 'DriverUnavailable a', { csi: { state: 'known' } }],
+    ['without a CSINode', 'DriverUnavailable a', { csi: { state: 'absent' } }],
+    ['with an unread CSINode', 'NodeUnknown a', { csi: { state: 'unknown' } }],
+  ])('waits on a node %s', (_, code, on) => {
     const made = planOf(wanted({ nodes: [node('a', on), node('b')] }))
     expect([operationsOf(made), waitsOf(made)]).toEqual([[], [code]])
   })
@@ -123,28 +119,30 @@ describe('a volume that another node has', () => {
     const attachments = [attachment('x', 'a')]
     const early = pod('p', 'a', ['x'], { started: false })
 
-    it.each<{ name: string; state: Partial<ClusterState>; says: RegExp }>([
-      {
-        name: 'the pod that waits is named as such',
-        state: { pods: [pod('p', 'a', ['x']), waiting], attachments },
-        says: /: node a has the volume since .*; node b \(pod default\/q, .*\) waits for it$/,
-      },
-      {
-        name: 'beside a pod that waits there one that has started has it',
-        state: { nodes: reporting, pods: [early, pod('r', 'b', ['x']), waiting] },
-        says: /node b reports the volume in use/,
-      },
-      {
-        name: 'one that has ended there has it still: its kubelet may not have unmounted it',
-        state: { nodes: reporting, pods: [pod('done', 'a', ['x'], { terminated: true }), early, waiting] },
-        says: /node a reports the volume in use/,
-      },
-      {
-        name: 'a pod that has started has it, whatever is attached',
-        state: { pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])], attachments },
-        says: /2 nodes have it: node a has the .*, node b reports the volume in use/,
-      },
-    ])('$name', ({ state, says }) => {
+    const running = pod('p', 'a', ['x'])
+    const ended = pod('done', 'a', ['x'], { terminated: true })
+    it.each<[name: string, state: Partial<ClusterState>, says: RegExp]>([
+      [
+        'the pod that waits is named as such',
+        { pods: [running, waiting], attachments },
+        /: node a has the volume since .*; node b \(pod default\/q, .*\) waits for it$/,
+      ],
+      [
+        'beside a pod that waits there one that has started has it',
+        { nodes: reporting, pods: [early, pod('r', 'b', ['x']), waiting] },
+        /node b reports the volume in use/,
+      ],
+      [
+        'one that has ended there has it still: its kubelet may not have unmounted it',
+        { nodes: reporting, pods: [ended, early, waiting] },
+        /node a reports the volume in use/,
+      ],
+      [
+        'a pod that has started has it, whatever is attached',
+        { pods: [running, pod('q', 'b', ['x'])], attachments },
+        /2 nodes have it: node a has the .*, node b reports the volume in use/,
+      ],
+    ])('%s', (_, state, says) => {
       const [found] = planOf(wanted({ nodes, ...state })).problems
       expect([found?.code, found?.message]).toEqual(['MultiAttach', expect.stringMatching(says)])
     })
@@ -176,23 +174,20 @@ describe('a volume that another node has', () => {
     expect([{}, gone].map((given) => operationsOf(planOf(wanted({ nodes }), given)))).toEqual([[], ['AttachVolume a']])
   })
 
-  it.each<{ name: string; state: Partial<ClusterState> }>([
-    { name: 'being deleted there', state: { attachments: [attachment('x', 'b', { deletedAt: ago(5) })] } },
-    {
-      name: 'in use there',
-      state: {
-        nodes: [node('a'), node('b', { volumesInUse: [uniqueName('x')] })],
-        attachments: [attachment('x', 'b')],
-      },
-    },
-    {
-      name: 'by an attachment whose PersistentVolume is gone',
-      state: {
+  it.each<[name: string, state: Partial<ClusterState>]>([
+    ['being deleted there', { attachments: [attachment('x', 'b', { deletedAt: ago(5) })] }],
+    [
+      'in use there',
+      { nodes: [node('a'), node('b', { volumesInUse: [uniqueName('x')] })], attachments: [attachment('x', 'b')] },
+    ],
+    [
+      'by an attachment whose PersistentVolume is gone',
+      {
         nodes: [node('a'), node('b', { managed: false })],
         attachments: [attachment('x', 'b', { persistentVolume: 'pv-old' })],
       },
-    },
-  ])('R742: waits while it is $name', ({ state }) => {
+    ],
+  ])('R742: waits while it is %s', (_, state) => {
     const made = planOf(wanted(state))
     expect(operationsOf(made)).toEqual([])
     expect(waitsOf(made)).toContain('DetachFirst a')

@@ -4,6 +4,7 @@ import {
   type ClusterNode,
   type ClusterPod,
   type ClusterState,
+  type ClusterVolume,
   clusterObjects,
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { Rows } from '../../src/core/cluster/model/rows.ts'
@@ -13,16 +14,18 @@ import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, unread, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
-function wanted(parts: Partial<ClusterState>) {
+function wanted(parts: Partial<ClusterState>): string[] {
   const rows = new Rows(cluster(parts))
-  return {
-    attach: rows.all().flatMap((of) => (of.pods.length > 0 ? [of.uniqueName] : [])),
-    has: rows.all().flatMap(({ volume: of, others }) => others.map(({ why }) => `${of?.name} ${why}`)),
-    unresolved: rows.unresolved.map(({ cause, mayBe }) => `${cause} ${mayBe.of}`),
-  }
+  const all = rows
+    .all()
+    .flatMap(({ volume: of, pods, others }) => [
+      ...pods.map(() => `attach ${of.uniqueName}`),
+      ...others.map(({ why }) => `${of.name} ${why}`),
+    ])
+  return [...all, ...rows.unresolved.map(({ cause, mayBe }) => `unresolved: ${cause} ${mayBe.of}`)]
 }
 
-const X = [uniqueName('x')]
+const X = `attach ${uniqueName('x')}`
 const own = { volumes: [{ name: 'data', claim: 'p-data', ephemeral: true as const }] }
 const ephemeral = (ownerUid: string): Partial<ClusterState> => ({
   pods: [pod('p', 'a', [], own)],
@@ -34,77 +37,46 @@ const withPod = (parts: Partial<ClusterPod>): Partial<ClusterState> => ({
   pods: [pod('p', 'a', ['x'], parts)],
 })
 
+const ofVolume = (of: ClusterVolume): Partial<ClusterState> => ({ ...withPod({}), volumes: [of] })
+
 describe('T105, T109: a volume of a pod', () => {
-  it.each<{ name: string; state: Partial<ClusterState>; attach?: string[]; has?: string[]; unresolved?: string[] }>([
-    { name: 'by its claim', state: withPod({}), attach: X },
-    { name: 'by an ephemeral claim that the pod owns', state: ephemeral('uid-p'), attach: X },
-    { name: 'by an ephemeral claim that another pod owns', state: ephemeral('uid-q'), has: ['pv-x Unusable'] },
-    { name: 'of a pod that has ended', state: withPod({ terminated: true }) },
-    { name: 'of a pod that is being deleted', state: withPod({ deletedAt: '2026-01-01T00:00:00Z' }), attach: X },
-    {
-      name: 'of a claim that is not bound',
-      state: {
-        ...withPod({}),
-        volumes: [],
-        claims: [claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })],
-      },
-      unresolved: ['Unbound none'],
-    },
-    {
-      name: 'of a claim that was bound, and names nothing',
-      state: { ...withPod({}), volumes: [], claims: [claim('x', { volumeName: '' })] },
-      unresolved: ['Unknown any'],
-    },
-    { name: 'of a claim that does not exist', state: { pods: [pod('p', 'a', ['x'])] }, unresolved: ['Absent none'] },
-    {
-      name: 'of a PersistentVolume that does not exist',
-      state: { ...withPod({}), volumes: [] },
-      unresolved: ['Absent none'],
-    },
-    {
-      name: 'of a claim that was not read',
-      state: {
-        ...withPod({}),
-        claims: [],
-        ...unread('persistentvolumeclaims'),
-      },
-      has: ['pv-x Unusable'],
-      unresolved: ['Unknown any'],
-    },
-    { name: 'that no plugin can name', state: { ...withPod({}), volumes: [unnamed({})] }, unresolved: ['Unknown any'] },
-    {
-      name: 'whose driver needs no attachment',
-      state: { ...withPod({}), volumes: [volume('x', { attachability: 'notAttachable' })] },
-      has: ['pv-x NotAttachable'],
-    },
-    {
-      name: 'whose CSIDriver was not read',
-      state: { ...withPod({}), volumes: [volume('x', { attachability: 'unknown' })] },
-      has: ['pv-x AttachabilityUnknown'],
-    },
-    {
-      name: 'on a node that is not managed',
-      state: { ...withPod({}), nodes: [node('a', { managed: false })] },
-      has: ['pv-x NotManaged'],
-    },
-    {
-      name: 'that its kubelet mounts in-tree',
-      state: { ...withPod({}), volumes: [volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })] },
-      has: ['pv-x NotMigrated'],
-    },
-    {
-      name: 'that is a CephFS, whose plugin is gone (S4)',
-      state: { ...withPod({}), volumes: [recordOf({ cephfs: {} })] },
-      unresolved: ['Unusable none'],
-    },
-    {
-      name: 'of a source that nobody knows',
-      state: { ...withPod({}), volumes: [recordOf({ brandNew: {} })] },
-      unresolved: ['Unknown any'],
-    },
-  ])('$name', ({ state, attach = [], has = [], unresolved = [] }) =>
-    expect(wanted(state)).toEqual({ attach, has, unresolved }),
-  )
+  const unbound = claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })
+  it.each<[name: string, state: Partial<ClusterState>, ...is: string[]]>([
+    ['by its claim', withPod({}), X],
+    ['by an ephemeral claim that the pod owns', ephemeral('uid-p'), X],
+    ['by an ephemeral claim that another pod owns', ephemeral('uid-q'), 'pv-x Unusable'],
+    ['of a pod that has ended', withPod({ terminated: true })],
+    ['of a pod that is being deleted', withPod({ deletedAt: '2026-01-01T00:00:00Z' }), X],
+    ['of a claim that is not bound', { ...withPod({}), volumes: [], claims: [unbound] }, 'unresolved: Unbound none'],
+    [
+      'of a claim that was bound, and names nothing',
+      { ...withPod({}), volumes: [], claims: [claim('x', { volumeName: '' })] },
+      'unresolved: Unknown any',
+    ],
+    ['of a claim that does not exist', { pods: [pod('p', 'a', ['x'])] }, 'unresolved: Absent none'],
+    ['of a PersistentVolume that does not exist', { ...withPod({}), volumes: [] }, 'unresolved: Absent none'],
+    [
+      'of a claim that was not read',
+      { ...withPod({}), claims: [], ...unread('persistentvolumeclaims') },
+      'pv-x Unusable',
+      'unresolved: Unknown any',
+    ],
+    ['that no plugin can name', ofVolume(unnamed()), 'unresolved: Unknown any'],
+    [
+      'whose driver needs no attachment',
+      ofVolume(volume('x', { attachability: 'notAttachable' })),
+      'pv-x NotAttachable',
+    ],
+    ['whose CSIDriver was not read', ofVolume(volume('x', { attachability: 'unknown' })), 'pv-x AttachabilityUnknown'],
+    ['on a node that is not managed', { ...withPod({}), nodes: [node('a', { managed: false })] }, 'pv-x NotManaged'],
+    [
+      'that its kubelet mounts in-tree',
+      ofVolume(volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })),
+      'pv-x NotMigrated',
+    ],
+    ['that is a CephFS, whose plugin is gone (S4)', ofVolume(recordOf({ cephfs: {} })), 'unresolved: Unusable none'],
+    ['of a source that nobody knows', ofVolume(recordOf({ brandNew: {} })), 'unresolved: Unknown any'],
+  ])('%s', (_, state, ...is) => expect(wanted(state)).toEqual(is))
 })
 
 /** A PersistentVolume of this source, as it is read. */
@@ -115,24 +87,16 @@ function recordOf(source: object) {
   return volumeRecord(made, lookup)
 }
 
-function unnamed(parts: { driver?: string }) {
+function unnamed(): ClusterVolume {
   const { plugin: _, uniqueName: __, driver: ___, handle: ____, ...rest } = volume('x')
-  return { ...rest, ...parts, problem: 'its source is odd' }
+  return { ...rest, problem: 'its source is odd' }
 }
 
 describe('R150: an in-tree volume is left to its driver', () => {
   const migratedFrom = 'kubernetes.io/aws-ebs'
-  it.each<{ name: string; on: Partial<ClusterNode>; left: boolean }>([
-    { name: 'CSINode lists the plugin', on: {}, left: true },
-    {
-      name: 'CSINode lists nothing, and the kubelet is new',
-      on: { csi: { state: 'known' } },
-      left: true,
-    },
-    {
-      name: 'CSINode lists nothing, and the kubelet is old',
-      on: { csi: { state: 'known' }, kubeletVersion: 'v1.20.1' },
-      left: false,
-    },
-  ])('$name: $left', ({ on, left }) => expect(migratesOn(node('a', on), { migratedFrom })).toBe(left))
+  it.each<[name: string, left: boolean, on: Partial<ClusterNode>]>([
+    ['CSINode lists the plugin', true, {}],
+    ['CSINode lists nothing, and the kubelet is new', true, { csi: { state: 'known' } }],
+    ['CSINode lists nothing, and the kubelet is old', false, { csi: { state: 'known' }, kubeletVersion: 'v1.20.1' }],
+  ])('%s: %s', (_, left, on) => expect(migratesOn(node('a', on), { migratedFrom })).toBe(left))
 })
