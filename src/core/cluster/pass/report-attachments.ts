@@ -231,7 +231,7 @@ export function reportPods(context: ClusterContext): void {
     if (cause === undefined || !unsaid.delete(pod)) return
     const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
     // What this plan attaches nobody has to do anything about before.
-    const severity = row !== undefined && rows.get(row)?.is === 'ready' ? 'info' : 'warning'
+    const severity = rows.get(row ?? '')?.is === 'ready' ? 'info' : 'warning'
     context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
   }
   for (const unresolved of context.rows.unresolved) {
@@ -301,8 +301,8 @@ function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined)
   const why = lack ?? said
   if (why === undefined) return undefined
   // A problem names its volume itself.
-  const label = why === said && said.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
-  return { text: `${label}${why.message}`, hint: why.hint ?? (why.code && remedyOf(why.code)) ?? seePod(pod) }
+  const label = said?.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
+  return { text: `${label}${why.message}`, hint: why.hint ?? remedyOf(why.code) ?? seePod(pod) }
 }
 
 /** The scheduler's own words, where they are about volumes. */
