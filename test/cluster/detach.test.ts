@@ -56,22 +56,22 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(waiting).toEqual([])
   })
 
-  it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
-    { name: 'Ready missing holds', on: { ready: undefined as never }, code: 'NodeUnknown' },
-    { name: 'the same, tainted', on: { ready: undefined as never, outOfService: true }, code: 'NodeUnknown' },
-    {
-      name: 'not ready, and nobody knows since when, holds',
-      on: { ...silentNode('a', 30), ...IN_USE, readySince: undefined as never },
-      code: 'NodeUnknown',
-    },
-    { name: 'silent for exactly six minutes holds', on: { ...silentNode('a', 6), ...IN_USE }, code: 'StillInUse' },
-    {
-      name: 'a kubelet that still renews its lease is not silent',
-      on: { ...silentNode('a', 30), ...IN_USE, leaseRenewTime: ago(0.2) },
-      code: 'StillInUse',
-    },
-    { name: 'a Node that was created a moment ago holds', on: { createdAt: ago(1) }, code: 'Settling' },
-  ])('$name', ({ on, code }) => {
+  it.each<[name: string, code: string, on: Partial<ClusterNode>]>([
+    ['Ready missing holds', 'NodeUnknown', { ready: undefined as never }],
+    ['the same, tainted', 'NodeUnknown', { ready: undefined as never, outOfService: true }],
+    [
+      'not ready, and nobody knows since when, holds',
+      'NodeUnknown',
+      { ...silentNode('a', 30), ...IN_USE, readySince: undefined as never },
+    ],
+    ['silent for exactly six minutes holds', 'StillInUse', { ...silentNode('a', 6), ...IN_USE }],
+    [
+      'a kubelet that still renews its lease is not silent',
+      'StillInUse',
+      { ...silentNode('a', 30), ...IN_USE, leaseRenewTime: ago(0.2) },
+    ],
+    ['a Node that was created a moment ago holds', 'Settling', { createdAt: ago(1) }],
+  ])('%s', (_, code, on) => {
     const { operations, waiting } = planOf(unwanted(on))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ kind: 'DetachVolume', code, node: 'a' }])
@@ -94,32 +94,27 @@ describe('a volume that no pod wants, the controller dead', () => {
   })
 
   const [HELD, FREE] = [['DetachVolume a TaintedButReady'], ['DetachVolume a']]
-  it.each<{ name: string; heard: Partial<ClusterNode>; is: string[]; given: string[] }>([
-    { name: 'its lease was renewed just now', heard: { leaseRenewTime: ago(0.8) }, is: HELD, given: HELD },
-    { name: 'its lease is a minute old', heard: { leaseRenewTime: ago(1) }, is: FREE, given: FREE },
-    {
-      name: 'its lease could not be read, and its status is five minutes old (S3)',
-      heard: { leaseRenewTime: undefined, heartbeat: ago(5) } as never,
-      ...{ is: HELD, given: FREE },
-    },
-    {
-      name: 'the same, and its status is seven minutes old',
-      heard: { leaseRenewTime: undefined, heartbeat: ago(7) } as never,
-      ...{ is: FREE, given: FREE },
-    },
-    {
-      name: 'its lease is of a time to come',
-      heard: { leaseRenewTime: ago(-9), leaseWrittenAt: ago(2) },
-      ...{ is: HELD, given: FREE },
-    },
-    {
-      name: 'its lease is of a time to come, and was written just now',
-      heard: { leaseRenewTime: ago(-9), leaseWrittenAt: ago(0.3) },
-      ...{ is: HELD, given: HELD },
-    },
+  const UNREAD = { leaseRenewTime: undefined as never }
+  it.each<[name: string, is: string[], given: string[], heard: Partial<ClusterNode>]>([
+    ['its lease was renewed just now', HELD, HELD, { leaseRenewTime: ago(0.8) }],
+    ['its lease is a minute old', FREE, FREE, { leaseRenewTime: ago(1) }],
+    [
+      'its lease could not be read, and its status is five minutes old (S3)',
+      HELD,
+      FREE,
+      { ...UNREAD, heartbeat: ago(5) },
+    ],
+    ['the same, and its status is seven minutes old', FREE, FREE, { ...UNREAD, heartbeat: ago(7) }],
+    ['its lease is of a time to come', HELD, FREE, { leaseRenewTime: ago(-9), leaseWrittenAt: ago(2) }],
+    [
+      'its lease is of a time to come, and was written just now',
+      HELD,
+      HELD,
+      { leaseRenewTime: ago(-9), leaseWrittenAt: ago(0.3) },
+    ],
   ])(
-    'a taint takes nothing in use from a machine that runs, Ready or not; a person who says that it is off is believed, but against what was heard just now: $name',
-    ({ heard, is, given }) => {
+    'a taint takes nothing in use from a machine that runs, Ready or not; a person who says that it is off is believed, but against what was heard just now: %s',
+    (_, is, given, heard) => {
       const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE, ...heard }
       const made = planOf(unwanted(parts))
       expect([operationsOf(made), operationsOf(planOf(unwanted(parts), { nodeGone: ['a'] }))]).toEqual([is, given])
@@ -151,18 +146,18 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(problems).toMatchObject([{ code: 'NotManaged' }])
   })
 
-  it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
-    {
-      name: 'a driver without attachments',
-      state: { drivers: [{ name: DRIVER, attachRequired: false }] },
-      says: `driver ${DRIVER} needs no attachment: no node`,
-    },
-    {
-      name: 'a driver that was not read',
-      state: { drivers: [], ...unread('csidrivers') },
-      says: `the CSIDriver of driver ${DRIVER} was not read: perhaps no node`,
-    },
-  ])('N62: of $name no node reports what is in use, so that it is blocked', ({ state, says }) => {
+  it.each<[name: string, says: string, state: Partial<ClusterState>]>([
+    [
+      'a driver without attachments',
+      `driver ${DRIVER} needs no attachment: no node`,
+      { drivers: [{ name: DRIVER, attachRequired: false }] },
+    ],
+    [
+      'a driver that was not read',
+      `the CSIDriver of driver ${DRIVER} was not read: perhaps no node`,
+      { drivers: [], ...unread('csidrivers') },
+    ],
+  ])('N62: of %s no node reports what is in use, so that it is blocked', (_, says, state) => {
     expect(planOf(unwanted({}, state)).operations).toMatchObject([
       { blocked: { code: 'UseNotReported', message: expect.stringContaining(says) } },
     ])
@@ -254,33 +249,23 @@ describe('while the controller lives', () => {
   })
 
   /** Of a volume that is not in use; each of these the controller never detaches. */
-  const never: { name: string; state: Partial<ClusterState>; reason: string }[] = [
-    { name: 'T107: without its PersistentVolume', state: { volumes: [], claims: [] }, reason: 'VolumeDeleted' },
-    {
-      name: 'R835: of a volume in the spec of a pod',
-      state: { attachments: [inline('h-x')] },
-      reason: 'InlineNotWanted',
-    },
-    { name: 'R738: of a handle with ^', state: caret(), reason: 'HandleWithCaret' },
-    {
-      name: 'C33: whose name does not match',
-      state: { attachments: [attachment('x', 'a', { name: attachmentName('h-before', DRIVER, 'a') })] },
-      reason: 'AttachmentNameWrong',
-    },
-    {
-      name: 'of a driver that is gone',
-      state: { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] },
-      reason: 'DriverRemoved',
-    },
+  const gone = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] }
+  const misnamed = attachment('x', 'a', { name: attachmentName('h-before', DRIVER, 'a') })
+  const never: [name: string, state: Partial<ClusterState>, reason: string][] = [
+    ['T107: without its PersistentVolume', { volumes: [], claims: [] }, 'VolumeDeleted'],
+    ['R835: of a volume in the spec of a pod', { attachments: [inline()] }, 'InlineNotWanted'],
+    ['R738: of a handle with ^', caret(), 'HandleWithCaret'],
+    ['C33: whose name does not match', { attachments: [misnamed] }, 'AttachmentNameWrong'],
+    ['of a driver that is gone', gone, 'DriverRemoved'],
   ]
 
-  it.each(never)('an attachment $name is an operation', ({ state, reason }) => {
+  it.each(never)('an attachment %s is an operation', (_, state, reason) => {
     const { operations } = planOf(unwanted({}, { ...lives, ...state }))
     expect(operations).toMatchObject([{ reason, kind: 'DetachVolume' }])
     expect(operations[0]?.blocked).toBeUndefined()
   })
 
-  it.each(never)('an attachment $name stays while its node reports it in use', ({ state }) => {
+  it.each(never)('an attachment %s stays while its node reports it in use', (_, state) => {
     const nodes = (state.nodes ?? [node('a'), node('b')]).map((each) => ({
       ...each,
       volumesInUse: [uniqueName('x'), `kubernetes.io/csi/${DRIVER}^h^x`],
@@ -290,8 +275,7 @@ describe('while the controller lives', () => {
   })
 
   it('an attachment of a driver whose attacher may live, as leases could not be read, is left to the controller', () => {
-    const parts = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')], lostNodes: undefined }
-    const { operations } = planOf(unwanted({}, { ...lives, ...(parts as object) }))
+    const { operations } = planOf(unwanted({}, { ...lives, ...gone, lostNodes: undefined as never }))
     expect(operations).toEqual([])
   })
 
@@ -303,9 +287,9 @@ describe('while the controller lives', () => {
   })
 })
 
-function inline(handle: string, more = {}) {
+function inline() {
   const { persistentVolume: _, ...rest } = attachment('x', 'a')
-  return { ...rest, inline: { driver: DRIVER, handle }, ...more }
+  return { ...rest, inline: { driver: DRIVER, handle: 'h-x' } }
 }
 
 function withoutDriver(name: string): ClusterNode {
