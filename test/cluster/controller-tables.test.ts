@@ -88,20 +88,10 @@ function byTwo(source: 'claim' | object, accessModes: readonly string[] = []): P
     source === 'claim'
       ? pod(name, on, ['x'])
       : pod(name, on, [], { volumes: [{ name: 'disk', source: { name: 'disk', ...source } }] })
-  const migrated = [
-    'kubernetes.io/aws-ebs',
-    'kubernetes.io/azure-disk',
-    'kubernetes.io/azure-file',
-    'kubernetes.io/cinder',
-  ]
-  const drivers = [
-    DRIVER,
-    'disk.csi.azure.com',
-    'cinder.csi.openstack.org',
-    'ebs.csi.aws.com',
-    'pd.csi.storage.gke.io',
-  ].map((name) => ({ name }))
-  const csi = { state: 'known', drivers, migrated: [...migrated, 'kubernetes.io/gce-pd'] } as const
+  const migrated = ['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd'].map((name) => `kubernetes.io/${name}`)
+  const own = ['disk.csi.azure.com', 'cinder.csi.openstack.org', 'ebs.csi.aws.com', 'pd.csi.storage.gke.io']
+  const drivers = [DRIVER, ...own].map((name) => ({ name }))
+  const csi = { state: 'known', drivers, migrated } as const
   return {
     nodes: [node('a', { csi }), node('b', { csi })],
     ...bound('x'),
@@ -111,31 +101,18 @@ function byTwo(source: 'claim' | object, accessModes: readonly string[] = []): P
 }
 
 const BOTH = ['AttachVolume a', 'AttachVolume b']
-it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
-  { name: 'no access modes: several', state: byTwo('claim'), is: BOTH },
-  { name: 'ReadWriteMany: several', state: byTwo('claim', ['ReadWriteMany']), is: BOTH },
-  {
-    name: 'one of several modes is Many: several',
-    state: byTwo('claim', ['ReadWriteOnce', 'ReadOnlyMany']),
-    is: BOTH,
-  },
-  { name: 'ReadWriteOnce: one', state: byTwo('claim', ['ReadWriteOnce']), is: [] },
-  {
-    name: 'an Azure disk in the spec of a pod: one',
-    state: byTwo({ azureDisk: { diskName: 'd', diskURI: '/subscriptions/s/d', kind: 'Managed' } }),
-    is: [],
-  },
-  {
-    name: 'an AWS disk in the spec of a pod, by its synthetic mode: one',
-    state: byTwo({ awsElasticBlockStore: { volumeID: 'd' } }),
-    is: [],
-  },
-  {
-    name: 'a read-only GCE disk in the spec of a pod, by its synthetic mode: several',
-    state: byTwo({ gcePersistentDisk: { pdName: 'd', readOnly: true } }),
-    is: BOTH,
-  },
-])('R740: $name', ({ state, is }) => {
+const AZURE = { azureDisk: { diskName: 'd', diskURI: '/subscriptions/s/d', kind: 'Managed' } }
+const AWS = { awsElasticBlockStore: { volumeID: 'd' } }
+const GCE = { gcePersistentDisk: { pdName: 'd', readOnly: true } }
+it.each<[name: string, state: Partial<ClusterState>, is: string[]]>([
+  ['no access modes: several', byTwo('claim'), BOTH],
+  ['ReadWriteMany: several', byTwo('claim', ['ReadWriteMany']), BOTH],
+  ['one of several modes is Many: several', byTwo('claim', ['ReadWriteOnce', 'ReadOnlyMany']), BOTH],
+  ['ReadWriteOnce: one', byTwo('claim', ['ReadWriteOnce']), []],
+  ['an Azure disk in the spec of a pod: one', byTwo(AZURE), []],
+  ['an AWS disk in the spec of a pod, by its synthetic mode: one', byTwo(AWS), []],
+  ['a read-only GCE disk in the spec of a pod, by its synthetic mode: several', byTwo(GCE), BOTH],
+])('R740: %s', (_, state, is) => {
   const made = planOf(cluster(state))
   expect(shown(made)).toEqual(is)
   expect(made.problems.map(({ code }) => code)).toEqual(is.length === 0 ? ['MultiAttach'] : [])
@@ -144,41 +121,27 @@ it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
 const SHARED = { ...bound('x'), volumes: [volume('x', { accessModes: ['ReadWriteMany'] })] }
 const ON_BOTH = { ...SHARED, attachments: [attachment('x', 'a'), attachment('x', 'b')], podCount: 3 }
 const LISTED = [node('a', { volumesAttached: [uniqueName('x')] }), node('b')]
+const BUSY = { detachError: { message: 'busy', time: ago(4) } }
+const [P, Q] = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
 
-it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
-  {
-    name: 'T94: a shared volume goes from the node alone whose pod is gone',
-    state: { ...ON_BOTH, pods: [pod('q', 'b', ['x'])] },
-    is: ['DetachVolume a'],
-  },
-  {
-    name: 'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
-    state: {
-      ...bound('x'),
-      pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])],
-      attachments: [attachment('x', 'a', { deletedAt: ago(5), detachError: { message: 'busy', time: ago(4) } })],
-    },
-    is: ['AttachmentDeleting a'],
-  },
-  {
-    name: 'T98: a detach that failed and was given up is attached again by the attacher',
-    state: {
-      ...bound('x'),
-      pods: [pod('p', 'a', ['x'])],
-      attachments: [attachment('x', 'a', { attached: false, detachError: { message: 'busy', time: ago(4) } })],
-    },
-    is: ['ControllerActs a'],
-  },
-  {
-    name: 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',
-    state: { ...bound('x'), pods: [pod('p', 'b', ['x'], { uid: 'new' })], attachments: [attachment('x', 'a')] },
-    is: ['DetachVolume a', 'AttachVolume b'],
-  },
-  {
-    name: 'T106: what the status of a node alone lists has no object to delete',
-    state: { ...bound('x'), nodes: LISTED },
-    is: [],
-  },
-])('upstream’s tests of the controller that are in no other table: $name', ({ state, is }) =>
+it.each<[name: string, is: string[], state: Partial<ClusterState>]>([
+  ['T94: a shared volume goes from the node alone whose pod is gone', ['DetachVolume a'], { ...ON_BOTH, pods: [Q] }],
+  [
+    'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
+    ['AttachmentDeleting a'],
+    { ...bound('x'), pods: [P, Q], attachments: [attachment('x', 'a', { deletedAt: ago(5), ...BUSY })] },
+  ],
+  [
+    'T98: a detach that failed and was given up is attached again by the attacher',
+    ['ControllerActs a'],
+    { ...bound('x'), pods: [P], attachments: [attachment('x', 'a', { attached: false, ...BUSY })] },
+  ],
+  [
+    'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',
+    ['DetachVolume a', 'AttachVolume b'],
+    { ...bound('x'), pods: [pod('p', 'b', ['x'], { uid: 'new' })], attachments: [attachment('x', 'a')] },
+  ],
+  ['T106: what the status of a node alone lists has no object to delete', [], { ...bound('x'), nodes: LISTED }],
+])('upstream’s tests of the controller that are in no other table: %s', (_, is, state) =>
   expect(shown(planOf(cluster(state)))).toEqual(is),
 )

@@ -4,16 +4,11 @@ import { ControllerWrites, newestWrites } from '../../../src/core/cluster/read/c
 const AT = '2026-03-01T12:00:00Z'
 const LATER = '2026-03-01T12:00:01Z'
 
-interface Seen {
-  readonly resource: string
-  readonly manager: unknown
-  readonly time?: unknown
-  readonly status?: readonly string[]
-}
+type Seen = readonly [resource: string, manager: unknown, time?: unknown, status?: readonly string[]]
 
 function found(seen: readonly Seen[], known?: readonly string[]): string[] {
   const writes = new ControllerWrites(known)
-  for (const [index, { resource, manager, time = AT, status }] of seen.entries()) {
+  for (const [index, [resource, manager, time = AT, status]] of seen.entries()) {
     const fieldsV1 = status && { 'f:status': Object.fromEntries(status.map((field) => [`f:${field}`, {}])) }
     const managedFields = [{ manager, time, operation: 'Update', fieldsV1 }]
     writes.see(resource, { metadata: { name: `x${index}`, uid: '', managedFields } } as never)
@@ -22,59 +17,59 @@ function found(seen: readonly Seen[], known?: readonly string[]): string[] {
 }
 
 describe('what a controller manager wrote last', () => {
-  it.each<{ name: string; seen: readonly Seen[]; known?: readonly string[]; is: readonly string[] }>([
-    {
-      name: 'the latest',
-      seen: [
-        { resource: 'pods', manager: 'kube-controller-manager', time: LATER },
-        { resource: 'pods', manager: 'kube-controller-manager' },
+  it.each<[name: string, seen: readonly Seen[], is: readonly string[], known?: readonly string[]]>([
+    [
+      'the latest',
+      [
+        ['pods', 'kube-controller-manager', LATER],
+        ['pods', 'kube-controller-manager'],
       ],
-      is: [`kube-controller-manager pods/x0 ${LATER}`],
-    },
-    {
-      name: 'nothing that others write',
-      seen: [
-        { resource: 'pods', manager: 'kubelet' },
-        { resource: 'volumeattachments', manager: 'kubectl-create' },
-        { resource: 'volumeattachments', manager: 'csi-attacher' },
-        { resource: 'nodes', manager: 'cloud-controller-manager', status: ['addresses'] },
+      [`kube-controller-manager pods/x0 ${LATER}`],
+    ],
+    [
+      'nothing that others write',
+      [
+        ['pods', 'kubelet'],
+        ['volumeattachments', 'kubectl-create'],
+        ['volumeattachments', 'csi-attacher'],
+        ['nodes', 'cloud-controller-manager', AT, ['addresses']],
       ],
-      is: [],
-    },
-    {
-      name: 'of another name, which wrote volumesAttached of a Node; what it wrote before that is known, too',
-      seen: [
-        { resource: 'pods', manager: 'hosted-controllers', time: LATER },
-        { resource: 'nodes', manager: 'hosted-controllers', status: ['volumesAttached'] },
+      [],
+    ],
+    [
+      'of another name, which wrote volumesAttached of a Node; what it wrote before that is known, too',
+      [
+        ['pods', 'hosted-controllers', LATER],
+        ['nodes', 'hosted-controllers', AT, ['volumesAttached']],
       ],
-      is: [`hosted-controllers pods/x0 ${LATER}`],
-    },
-    {
-      name: 'nothing of a program that is the kubelet as well',
-      seen: [
-        { resource: 'nodes', manager: 'k3s', status: ['volumesAttached', 'nodeInfo'] },
-        { resource: 'nodes', manager: 'k3s', status: ['volumesAttached'] },
-        { resource: 'pods', manager: 'k3s' },
+      [`hosted-controllers pods/x0 ${LATER}`],
+    ],
+    [
+      'nothing of a program that is the kubelet as well',
+      [
+        ['nodes', 'k3s', AT, ['volumesAttached', 'nodeInfo']],
+        ['nodes', 'k3s', AT, ['volumesAttached']],
+        ['pods', 'k3s'],
       ],
-      is: [],
-    },
-    {
-      name: 'of a name that an earlier look has found',
-      seen: [{ resource: 'pods', manager: 'hosted-controllers' }],
-      known: ['hosted-controllers'],
-      is: [`hosted-controllers pods/x0 ${AT}`],
-    },
-    {
-      name: 'nothing without a time, or of one that is no time',
-      seen: [
-        { resource: 'pods', manager: 'kube-controller-manager', time: null },
-        { resource: 'pods', manager: 'kube-controller-manager', time: 'zzzz' },
-        { resource: 'pods', manager: 7 },
-        { resource: 'pods', manager: 'kube-controller-manager' },
+      [],
+    ],
+    [
+      'of a name that an earlier look has found',
+      [['pods', 'hosted-controllers']],
+      [`hosted-controllers pods/x0 ${AT}`],
+      ['hosted-controllers'],
+    ],
+    [
+      'nothing without a time, or of one that is no time',
+      [
+        ['pods', 'kube-controller-manager', null],
+        ['pods', 'kube-controller-manager', 'zzzz'],
+        ['pods', 7],
+        ['pods', 'kube-controller-manager'],
       ],
-      is: [`kube-controller-manager pods/x3 ${AT}`],
-    },
-  ])('$name', ({ seen, known, is }) => expect(found(seen, known)).toEqual(is))
+      [`kube-controller-manager pods/x3 ${AT}`],
+    ],
+  ])('%s', (_, seen, is, known) => expect(found(seen, known)).toEqual(is))
 
   it('of two looks is the newer of each object, and the newest few', () => {
     const write = (object: string, time: string) => ({ manager: 'm', object, time })
