@@ -109,8 +109,7 @@ function reportDrivers(context: ClusterContext): void {
 
 function reportObjects(context: ClusterContext): void {
   const { state, objects } = context
-  const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean =>
-    deletedAt !== undefined && context.isSettled(deletedAt)
+  const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean => context.isSettled(deletedAt)
   for (const claim of state.claims.filter(isStuck)) {
     const isUsed = ({ namespace, volumes, terminated }: ClusterPod): boolean =>
       !terminated &&
