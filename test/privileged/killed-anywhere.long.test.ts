@@ -4,7 +4,7 @@ import { OPERATION_KINDS, type OperationKind } from '../../src/core/plan/plan.ts
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices } from '../helpers/namespace.ts'
 import { describeUnless } from './describe-unless.ts'
-import { killedAt, type Phase, refusedAt, WAYS, type WayName, withWay } from './killed-ways.ts'
+import { type Phase, WAYS, type WayName, withWay } from './killed-ways.ts'
 
 interface Row {
   readonly way: WayName
@@ -20,37 +20,35 @@ const ROWS: readonly Row[] = [
 const killed = new Set<OperationKind>()
 
 describeUnless(noBlockDevices, 'killed anywhere', () => {
-  it.for(ROWS)('$way, $phase: the next apply comes to the same end', async ({ way, phase }, { directory }) => {
-    await withWay(way, directory, async () => {
-      const whole = await killedAt(way, directory, phase, Number.POSITIVE_INFINITY)
+  it.for(ROWS)('$way, $phase: the next apply comes to the same end', ({ way, phase }, { directory }) =>
+    withWay(way, directory, phase, async (strike) => {
+      const whole = await strike()
       expect(whole).toMatchObject({ met: false, end: expect.arrayContaining([0]) })
       for (const kind of whole.kinds) killed.add(kind)
       let kills = 0
       for (let met = true; met; kills++) {
-        const found = await killedAt(way, directory, phase, kills)
+        const found = await strike(kills)
         expect(found.end, `killed after ${kills} changes`).toEqual(whole.end)
         met = found.met
       }
       // A newer generation is one change; all else takes more.
       expect(kills).toBeGreaterThan(phase === 'newer' ? 1 : 3)
-    })
-  })
+    }),
+  )
 
   it.for(ROWS)(
     '$way, $phase: a disk refuses any change, and the next apply comes to the same end',
-    async (row, { directory }) => {
-      const { way, phase } = row
-      await withWay(way, directory, async () => {
-        const whole = await refusedAt(way, directory, phase, Number.POSITIVE_INFINITY, 'EIO')
+    ({ way, phase }, { directory }) =>
+      withWay(way, directory, phase, async (strike) => {
+        const whole = await strike(undefined, 'EIO')
         // The ways of refusing take turns; of what is added to the disk there is less than of what is changed.
         for (let [met, changes] = [true, 0]; met; changes++) {
-          const code = ['EROFS', 'ENOSPC', 'EIO'][changes % 3] ?? ''
-          const found = await refusedAt(way, directory, phase, changes, code)
+          const code = ['EROFS', 'ENOSPC', 'EIO'][changes % 3]
+          const found = await strike(changes, code)
           expect(found, `${code} after ${changes} changes`).toMatchObject({ end: whole.end, unclear: [] })
           met = found.met || code === 'ENOSPC'
         }
-      })
-    },
+      }),
   )
 
   // An attachment is made by the controller.

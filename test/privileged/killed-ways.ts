@@ -182,40 +182,40 @@ interface Struck {
   readonly met: boolean
   /** To which the next apply comes: what was not done, what is to do, and what is there. */
   readonly end: readonly unknown[]
+  /** Failures that are not clear. */
+  readonly unclear: readonly string[]
 }
 
-/** An apply that is killed at this change. */
-export function killedAt(name: WayName, directory: string, phase: Phase, changes: number): Promise<Struck> {
-  return struck(name, directory, phase, async () => {
-    const args = [name, directory, phase, `${changes}`]
-    const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
-    const [, signal] = await once(victim, 'close')
-    return signal === 'SIGKILL'
-  })
+/** An apply that is killed at the change after so many, or, with a code, of which the disk refuses that. */
+export type Strike = (changes?: number, code?: string) => Promise<Struck>
+
+async function isKilled(...args: readonly string[]): Promise<boolean> {
+  const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
+  const [, signal] = await once(victim, 'close')
+  return signal === 'SIGKILL'
 }
 
-/** An apply of which the disk refuses this change. */
-export async function refusedAt(name: WayName, directory: string, phase: Phase, changes: number, code: string) {
-  const events: ApplyEvent[] = []
-  const found = await struck(name, directory, phase, async () => {
-    const { node, options } = standing(name, directory, phase)
-    const { calls = [], once: isOnce } = REFUSED[code] ?? {}
-    let left = changes
-    node.context = {
-      host: hostThat((key) => {
-        if (!calls.includes(key)) return
-        left--
-        if (isOnce ? left !== -1 : left >= 0) return
-        const message = `${code}: refused, ${key}`
-        // These find words for it themselves.
-        if (key === 'writeAtomically' || key === 'deleteContent') throw new StepFailed('WriteFailed', message)
-        throw Object.assign(new Error(message), { code })
-      }),
-    }
-    await node.apply(options, (event) => events.push(event))
-    return left < 0
-  })
-  return { ...found, unclear: unclear(events) }
+async function isRefused(
+  { node, options }: ReturnType<typeof standing>,
+  changes: number,
+  code: string,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<boolean> {
+  const { calls = [], once: isOnce } = REFUSED[code] ?? {}
+  let left = changes
+  node.context = {
+    host: hostThat((key) => {
+      if (!calls.includes(key)) return
+      left--
+      if (isOnce ? left !== -1 : left >= 0) return
+      const message = `${code}: refused, ${key}`
+      // These find words for it themselves.
+      if (key === 'writeAtomically' || key === 'deleteContent') throw new StepFailed('WriteFailed', message)
+      throw Object.assign(new Error(message), { code })
+    }),
+  }
+  await node.apply(options, onEvent)
+  return left < 0
 }
 
 const OUTCOMES: ReadonlySet<string> = new Set([...codesIn('outcome'), ...codesIn('blocked')])
@@ -226,21 +226,6 @@ function unclear(events: readonly ApplyEvent[]): string[] {
     const isClear = OUTCOMES.has(code) && hint !== undefined && !message.includes('\n')
     return (type !== 'failed' && type !== 'refused') || isClear ? [] : `${code} ${message} (${hint})`
   })
-}
-
-async function struck(name: WayName, directory: string, phase: Phase, apply: () => Promise<boolean>): Promise<Struck> {
-  if (phase !== 'up') await use(standing(name, directory, 'up').node)
-  const before = standing(name, directory, phase)
-  const kinds = (await before.node.operations(before.options)).map(({ kind }) => kind)
-  const met = await apply()
-  const { node, options } = standing(name, directory, phase)
-  const undone = (await node.applied(options)).filter((state) => state !== 'done')
-  const end = [...undone, (await node.operations(options)).length, ...there(node)]
-  if (phase !== 'down') {
-    node.forget(POD)
-    end.push(...(await node.applied({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
-  }
-  return { kinds, met, end }
 }
 
 /** It is set up, and has content. */
@@ -266,11 +251,33 @@ function there(node: LiveNode): string[] {
     .toSorted()
 }
 
-export async function withWay<T>(name: WayName, directory: string, work: () => Promise<T>): Promise<T> {
+export async function withWay(
+  name: WayName,
+  directory: string,
+  phase: Phase,
+  work: (strike: Strike) => Promise<void>,
+): Promise<void> {
   const { around }: Way = WAYS[name]
   const end = await around?.(directory)
+  const now = () => standing(name, directory, phase)
   try {
-    return await work()
+    await work(async (changes = Number.POSITIVE_INFINITY, code = '') => {
+      if (phase !== 'up') await use(standing(name, directory, 'up').node)
+      const before = now()
+      const kinds = (await before.node.operations(before.options)).map(({ kind }) => kind)
+      const events: ApplyEvent[] = []
+      const met = await (code === ''
+        ? isKilled(name, directory, phase, `${changes}`)
+        : isRefused(now(), changes, code, (event) => events.push(event)))
+      const { node, options } = now()
+      const undone = (await node.applied(options)).filter((state) => state !== 'done')
+      const end = [...undone, (await node.operations(options)).length, ...there(node)]
+      if (phase !== 'down') {
+        node.forget(POD)
+        end.push(...(await node.applied({ orphans: true })).filter((state) => state !== 'done'), ...there(node))
+      }
+      return { kinds, met, end, unclear: unclear(events) }
+    })
   } finally {
     await end?.()
   }
