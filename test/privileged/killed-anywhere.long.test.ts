@@ -22,12 +22,12 @@ const killed = new Set<OperationKind>()
 describeUnless(noBlockDevices, 'killed anywhere', () => {
   it.for(ROWS)('$way, $phase: the next apply comes to the same end', ({ way, phase }, { directory }) =>
     withWay(way, directory, phase, async (strike) => {
-      const whole = await strike()
+      const whole = await strike('killed')
       expect(whole).toMatchObject({ met: false, end: expect.arrayContaining([0]) })
       for (const kind of whole.kinds) killed.add(kind)
       let kills = 0
       for (let met = true; met; kills++) {
-        const found = await strike(kills)
+        const found = await strike('killed', kills)
         expect(found.end, `killed after ${kills} changes`).toEqual(whole.end)
         met = found.met
       }
@@ -40,11 +40,11 @@ describeUnless(noBlockDevices, 'killed anywhere', () => {
     '$way, $phase: a disk refuses any change, and the next apply comes to the same end',
     ({ way, phase }, { directory }) =>
       withWay(way, directory, phase, async (strike) => {
-        const whole = await strike(undefined, 'EIO')
+        const whole = await strike('EIO')
         // The ways of refusing take turns; of what is added to the disk there is less than of what is changed.
         for (let [met, changes] = [true, 0]; met; changes++) {
-          const code = ['EROFS', 'ENOSPC', 'EIO'][changes % 3]
-          const found = await strike(changes, code)
+          const code = ['EROFS', 'ENOSPC', 'EIO'][changes % 3] ?? ''
+          const found = await strike(code, changes)
           expect(found, `${code} after ${changes} changes`).toMatchObject({ end: whole.end, unclear: [] })
           met = found.met || code === 'ENOSPC'
         }

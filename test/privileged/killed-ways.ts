@@ -186,8 +186,8 @@ interface Struck {
   readonly unclear: readonly string[]
 }
 
-/** An apply that is killed at the change after so many, or, with a code, of which the disk refuses that. */
-export type Strike = (changes?: number, code?: string) => Promise<Struck>
+/** @param how at the change after so many it is killed, or the disk refuses that with this code */
+export type Strike = (how: string, changes?: number) => Promise<Struck>
 
 async function isKilled(...args: readonly string[]): Promise<boolean> {
   const victim = spawn(...nodeProgram(VICTIM, args), { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -261,14 +261,14 @@ export async function withWay(
   const end = await around?.(directory)
   const now = () => standing(name, directory, phase)
   try {
-    await work(async (changes = Number.POSITIVE_INFINITY, code = '') => {
+    await work(async (how, changes = Number.POSITIVE_INFINITY) => {
       if (phase !== 'up') await use(standing(name, directory, 'up').node)
       const before = now()
       const kinds = (await before.node.operations(before.options)).map(({ kind }) => kind)
       const events: ApplyEvent[] = []
-      const met = await (code === ''
+      const met = await (how === 'killed'
         ? isKilled(name, directory, phase, `${changes}`)
-        : isRefused(now(), changes, code, (event) => events.push(event)))
+        : isRefused(now(), changes, how, (event) => events.push(event)))
       const { node, options } = now()
       const undone = (await node.applied(options)).filter((state) => state !== 'done')
       const end = [...undone, (await node.operations(options)).length, ...there(node)]
