@@ -7,37 +7,24 @@ import { ATTACH, DETACH, LiveCluster } from './live-cluster.ts'
 
 const LEASES = '/namespaces/kube-system/leases'
 
-/** Each request by which an apply changes something, what is left of its work, and what its journal says. */
-const KILLS: readonly {
-  readonly change: string
-  readonly method: string
-  readonly path: string
-  readonly when: 'before' | 'after'
-  readonly left: readonly string[]
-  /** Operations of the journal, with their state; none: the journal was not opened. */
-  readonly journal: readonly string[]
-}[] = [
-  { change: 'taking the lease', method: 'POST', path: LEASES, when: 'after', left: [DETACH, ATTACH], journal: [] },
-  {
-    ...{ change: 'the DELETE', method: 'DELETE', path: '/volumeattachments/' },
-    ...{ when: 'before', left: [DETACH, ATTACH], journal: ['unfinished DetachVolume'] },
-  },
-  {
-    ...{ change: 'the DELETE', method: 'DELETE', path: '/volumeattachments/' },
-    ...{ when: 'after', left: [ATTACH], journal: ['unfinished DetachVolume'] },
-  },
-  {
-    ...{ change: 'the POST', method: 'POST', path: '/volumeattachments' },
-    ...{ when: 'before', left: [ATTACH], journal: ['done DetachVolume', 'unfinished AttachVolume'] },
-  },
-  {
-    ...{ change: 'the POST', method: 'POST', path: '/volumeattachments' },
-    ...{ when: 'after', left: [], journal: ['done DetachVolume', 'unfinished AttachVolume'] },
-  },
-  {
-    ...{ change: 'giving the lease back', method: 'PUT', path: LEASES },
-    ...{ when: 'after', left: [], journal: ['done DetachVolume', 'done AttachVolume'] },
-  },
+const ATTACHMENTS = '/volumeattachments'
+const DETACHED = 'done DetachVolume'
+
+/** Each request by which an apply changes something, what is left of its work, and what its journal says; nothing: it was not opened. */
+const KILLS: readonly [
+  when: 'before' | 'after',
+  method: string,
+  path: string,
+  left: readonly string[],
+  journal: readonly string[],
+][] = [
+  ['after', 'POST', LEASES, [DETACH, ATTACH], []],
+  ['before', 'DELETE', ATTACHMENTS, [DETACH, ATTACH], ['unfinished DetachVolume']],
+  ['after', 'DELETE', ATTACHMENTS, [ATTACH], ['unfinished DetachVolume']],
+  ['before', 'POST', ATTACHMENTS, [ATTACH], [DETACHED, 'unfinished AttachVolume']],
+  ['after', 'POST', ATTACHMENTS, [], [DETACHED, 'unfinished AttachVolume']],
+  // Giving it back.
+  ['after', 'PUT', LEASES, [], [DETACHED, 'done AttachVolume']],
 ]
 
 describe('an apply that is killed', () => {
@@ -48,7 +35,8 @@ describe('an apply that is killed', () => {
   })
   afterAll(() => cluster[Symbol.asyncDispose]())
 
-  it.each(KILLS)('$when $change: the next one does the rest, and the journal names what was begun', async (kill) => {
+  it.each(KILLS)('%s %s %s: the next one does the rest, and the journal names what was begun', async (...kill) => {
+    const [when, method, path, left, said] = kill
     const journal = join(cluster.directory, `journal-${run++}`)
     const flags = ['--node-gone', 'gone', '--journal', journal]
     cluster.api.remove('VolumeAttachment', attachmentOf('data', 'here'))
@@ -58,19 +46,18 @@ describe('an apply that is killed', () => {
     // Held at its first request until the server knows whom to kill.
     cluster.api.setFaults({ action: { type: 'hold' } })
     const { pid, ended } = cluster.begin(...flags)
-    const { method, path, when } = kill
     cluster.api.setFaults({ method, path, action: { type: 'kill', pid, when } })
     expect((await ended).status).toBeUndefined()
     cluster.api.setFaults()
 
     // Longer than the lease of the dead apply lasts.
     await cluster.elapse(2)
-    const [killed] = kill.journal.length === 0 ? [] : readJournal(journal).applies
-    expect(killed?.operations.map(({ state, kind }) => `${state} ${kind}`) ?? []).toEqual(kill.journal)
+    const [killed] = said.length === 0 ? [] : readJournal(journal).applies
+    expect(killed?.operations.map(({ state, kind }) => `${state} ${kind}`) ?? []).toEqual(said)
     // Nothing may name the node any more: without the flag, the name may be a typing error.
     expect(await cluster.apply(...flags, '--ignore-not-found')).toMatchObject({
       status: 0,
-      ends: kill.left.map((each) => `done ${each}`),
+      ends: left.map((each) => `done ${each}`),
     })
     expect(await cluster.attachments()).toEqual(['pv-data@here'])
     expect(await cluster.apply(...flags, '--ignore-not-found')).toMatchObject({ status: 0, ends: [] })
