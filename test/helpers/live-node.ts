@@ -57,6 +57,9 @@ export interface FullSecret {
   readonly data: Readonly<Record<string, string>>
 }
 
+/** UIDs for pods that a test gives it. */
+export const POD = '00000000-0000-4000-8000-000000000001'
+export const OTHER = '00000000-0000-4000-8000-000000000002'
 const WITNESS = '00000000-0000-4000-8000-00000000000a'
 
 export class LiveNode extends DescribedNode {

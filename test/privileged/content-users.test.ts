@@ -13,15 +13,13 @@ import { createServer } from 'node:net'
 import { cpus, release } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
-import { LiveNode } from '../helpers/live-node.ts'
+import { LiveNode, POD } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { noBlockDevices, noProgram, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
 import { describeUnless } from './describe-unless.ts'
 import { type Holder, hold, holdByShell, holdElsewhere, STAYS } from './holder.ts'
-
-const POD = '00000000-0000-4000-8000-000000000001'
 
 /** Ends a use. */
 type End = () => unknown

@@ -10,10 +10,8 @@ import type {
 import { loopDevices } from '../../src/core/linux/block/device-use.ts'
 import { mountsAt } from '../helpers/csi-driver/mounts.ts'
 import { type CsiDriver, type DriverOptions, startCsiDriver } from '../helpers/csi-driver/start.ts'
-import { LiveNode } from '../helpers/live-node.ts'
+import { LiveNode, POD } from '../helpers/live-node.ts'
 
-export const POD = '00000000-0000-4000-8000-000000000001'
-export const OTHER = '00000000-0000-4000-8000-000000000002'
 export const DRIVER = 'disk.test'
 
 /** A node with the CSIDriver object of the test driver. */

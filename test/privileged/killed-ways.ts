@@ -13,10 +13,10 @@ import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import type { OperationKind } from '../../src/core/plan/plan.ts'
 import { startCsiDriver } from '../helpers/csi-driver/start.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
-import { LiveNode } from '../helpers/live-node.ts'
+import { LiveNode, POD } from '../helpers/live-node.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { sh } from '../helpers/scenario.ts'
-import { addVolume, claim, DRIVER, nodeWithDriver, POD } from './csi-scene.ts'
+import { addVolume, claim, DRIVER, nodeWithDriver } from './csi-scene.ts'
 
 const VICTIM = new URL('./workers/victim.ts', import.meta.url)
 

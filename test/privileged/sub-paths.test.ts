@@ -7,7 +7,7 @@
 import { existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { LiveNode } from '../helpers/live-node.ts'
+import { LiveNode, POD } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'
 import { sh } from '../helpers/scenario.ts'
 import { inventory } from './inventory.ts'
@@ -20,8 +20,6 @@ interface Given {
   /** The volume's own directory is gone. */
   readonly lost?: boolean
 }
-
-const POD = '00000000-0000-4000-8000-000000000001'
 
 /**
  * dir, file, link: plain entries (`with`: content, or where the link leads); bind: a bind mount of `with`, a part of

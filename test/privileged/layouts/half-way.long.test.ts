@@ -2,14 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { type Host, linuxHost } from '../../../src/core/node/host.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { type Layout, layOut, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
 import { describeUnless } from '../describe-unless.ts'
-
-const POD = '00000000-0000-4000-8000-000000000001'
 
 const TARGET = `pods/${POD}/volumes/kubernetes.io~secret/pass`
 

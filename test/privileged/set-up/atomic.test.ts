@@ -14,11 +14,11 @@ import {
 import { describe, expect } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { remountTmpfs, sh } from '../../helpers/scenario.ts'
-import { content, POD, setData, writing } from './writing.ts'
+import { content, setData, writing } from './writing.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const TOKEN = 'header.payload.signature'

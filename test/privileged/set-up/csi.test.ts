@@ -12,7 +12,7 @@ import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { ClaimStatusPatch } from '../../../src/core/volumes/expansion.ts'
 import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
-import type { LiveNode } from '../../helpers/live-node.ts'
+import { type LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -23,8 +23,6 @@ import {
   DRIVER,
   directories,
   handleOf,
-  OTHER,
-  POD,
   present,
   presentBlock,
   withDriver,

@@ -5,13 +5,12 @@ import { describe, expect } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { isInUserNamespace } from '../../../src/core/linux/standing.ts'
 import { knowsNoswap } from '../../../src/core/volumes/empty-dir-steps.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { describeUnless } from '../describe-unless.ts'
 
-const POD = '00000000-0000-4000-8000-000000000001'
 const ORPHANS = { orphans: true }
 
 type EmptyDir = NonNullable<PodVolumeSource['emptyDir']>

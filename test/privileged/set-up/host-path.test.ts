@@ -5,14 +5,12 @@ import { describe, expect } from 'vitest'
 import { hostPaths } from '../../../src/core/node/host-paths.ts'
 import { kernelTextIfAny, processIds } from '../../../src/core/trust/kernel.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import { startFuse } from '../fuse/start.ts'
-
-const POD = '00000000-0000-4000-8000-000000000001'
 
 process.umask(0o022)
 

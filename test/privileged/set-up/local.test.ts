@@ -4,15 +4,13 @@ import { describe, expect } from 'vitest'
 import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noBlockDevices, noExt4Growth, noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { withDisk } from '../with-disk.ts'
 
-const POD = '00000000-0000-4000-8000-000000000001'
-const OTHER = '00000000-0000-4000-8000-000000000002'
 const CLAIM = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv' } }]
 const READ_ONLY = [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv', readOnly: true } }]
 const ORPHANS = { orphans: true }

@@ -5,13 +5,12 @@ import { afterEach, expect } from 'vitest'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { type Host, linuxHost } from '../../../src/core/node/host.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { describeUnless } from '../describe-unless.ts'
 
-const POD = '00000000-0000-4000-8000-000000000001'
 const SHARE: PodVolumeSource[] = [{ name: 'share', nfs: { server: 'files.test', path: '/export' } }]
 const TMPFS = '$real -t tmpfs tmpfs "$dir"'
 

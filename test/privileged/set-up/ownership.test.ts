@@ -14,7 +14,7 @@ import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/
 import { containingMount } from '../../../src/core/linux/location.ts'
 import type { Ownership } from '../../../src/core/linux/ownership-bits.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../../helpers/namespace.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -131,8 +131,6 @@ describeUnless(noRoot, 'fsGroup for real', () => {
   })
 })
 
-const POD = '00000000-0000-4000-8000-000000000001'
-const OTHER = '00000000-0000-4000-8000-000000000002'
 const FUSE_GROUP = { securityContext: { fsGroup: 4711 } }
 const podDir = ({ root }: LiveNode) => `${root}/pods/${POD}/volumes/kubernetes.io~local-volume/fuse`
 

@@ -1,7 +1,5 @@
 /** A node whose one volume is written again and again, by a process that is killed. */
-import { LiveNode } from '../../helpers/live-node.ts'
-
-export const POD = '00000000-0000-4000-8000-000000000001'
+import { LiveNode, POD } from '../../helpers/live-node.ts'
 
 /** Of the ConfigMap that every volume here is of. */
 export function setData(node: LiveNode, data: Record<string, string>): void {
