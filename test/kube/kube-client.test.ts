@@ -149,7 +149,9 @@ describe('retries', () => {
 describe('an API server that cannot be used is one clear line', () => {
   it('that does not answer in time', async () => {
     server.setFaults({ action: { type: 'hang' } })
-    const error = await failureOf(client.get(VOLUMES, { deadlineMs: 1500 }))
+    const hasty = connect(server, 'admin', { deadlineMs: 1500 })
+    const error = await failureOf(hasty.get(VOLUMES))
+    hasty.close()
     expect(error).toMatchObject({
       code: 'ApiUnreachable',
       message: expect.stringMatching(/within/),

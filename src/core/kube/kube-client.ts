@@ -12,8 +12,6 @@ import { type Answer, createTransport, type Transport } from './transport/transp
 export interface RequestSettings {
   readonly query?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** For one attempt. */
-  readonly deadlineMs?: number
   /** Limits the memory of what is read and kept; a list without one has its own. */
   readonly kept?: Budget | undefined
 }
@@ -91,6 +89,7 @@ export const WRITES = {
 export type Write = keyof typeof WRITES
 
 export interface KubeClientOptions {
+  /** For one attempt. */
   readonly deadlineMs?: number
   readonly pageSize?: number
   /** Limits all answers that are being received; default: one budget for all clients. */
@@ -143,12 +142,7 @@ export type KubeClient = ReturnType<typeof createKubeClient>
 /** Connects lazily: nothing is read or run before the first request. */
 export function createKubeClient(
   credentials: KubeCredentials,
-  {
-    deadlineMs: attemptMs = DEADLINE_MS,
-    pageSize = PAGE_SIZE,
-    budget = IN_FLIGHT,
-    limits: given,
-  }: KubeClientOptions = {},
+  { deadlineMs = DEADLINE_MS, pageSize = PAGE_SIZE, budget = IN_FLIGHT, limits: given }: KubeClientOptions = {},
 ) {
   const { server, source, kind, insecure } = credentials
   const limits: ClientLimits = { ...LIMITS, ...given }
@@ -180,7 +174,6 @@ export function createKubeClient(
     const url = new URL(server + path)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
     const request = `${method} ${path}`
-    const deadlineMs = exchange.deadlineMs ?? attemptMs
     const late = AbortSignal.timeout(deadlineMs)
     const began = performance.now()
     let answer: Answer

@@ -56,7 +56,6 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
     inTime(resource, key, (settings) => getObject(client, resource, key, settings))
 
   return {
-    errors,
     note,
     get,
     /** The objects of these names that can be read, in the order of the names. */
