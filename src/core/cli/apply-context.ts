@@ -159,9 +159,9 @@ function cluster(first: CollectedNode): Cluster {
   } = first
   return {
     deleteVolumeAttachment: async (name, { uid, resourceVersion }) => {
-      if (resourceVersion === undefined) throw conflict(`${name} was read without its resourceVersion`)
-      const outcome = await deleteVolumeAttachment(client, { name, uid, resourceVersion })
-      if (outcome.state === 'changed') throw conflict(outcome.message)
+      if (resourceVersion === undefined)
+        throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
+      await deleteVolumeAttachment(client, { name, uid, resourceVersion })
     },
     getVolumeAttachment: (name) => findObject(client, ATTACHMENTS, { name }),
     getNode: () => getNode(client, nodeName),
@@ -180,10 +180,6 @@ function cluster(first: CollectedNode): Cluster {
     getClusterTrustBundle: (name) => getClusterTrustBundle(client, name),
     listClusterTrustBundles: (signerName) => listClusterTrustBundles(client, signerName),
   }
-}
-
-function conflict(message: string): VolctlError {
-  return new VolctlError('Conflict', message)
 }
 
 /** A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at. */

@@ -15,40 +15,24 @@ export interface AttachmentVersion {
   readonly resourceVersion: string
 }
 
-/** The state of a detach. `changed`: the object has changed since it was judged, and nothing was deleted. */
-type DetachOutcome =
-  | { readonly state: 'gone' }
-  | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
-  | { readonly state: 'changed'; readonly message: string }
-
 /**
  * Deletes an attachment if it is still the one that was judged: uid and resourceVersion are sent as preconditions (N60). The
- * attacher's finalizer keeps the object until the storage is really detached (N59), so `deleting` is not `gone`.
+ * attacher's finalizer keeps the object until the storage is really detached (N59), so it may still be there.
  *
  * If the answer is lost, the request is not simply repeated: the object is read to see what happened.
+ *
+ * @throws ApiError with status 409 if it has changed since it was judged, and was not deleted
  */
-export async function deleteVolumeAttachment(client: KubeClient, version: AttachmentVersion): Promise<DetachOutcome> {
+export async function deleteVolumeAttachment(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
   try {
-    await client.send('delete', objectPath(ATTACHMENTS, { name }), body)
+    await unlessAbsent(client.send('delete', objectPath(ATTACHMENTS, { name }), body))
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    if (error.isAbsent) return { state: 'gone' }
-    if (error.status === 409) return { state: 'changed', message: error.message }
-    if (!error.isSilence) throw error
-    const outcome = await detachState(client, version)
-    if (outcome.state === 'deleting' && !outcome.attachment.metadata.deletionTimestamp) throw error
-    return outcome
+    if (!(error instanceof ApiError) || !error.isSilence) throw error
+    const found = await findObject(client, ATTACHMENTS, { name })
+    if (found?.metadata.uid === uid && !found.metadata.deletionTimestamp) throw error
   }
-  return await detachState(client, version)
-}
-
-async function detachState(client: KubeClient, version: AttachmentVersion): Promise<DetachOutcome> {
-  const attachment = await findObject(client, ATTACHMENTS, version)
-  return attachment === undefined || attachment.metadata.uid !== version.uid
-    ? { state: 'gone' }
-    : { state: 'deleting', attachment }
 }
 
 interface AttachmentToCreate {

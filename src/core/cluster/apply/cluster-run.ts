@@ -150,12 +150,15 @@ async function remove(run: ClusterRun, operation: ClusterOperation): Promise<Ask
 }
 
 async function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void> {
-  const outcome = await deleteVolumeAttachment(client, version)
-  if (outcome.state !== 'changed') return
-  throw new OperationRefused(
-    'Changed',
-    `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${outcome.message}`,
-  )
+  try {
+    await deleteVolumeAttachment(client, version)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+    throw new OperationRefused(
+      'Changed',
+      `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${error.message}`,
+    )
+  }
 }
 
 /** Only those finalizers that the person saw, of the object that they saw. */
