@@ -22,26 +22,23 @@ const stopped = (seconds: number): LocalKubelet => ({ running: false, mayReturn:
 interface Said {
   /** Seconds ago. */
   readonly renewed?: number
-  readonly renewTime?: string | null
   readonly heartbeat?: number
   readonly skewMs?: number
 }
 
-function api({
-  renewed,
-  renewTime = renewed === undefined ? undefined : ago(renewed),
-  heartbeat,
-  skewMs,
-}: Said): ApiSnapshot {
+const lease = (renewTime: string | null): Lease => ({
+  metadata: { name: 'node-1', uid: 'lease' },
+  spec: { renewTime, leaseDurationSeconds: 40, holderIdentity: 'node-1' },
+})
+
+function api({ renewed, heartbeat, skewMs }: Said): ApiSnapshot {
   const conditions = [
     { type: 'DiskPressure', status: 'False', lastHeartbeatTime: ago(0) },
     ...(heartbeat === undefined ? [] : [{ type: 'Ready', status: 'Unknown', lastHeartbeatTime: ago(heartbeat) }]),
   ]
   return {
     node: { metadata: { name: 'node-1' }, status: { conditions } },
-    ...(renewTime !== undefined && {
-      lease: { metadata: { name: 'node-1' }, spec: { renewTime, leaseDurationSeconds: 40 } },
-    }),
+    ...(renewed !== undefined && { lease: lease(ago(renewed)) }),
     ...(skewMs !== undefined && { clockSkewMs: skewMs }),
   } as unknown as ApiSnapshot
 }
@@ -114,11 +111,6 @@ describe('S11: withSignsOfLife', () => {
 it('S11: a lease is alive by a renewal since the stop, not by one before', () => {
   const alive = (since: number): boolean => leaseIsAlive(api({ renewed: 5 }), { now: NOW, since: NOW - since * 1000 })
   expect([alive(1), alive(10)]).toEqual([false, true])
-})
-
-const lease = (renewTime: string | null): Lease => ({
-  metadata: { name: 'node-1', uid: 'lease' },
-  spec: { renewTime, holderIdentity: 'node-1' },
 })
 
 it.each([
