@@ -60,26 +60,24 @@ test('capabilities come by name; entries without one are skipped (C7)', async ()
   ])
 })
 
-test.each([
-  ['NodeUnpublishVolume: volumeId', () => client.nodeUnpublishVolume({ volumeId: '', targetPath: '/t' })],
-  ['NodeUnpublishVolume: targetPath', () => client.nodeUnpublishVolume({ volumeId: 'v', targetPath: '' })],
-  ['NodeUnstageVolume: volumeId', () => client.nodeUnstageVolume({ volumeId: '', stagingTargetPath: '/s' })],
-  ['NodeUnstageVolume: stagingTargetPath', () => client.nodeUnstageVolume({ volumeId: 'v', stagingTargetPath: '' })],
-  [
-    'NodeStageVolume: volumeId',
-    () => client.nodeStageVolume({ stagingTargetPath: '/s', volumeCapability: capability }),
-  ],
-  ['NodeStageVolume: stagingTargetPath', () => client.nodeStageVolume({ volumeId: 'v', volumeCapability: capability })],
-  ['NodeStageVolume: volumeCapability', () => client.nodeStageVolume({ volumeId: 'v', stagingTargetPath: '/s' })],
-  ['NodePublishVolume: volumeId', () => client.nodePublishVolume({ targetPath: '/t', volumeCapability: capability })],
-  ['NodePublishVolume: targetPath', () => client.nodePublishVolume({ volumeId: 'v', volumeCapability: capability })],
-  ['NodeExpandVolume: volumeId', () => client.nodeExpandVolume({ volumePath: '/t' })],
-  ['NodeExpandVolume: volumePath', () => client.nodeExpandVolume({ volumeId: 'v' })],
-])('an empty %s never reaches the driver', async (name, call) => {
-  const [method = '', field = ''] = name.split(': ')
-  const { code, message } = await failureOf(call())
-  expect([code, message]).toEqual(['InvalidVolume', expect.stringContaining(`${field} is empty`)])
-  expect(message).toContain(method)
+/** The fields that each call must have. */
+const NEEDED = {
+  nodeUnpublishVolume: { volumeId: 'v', targetPath: '/t' },
+  nodeUnstageVolume: { volumeId: 'v', stagingTargetPath: '/s' },
+  nodeStageVolume: { volumeId: 'v', stagingTargetPath: '/s', volumeCapability: capability },
+  nodePublishVolume: { volumeId: 'v', targetPath: '/t', volumeCapability: capability },
+  nodeExpandVolume: { volumeId: 'v', volumePath: '/t' },
+}
+
+test.each(
+  Object.entries(NEEDED).flatMap(([name, whole]) => Object.keys(whole).map((field) => ({ name, whole, field }))),
+)('$name: an empty $field never reaches the driver', async ({ name, whole, field }) => {
+  const call = client[name as 'nodeExpandVolume']
+  for (const empty of ['', undefined]) {
+    const { code, message } = await failureOf(call({ ...whole, [field]: empty }))
+    expect([code, message]).toEqual(['InvalidVolume', expect.stringContaining(`${field} is empty`)])
+    expect(message.toLowerCase()).toContain(name.toLowerCase())
+  }
   expect(calls).toEqual([])
 })
 
