@@ -5,13 +5,12 @@ import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { received, sendObject } from './objects.ts'
 
-/** The user that the API server takes this credential for (N36); undefined if the server does not say. */
+/**
+ * The user that the API server takes this credential for (N36); undefined if the server names none.
+ *
+ * @throws ApiError, which says whether a server answers at all
+ */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
-  return await unlessRefused(askWhoIAm(client, signal))
-}
-
-/** The same. @throws ApiError, which says whether a server answers at all */
-export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   const review = await sendObject(client, 'review', { path, body, shape: identityReview }, { signal })

@@ -9,6 +9,7 @@ import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
 import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
+import { unlessRefused } from './api-error.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { getNode, listNodePods, nodeLease } from './node-objects.ts'
 import { type ObjectReader, objectReader } from './object-reader.ts'
@@ -72,7 +73,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const lists = podLists(options, kept)
   const first = [
     getNode(client, nodeName, signal),
-    whoAmI(client, signal),
+    unlessRefused(whoAmI(client, signal)),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
     reader.get(CSI_NODES, { name: nodeName }),
     nodeLease(client, options.kubeletClient, nodeName, signal),

@@ -7,7 +7,7 @@
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
-import { serverVersion as askVersion, askWhoIAm, mayI } from '../../kube/access-reviews.ts'
+import { serverVersion as askVersion, mayI, whoAmI } from '../../kube/access-reviews.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'
 import {
   ATTACHMENTS,
@@ -328,7 +328,7 @@ function listed<T>(list: readonly T[]): readonly T[] | undefined {
 /** @throws ApiError if there is no answer at all */
 async function userOf(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
   try {
-    return await askWhoIAm(client, signal)
+    return await whoAmI(client, signal)
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0 && error.status !== 401) return undefined
     throw error
