@@ -13,6 +13,7 @@ import {
   silentNode,
   uniqueName,
   unread,
+  volume,
 } from '../helpers/cluster-builder.ts'
 import { operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
 
@@ -109,6 +110,23 @@ describe('a volume that another node has', () => {
     const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
     expect(hint).toContain('Node a was not read')
     expect(hint).not.toMatch(/does not exist|--force/)
+  })
+
+  it('is named as the first pod has it, whichever node is known for longer: by its claim, or by what stands in a spec', () => {
+    const driver = 'ebs.csi.aws.com'
+    const source = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } }
+    const inline = pod('p', 'a', [], { volumes: [{ name: 'disk', source }] })
+    const [claimed, other] = [pod('q', 'b', ['x']), pod('r', 'a', ['y'])]
+    const { claims } = bound('x')
+    const volumes = [volume('x', { driver, handle: 'vol-1' }), volume('y', { accessModes: ['ReadWriteMany'] })]
+    const state = { claims: [...claims, ...bound('y').claims], volumes, drivers: [{ name: driver }] }
+    for (const [pods, name] of [
+      [[other, claimed, inline], 'pv-x (claim default/x)'],
+      [[other, inline, claimed], 'vol-1'],
+    ] as const) {
+      const found = planOf(cluster({ ...state, pods })).problems.find(({ code }) => code === 'MultiAttach')
+      expect(found?.message).toContain(`volume ${name} may be on one node only`)
+    }
   })
 
   describe('R330: a kubelet reports a volume in use that its pod only waits for', () => {

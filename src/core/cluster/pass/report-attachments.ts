@@ -125,9 +125,13 @@ function reportTwice({ rows, findings }: ClusterContext): void {
  * move. The controller's event names pods of one namespace alone (R743).
  */
 export function reportMultiAttach(context: ClusterContext): void {
-  const wanted = Map.groupBy(context.rows.all().filter(isWanted), ({ uniqueName }) => uniqueName)
-  for (const wants of wanted.values())
-    if (wants.length > 1 && wants.some(({ volume }) => isExclusive(volume))) report(context, wants)
+  const { rows } = context
+  const wanted = rows.all().filter((row) => isWanted(row) && isExclusive(row.volume))
+  for (const uniqueName of new Set(wanted.map((row) => row.uniqueName))) {
+    // As they were found: the first names the volume, and one in the spec of a pod knows no claim.
+    const wants = rows.ofVolume.of(uniqueName).filter(isWanted)
+    if (wants.length > 1) report(context, wants)
+  }
 }
 
 function report(context: ClusterContext, wants: readonly Row[]): void {
