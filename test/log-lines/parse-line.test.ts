@@ -99,6 +99,7 @@ it.each([
     line: 'unmounted volumes=[a b], failed to process volumes=[c]: x',
     want: ['podVolume a', 'podVolume b', 'podVolume c'],
   },
+  { line: 'unmounted volumes=[a b], unattached volumes=[c d', want: ['podVolume a', 'podVolume b'] },
   { line: '2m35s Warning FailedMount pod/web-0 It failed', want: ['pod web-0'] },
   { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
   { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },

@@ -68,7 +68,7 @@ class Names {
 
 /**
  * The first group of each pattern, and each value of key=value and key="value", of which klog writes several as ["a","b"] or [a b];
- * without the marks of a sentence behind.
+ * without the marks of a sentence behind; of a list that was cut off nothing.
  *
  * @param keys as alternatives of a pattern
  */
@@ -77,7 +77,7 @@ function found(said: string, patterns: readonly RegExp[], keys?: string): string
     keys === undefined
       ? []
       : said.matchAll(
-          new RegExp(String.raw`\b(?:${keys})=(?:\[([^\]]{0,8000})\]|"([^"]{0,320})"|([^\s",}\]]{1,320}))`, 'g'),
+          new RegExp(String.raw`\b(?:${keys})=(?:\[([^\]]{0,8000})\]|"([^"]{0,320})"|((?!\[)[^\s",}\]]{1,320}))`, 'g'),
         )
   return [
     ...[...values].flatMap(([, list, quoted, bare = '']) => list?.split(/[\s",]+/) ?? quoted ?? bare),
