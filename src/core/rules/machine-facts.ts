@@ -36,7 +36,7 @@ export interface MachineFacts {
   readonly signal: AbortSignal | undefined
   /** A recent look for users of directory content. @param since it began no earlier */
   readonly users: (since?: number) => Promise<ContentLook>
-  /** Devices seen and calls answered so far in this apply, by volume. */
+  /** Devices seen so far in this apply, by volume. */
   readonly record: VolumeRecord
   /** Operations that come first and have yet to run: the volume is still mounted or mapped. Absent: none. */
   readonly before?: readonly Operation[]
