@@ -6,7 +6,7 @@ import { nodeVariables } from '../../scripts/executable/read-early.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { CAPTURE, noPackages, run, theExecutable, VERSION } from './roots.ts'
+import { CAPTURE, noPackages, run, theExecutable, timeless, VERSION } from './roots.ts'
 
 const work = temporary('volctl-executable-')
 let executable: string
@@ -20,10 +20,7 @@ describeUnless(noPackages, 'the executable', () => {
 
   it('answers as the npm package does', async () => {
     const args = ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE]
-    const { status, stdout, stderr } = await startVolctl(args)
-    const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
-    const mine = await run([executable, ...args], { stripFinalNewline: false })
-    expect({ ...mine, stdout: timeless(mine.stdout) }).toEqual({ status, stderr, stdout: timeless(stdout) })
+    expect(timeless(await startVolctl(args, { program: executable }))).toEqual(timeless(await startVolctl(args)))
   })
 
   it('S34: takes nothing from the environment of Node.js and OpenSSL', async () => {

