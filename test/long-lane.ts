@@ -40,12 +40,7 @@ export const LONG_LANE: readonly { readonly about: readonly string[]; readonly t
     tests: 'test/privileged/{*,safety/*}.long.test.ts',
   },
   {
-    about: [
-      'src/core/{trust,kube/kubeconfig,plan/documents,linux}/**',
-      'src/core/cli/write-out.ts',
-      'bin/*',
-      'src/*.ts',
-    ],
+    about: ['src/core/{trust,kube/kubeconfig,plan/documents,linux}/**', 'bin/*', 'src/*.ts'],
     tests: 'test/{privileged/trust/*,trust/*,cli/launcher}.long.test.ts',
   },
   {
