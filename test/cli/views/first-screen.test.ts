@@ -154,3 +154,8 @@ it('nodes as no one would think of them', () =>
     }),
     { numRuns: 60, seed: 3424 },
   ))
+
+it("a path below another kubelet's directory, which ends as this one does, is shown whole", () => {
+  const paths = '/data/var/lib/kubelet/pods/u1 (/var/lib/kubelet/pods/u2)'
+  expect(withoutRoot(paths, '/var/lib/kubelet')).toBe('/data/var/lib/kubelet/pods/u1 (pods/u2)')
+})

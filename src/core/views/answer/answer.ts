@@ -62,7 +62,9 @@ export function few(names: readonly string[], most = NAMES_AT_MOST, between = ',
 
 /** Paths as a person reads them: below the root directory, the kubelet's hashes and those of attachments cut. -v has them whole. */
 export function withoutRoot(text: string, rootDir: string): string {
-  const below = rootDir === '' ? text : text.replaceAll(`${rootDir}/`, '')
+  // Another kubelet's directory may end in the same path: /var/snap/microk8s/common/var/lib/kubelet.
+  const cut = (found: string, at: number): string => (/[\w.-]/.test(text[at - 1] ?? '') ? found : '')
+  const below = rootDir === '' ? text : text.replaceAll(`${rootDir}/`, cut)
   return below.replace(/\b((?:csi-)?[0-9a-f]{8})[0-9a-f]{56}\b/g, '$1...')
 }
 
