@@ -4,13 +4,14 @@ import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
+import { podName } from '../../plan/pod-name.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import { csiPublishStateFile, csiStagingDir, podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
-import { aboutWanted, type PlanContext, startKubelet } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podRefOf, startKubelet } from '../context/context.ts'
 
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
@@ -30,22 +31,23 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
       hint: startKubelet(context),
     }
   }
+  // Where another pod has it, the volume is not unstaged whatever happens to this one.
+  const first = firstOf(context, volume)
+  if (first !== undefined && first.label !== wanted.label) {
+    return {
+      code: 'SELinuxMismatch',
+      message: `pod ${podName(podRefOf(context, first.podUid))} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
+      hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
+    }
+  }
   const dir = volume.mode === 'Block' ? undefined : csiStagingDir(volume)
   const isStaged = dir !== undefined && context.inputs.top(`${dir}/globalmount`) !== undefined
   const staged = isStaged ? recordAt(context, `${dir}/${VOLUME_DATA}`)?.label : undefined
-  if (staged !== undefined && staged !== wanted.label) {
-    return {
-      code: 'SELinuxMismatch',
-      message: `${volume.specName} is staged ${labelText(staged)}, but the pod wants it ${labelText(wanted.label)}`,
-      hint: 'Delete the pod and apply, so that the volume is unstaged; then create the pod again.',
-    }
-  }
-  const first = firstOf(context, volume)
-  if (first === undefined || first.label === wanted.label) return undefined
+  if (staged === undefined || staged === wanted.label) return undefined
   return {
     code: 'SELinuxMismatch',
-    message: `pod ${first.podUid} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
-    hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
+    message: `${volume.specName} is staged ${labelText(staged)}, but the pod wants it ${labelText(wanted.label)}`,
+    hint: 'Delete the pod and apply, so that the volume is unstaged; then create the pod again.',
   }
 }
 
