@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { readClusterSnapshot } from '../src/core/cluster/read/cluster-snapshot.ts'
 import { examine } from '../src/core/explain/check/check-node.ts'
 import type { NodeState } from '../src/core/facts/actual/snapshot.ts'
+import { csiGlobalDir } from '../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume } from '../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
 import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
@@ -265,6 +266,15 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
       built.link(`pods/${uid(2)}/volumeDevices/kubernetes.io~local-volume/pv-1`, `${ROOT}/${MAPS}/${uid(2)}`)
       built.loops.push({ name: '/dev/loop7', backingFile: `${ROOT}/${MAPS}/${uid(2)}` })
     })
+  /** Published with the device number of what is staged. */
+  const stagedShare = (from: string, source: string): NodeState =>
+    withVolume({ csi: { driver: DRIVER, volumeHandle: 'h' } }, (built) => {
+      const share = { dev: '0:70', fsType: 'nfs4' }
+      built.staged('h', '0:70').mounts.pop()
+      built.mount(`${csiGlobalDir(DRIVER, 'h')}/globalmount`, { ...share, source: from })
+      built.published(uid(2), 'pv-1', '0:70', { handle: 'h' }).mounts.pop()
+      built.mount(`${POD}csi/pv-1/mount`, { ...share, source })
+    })
   const smb = (source: string, fsType = 'cifs'): NodeState =>
     withVolume({ csi: { driver: DRIVER, volumeHandle: 'h', volumeAttributes: { source: '//nas/share' } } }, (built) => {
       built.published(uid(2), 'pv-1', '0:70', { handle: 'h' }).mounts.pop()
@@ -291,6 +301,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['raw block, another disk', raw({ ...device, root: '/sdc' }), '/dev/sdb'],
     ['raw block, a file', raw({ dev: '254:0', root: '/x', fsType: 'ext4', type: 'file' }), 'a regular file'],
     ['SMB, another share', smb('//nas/share2'), '//nas/share'],
+    ['another export than is staged', stagedShare('nas:/b', 'nas:/a'), 'is staged from nas:/b (0:70)'],
     ['an emptyDir, the root file system', empty('', '/'), 'root file system'],
   ])('%s', (_, state, text) => expect(othersOf(state)[0]).toContain(text))
   it.each([
@@ -304,6 +315,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['raw block', raw({ ...device, root: '/sdb' })],
     ['raw block, a device that is bound elsewhere', raw({ ...device, root: '/sdb' }, BOUND)],
     ['SMB, a directory of the share', smb('//nas/share/dir')],
+    ['a directory of the export that is staged', stagedShare('nas:/a', 'nas:/a/dir')],
     ['an emptyDir on itself', empty('', `${ROOT}/${POD}empty-dir/e`)],
   ])('control: %s', (_, state) => expect(othersOf(state)).toEqual([]))
 

@@ -214,7 +214,9 @@ export function otherThanOwnStaged(
   staged: readonly string[] = [],
 ): Differs | undefined {
   const of = stagedFor(inputs, volume)
-  const showing = stagedShownBy(stagedVolumes(inputs), shown)
+  const showing = stagedShownBy(stagedVolumes(inputs), shown).filter(
+    ({ layers }) => !layers.every(({ source }) => areOtherExports(shown.source, source)),
+  )
   if (showing.some((each) => of.includes(each))) return undefined
   const own = [...of.map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
   // Of network file systems one device number says nothing.
@@ -244,7 +246,11 @@ export function stagedFor(
  * may have several device numbers; FUSE may have a mount for each pod, and the layers of an overlay lie anywhere.
  */
 function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
-  if (shown.dev === staged.dev) return !isWithin(undeletedRoot(shown.root), undeletedRoot(staged.root))
+  if (shown.dev === staged.dev) {
+    // All exports of a server may have one device number, and the root "/".
+    const isBelow = isWithin(undeletedRoot(shown.root), undeletedRoot(staged.root))
+    return !isBelow || areOtherExports(shown.source, staged.source)
+  }
   if ([shown, staged].some(({ fsType }) => fsType.startsWith('fuse') || fsType === 'overlay')) return false
   return cannotHang(shown.fsType) || cannotHang(staged.fsType) || areOtherExports(shown.source, staged.source)
 }
