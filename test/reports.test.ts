@@ -166,13 +166,22 @@ describe('S38: something else is in the place of a volume', () => {
     built.staged('vol-2', '7:2').published(uid(2), 'pv-1', '7:2', { handle: 'vol-1' })
     expect(othersOf(built.build())).toEqual([expect.stringContaining('vol-2')])
   })
-  it('control: a pod that still has the device, of which only what the driver published is gone', () => {
-    const { snapshot, mounts } = altered((text) => text.replace(/^332 .*\n/m, ''))
-    const published = 'plugins/kubernetes.io/csi/volumeDevices/publish/pv-blk1/'
-    const tree = snapshot.tree?.map((each) =>
-      each.path.startsWith(published) ? { ...each, type: 'file' as const } : each,
-    )
-    expect(othersOf({ snapshot: { ...snapshot, tree: tree ?? [] }, mounts })).toEqual([])
+  describe('a file where a raw block volume is published', () => {
+    const published = 'plugins/kubernetes.io/csi/volumeDevices/publish/pv-blk1/d3496465-f590-4b69-bd25-b8e5fa2085e5'
+    const file = `254:0 ${ROOT}/${published} $2 - ext4 /dev/vda`
+    it.each([
+      ['control: the pod still has the device', /^332 .*\n/m, '', []],
+      [
+        'the file is mounted itself',
+        /^(33[23] \S+) \S+ \S+ (.*) - \S+ \S+/gm,
+        `$1 ${file}`,
+        [expect.stringContaining('a regular file')],
+      ],
+    ])('%s', (_, was, is, said) => {
+      const { snapshot, mounts } = altered((text) => text.replace(was, is))
+      const tree = snapshot.tree?.map((each) => (each.path === published ? { ...each, type: 'file' as const } : each))
+      expect(othersOf({ snapshot: { ...snapshot, tree: tree ?? [] }, mounts })).toEqual(said)
+    })
   })
   it('of a deleted pod, whose device is mapped no more and gone', () => {
     const pod = 'd3496465-f590-4b69-bd25-b8e5fa2085e5'

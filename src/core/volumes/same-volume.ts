@@ -120,7 +120,7 @@ export function otherMapped(
   const twin = twins(inputs).get(parentOf(parentOf(map)))
   const other =
     mapDiffers(inputs, mapped, shown, path) ??
-    (mapped && otherThanLocal(inputs, mapped, volume)) ??
+    (mapped && (otherThanLocal(inputs, mapped, volume) ?? nodesDisk(inputs, mapped, volume))) ??
     (twin === undefined ? undefined : { name: twin })
   return other && { path, ...other }
 }
@@ -133,16 +133,31 @@ function mapDiffers(
 ): Differs | undefined {
   // What the pod has may still be the device, of which the driver's part is gone.
   const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
-  if (isFile && (shown === undefined || shown === mapped) && inputs.tree.get(path)?.type === 'file')
+  const isSame = shown === undefined || (shown.dev === mapped?.dev && shown.root === mapped.root)
+  if (isFile && isSame && inputs.tree.get(path)?.type === 'file')
     return {
       name: `a regular file, ${inputs.absolute(path)},`,
       expected: 'a device; what is written goes to that file',
     }
   const gone = [shown, mapped].find((each) => each !== undefined && isDeleted(each))
   if (gone !== undefined) return { name: `/dev${undeletedRoot(gone.root)}, a device that is gone,` }
-  if (shown === undefined || mapped === undefined) return undefined
-  if (shown.dev === mapped.dev && shown.root === mapped.root) return undefined
+  if (mapped === undefined || isSame) return undefined
   return { name: placeText(mapped), expected: `${placeText(shown)}, which its driver published` }
+}
+
+/** The disk from which the root file system is mounted, or the one that its partition is on: `/dev/sda2`, `/dev/nvme0n1p2`. */
+function nodesDisk(
+  { mounts }: ActualInputs,
+  { fsType, root }: MountInfo,
+  { persistentVolume }: Claimed,
+): Differs | undefined {
+  const source = mounts.top('/')?.source
+  const disk = `/dev${root}`
+  if (fsType !== 'devtmpfs' || persistentVolume?.spec.local?.path === disk || !source?.startsWith(disk))
+    return undefined
+  const partition = /\d$/.test(disk) ? /^p\d+$/ : /^\d+$/
+  const isNodes = source === disk || partition.test(source.slice(disk.length))
+  return isNodes ? { name: `${disk}, the disk of the node's root file system,` } : undefined
 }
 
 /** `/dev/vdb (8:16 /data)`: the device, or what a network file system is mounted from. */
