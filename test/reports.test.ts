@@ -255,10 +255,17 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
   }
   const POD = `pods/${uid(2)}/volumes/kubernetes.io~`
   /** A local volume of /mnt/disks/a, on which `mounted` is, and at the pod's place what `at` says. */
-  const local = (at: { dev: string; root: string }, mounted?: string, path = '/mnt/disks/a'): NodeState =>
+  const local = (
+    at: { dev: string; root: string; fsType?: string },
+    mounted?: string,
+    path = '/mnt/disks/a',
+    below?: string,
+  ): NodeState =>
     withVolume({ local: { path } }, (built) => {
       if (mounted !== undefined) built.mountLine(path, '/', mounted, 'xfs', '/dev/sdb')
-      built.mount(`${POD}local-volume/pv-1`, { ...at, fsType: 'xfs', source: '/dev/sdx' })
+      const place = `${POD}local-volume/pv-1`
+      if (below !== undefined) built.mount(place, { dev: below, root: path, fsType: 'ext4' })
+      built.mount(place, { fsType: 'xfs', source: '/dev/sdx', ...at })
     })
   const LUN = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.9:3260-iqn.2001-04.com.example:a-lun-0'
   const iscsi = (dev: string, root = '/'): NodeState =>
@@ -305,6 +312,13 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
       '/dev/sdb',
     ],
     ['local, the root file system', local({ dev: '254:0', root: '/' }), 'root file system'],
+    ['local, its directory, which was deleted', local({ dev: '254:0', root: '/mnt/disks/a//deleted' }), 'was deleted'],
+    ['local, a tmpfs', local({ dev: '0:300', root: '/', fsType: 'tmpfs' }), 'but wants /mnt/disks/a, which its'],
+    [
+      'local, a disk over it',
+      local({ dev: '8:32', root: '/' }, undefined, '/mnt/disks/a', '254:0'),
+      'over which it is mounted',
+    ],
     ['a LUN, another disk', iscsi('8:32'), 'staged from /dev/sdb (8:16)'],
     ['a LUN, its global directory', iscsi('254:0', `${ROOT}/${LUN}`), 'on which nothing was mounted'],
     ['raw block, another disk', raw({ ...device, root: '/sdc' }), '/dev/sdb'],
@@ -322,6 +336,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['local, a disk behind a link', local({ dev: '8:32', root: '/' }, undefined, '/dev/disk/by-id/a')],
     ['a LUN', iscsi('8:16')],
     ['raw block', raw({ ...device, root: '/sdb' })],
+    ["raw block, the node's own disk, as it says", raw({ ...device, root: '/vda' }, '/dev/vda')],
     ['raw block, a device that is bound elsewhere', raw({ ...device, root: '/sdb' }, BOUND)],
     ['SMB, a directory of the share', smb('//nas/share/dir')],
     ['a directory of the export that is staged', stagedShare('nas:/a', 'nas:/a/dir')],
@@ -349,10 +364,13 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     Object.assign(built.override, { kubelet: { running: true, mayReturn: true } })
     return built.build()
   }
-  it("a deleted pod's share: the root file system is in its place", () => {
+  it.each([
+    ['nfs/share', '/', 'the root file system of the node'],
+    ['iscsi/pv-1', `${ROOT}/${LUN}`, 'a staging directory on which nothing was mounted'],
+  ])('of a deleted pod, in the place of %s: %s', (place, root, text) => {
     const built = new NodeBuilder()
-    built.mount(`pods/${uid(3)}/volumes/kubernetes.io~nfs/share`, { dev: '254:0', fsType: 'ext4', source: '/dev/vda' })
-    expect(othersOf(built.build())[0]).toContain('the root file system of the node')
+    built.mount(`pods/${uid(3)}/volumes/kubernetes.io~${place}`, { dev: '254:0', root, fsType: 'ext4' })
+    expect(othersOf(built.build())[0]).toContain(text)
   })
   it.each([
     [

@@ -172,15 +172,30 @@ type Differs = Pick<OtherVolume, 'name' | 'expected'>
 function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place: MountPlace): Differs | undefined {
   const directory = volume.persistentVolume?.spec.local?.path
   const own = directory === undefined ? undefined : locate(inputs.mounts, posix.resolve('/', directory))
-  if (own?.dev === shown.dev && own.path === undeletedRoot(shown.root)) return undefined
+  if (own?.dev === shown.dev && own.path === shown.root) return undefined
   const node = nodesOwn(inputs, shown, place)
   if (node !== undefined) return { name: node }
   if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
   return (
     otherThanLocal(inputs, shown, volume) ??
     otherThanExport(shown, volume) ??
-    otherThanOwnStaged(inputs, shown, volume, place.staged)
+    otherThanOwnStaged(inputs, shown, volume, place.staged) ??
+    otherOnTop(inputs, shown, volume, place)
   )
+}
+
+/** A disk or a tmpfs over what was mounted there, of a volume that is staged nowhere: nobody publishes a volume twice from two of them. */
+function otherOnTop(
+  inputs: ActualInputs,
+  shown: MountInfo,
+  volume: Claimed,
+  { path, staged }: MountPlace,
+): Differs | undefined {
+  const below = inputs.at(path).at(-2)
+  if (below === undefined || below.dev === shown.dev || !cannotHang(shown.fsType)) return undefined
+  const places = [...stagedFor(inputs, volume).map(({ target }) => target), ...staged]
+  if (volume.persistentVolume === undefined || places.some((each) => inputs.top(each) !== undefined)) return undefined
+  return { name: placeText(shown), expected: `${placeText(below)}, over which it is mounted` }
 }
 
 /**
@@ -188,7 +203,7 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
  * by the kernel's name for a disk of its kind: any other name may be a link.
  */
 function otherThanLocal(
-  { mounts }: ActualInputs,
+  { mounts, rootDir }: ActualInputs,
   shown: MountInfo,
   { persistentVolume }: Claimed,
 ): Differs | undefined {
@@ -198,8 +213,11 @@ function otherThanLocal(
   if (mount?.dev === shown.dev && mount.root === undeletedRoot(shown.root)) return undefined
   const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
   const kind = DISK.exec(named)?.[1]
-  if (mount === undefined && (kind === undefined || device === named || DISK.exec(device)?.[1] !== kind))
-    return undefined
+  const isOtherDisk = kind !== undefined && device !== named && DISK.exec(device)?.[1] === kind
+  // A directory is bound from where its file system is mounted.
+  const isOnlyHere =
+    shown.fsType === 'tmpfs' && mounts.ofDevice(shown.dev).every((each) => isWithin(each.mountPoint, rootDir))
+  if (mount === undefined && !isOtherDisk && !isOnlyHere) return undefined
   const expected =
     mount === undefined ? `${named}, which its PersistentVolume names` : `${named}, which is ${placeText(mount)}`
   return { name: placeText(shown), expected }
@@ -316,7 +334,8 @@ const kubeletsOwn = memoize((inputs: ActualInputs) =>
   ['.', 'pods', 'plugins'].map((base) => ({ base, at: locate(inputs.mounts, inputs.absolute(base)) })),
 )
 
-const STAGING = /^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+(\/globalmount)?$/
+/** Those of CSI volumes; of other plugins all that is there. */
+const STAGING = /^plugins\/kubernetes\.io\/(?:csi\/[^/]+\/[^/]+(?:\/globalmount)?$|(?!csi\/).)/
 const OF_POD = /^pods\/[^/]+(\/volumes(\/[^/]+(\/[^/]+(\/mount)?)?)?)?$/
 
 function isDeleted({ root }: MountInfo): boolean {
