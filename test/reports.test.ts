@@ -158,6 +158,13 @@ describe('S38: something else is in the place of a volume', () => {
     (kubelet) => {
       const state = altered(stepOf('+ 9001 42 8:64 / /var/lib/kubelet rw - ext4 /dev/sde rw'), kubelet)
       expect(answersOf(state).plan.problems).toEqual([])
+      // As it is seen through what lies over it.
+      const tree = (state.snapshot.tree ?? []).filter(({ path }) => path === '.')
+      const { ready, findings } = answersOf({ ...state, snapshot: { ...state.snapshot, tree } })
+      expect(ready).toEqual([])
+      expect(findings.filter((each) => each.startsWith('MountVolume ForeignMount: another mount (ext4'))).toHaveLength(
+        33,
+      )
     },
   )
   it('a volume that is bound from the staging of another, and has none of its own', () => {

@@ -1,8 +1,11 @@
 /** S18: what is mounted there is the volume, and its path leads to it. */
 
+import { memoize } from '../base/memoize.ts'
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
+import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { Obstacle } from '../plan/draft.ts'
@@ -12,19 +15,35 @@ import { isSameMount, layersBelowDead, type Stack } from '../reconcile/context/l
 import type { Facts, Judge } from './rule.ts'
 
 /** Nothing is done to a mount that another one hides; its path leads to the other one. */
-export const hiddenMount: Judge = ({ operation: { expects = [] }, context }) => {
+export const hiddenMount: Judge = ({ operation: { kind, expects = [] }, context }) => {
   const { mounts } = context.inputs
   for (const { path, layers } of expects) {
     const cover = layers.length === 0 ? undefined : coverOf(mounts, path, layers)
-    if (cover === undefined) continue
-    return {
-      code: 'ForeignMount',
-      message: `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
-      hint: whoMounted(cover.mountPoint),
+    if (cover !== undefined) return hiddenBy(cover, path)
+  }
+  return kind === 'MountVolume' || kind === 'MapVolume' ? hidingPods(context.inputs) : undefined
+}
+
+function hiddenBy(cover: MountInfo, path: string): Obstacle {
+  return {
+    code: 'ForeignMount',
+    message: `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+    hint: whoMounted(cover.mountPoint),
+  }
+}
+
+/** Where all that is mounted for pods is hidden at once, whatever is set up would lie in what hides it. */
+const hidingPods = memoize(({ mounts, rootDir }: ActualInputs): Obstacle | undefined => {
+  let found: Obstacle | undefined
+  for (const own of mounts.below(`${rootDir}/pods`).values()) {
+    for (const mount of own) {
+      const cover = coverOf(mounts, mount.mountPoint, [mount])
+      if (cover === undefined || !isWithin(`${rootDir}/pods`, cover.mountPoint)) return undefined
+      found ??= hiddenBy(cover, mount.mountPoint)
     }
   }
-  return undefined
-}
+  return found
+})
 
 /**
  * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy
