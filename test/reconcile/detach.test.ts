@@ -19,6 +19,19 @@ it.each([
   expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
 })
 
+it.each([
+  ['is not deleted', attached(), ['DetachVolume OtherMachine']],
+  ['is, where the volume is here', attached().staged('vol-1', '7:1'), []],
+])('an attachment that was made for another machine of this name %s', (_, built, waiting) => {
+  const annotations = { 'csi.alpha.kubernetes.io/node-id': 'i-0aaa111' }
+  for (const { metadata } of built.attachments) Object.assign(metadata, { annotations })
+  const made = plan(built)
+  expect([waits(made), kinds(made).filter((kind) => kind === 'DetachVolume').length]).toEqual([
+    waiting,
+    1 - waiting.length,
+  ])
+})
+
 describe('what bears the name of its PersistentVolume comes first', () => {
   it.each<[string, NodeBuilder]>([
     ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],

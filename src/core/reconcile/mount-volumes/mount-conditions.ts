@@ -49,10 +49,14 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   return kubelet ?? nodeWait(context) ?? attach ?? elsewhereUnknown(context, volume) ?? driverWait(context, volume)
 }
 
+function machineWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const attachment = volume.attachability === 'notAttachable' ? undefined : context.objects.attachmentOf(volume)
+  return attachment?.metadata.deletionTimestamp === undefined ? otherMachineWait(context, attachment) : undefined
+}
+
 /** The attachment is another machine's, and none of this one. */
-function machineWait({ objects, inputs }: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const attachment = volume.attachability === 'notAttachable' ? undefined : objects.attachmentOf(volume)
-  if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
+export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAttachment): Wait | undefined {
+  if (attachment === undefined) return undefined
   const machine = otherMachine(inputs.snapshot, attachment)
   if (machine === undefined) return undefined
   const { name } = attachment.metadata

@@ -24,6 +24,7 @@ import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/po
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
+import { otherMachineWait } from '../mount-volumes/mount-conditions.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
 import { isUnidentified } from './staged-parts.ts'
@@ -65,7 +66,11 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const subject = ledger.attachment(attachment)
   const traces = uses.traces(identity, persistentVolume)
   const after = predecessorsOf(context, traces, uniqueName, persistentVolume)
-  const others = waitFor(context, attachment, uniqueName, users[0]?.pod)
+  // What is here is attached here, whatever the attachment calls this machine.
+  const isHere = traces.length + after.length > 0
+  const others =
+    (isHere ? undefined : otherMachineWait(context, attachment)) ??
+    waitFor(context, attachment, uniqueName, users[0]?.pod)
   const isOpen = others === undefined || isByKubelet(others.code)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? stillOnNode(context, traces)
