@@ -350,6 +350,21 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['an emptyDir on itself', empty('', `${ROOT}/${POD}empty-dir/e`)],
   ])('control: %s', (_, state) => expect(othersOf(state)).toEqual([]))
 
+  it.each([
+    ['ImagePullBackOff', 'Back-off pulling image "r.example/m:3"', 'the image of a volume'],
+    ['CreateContainerConfigError', 'failed to prepare subPath for volumeMount "v" of container "c"', 'sub-paths'],
+    ['CreateContainerError', 'failed to set MOUNT_ATTR_IDMAP on /v: invalid argument', 'as NFS cannot'],
+    ['ImagePullBackOff', 'Back-off pulling image "r.example/other:1"', undefined],
+    ['CreateContainerConfigError', 'configmap "cm" not found', undefined],
+  ])('a container that waits with %s: %s', (reason, message, hint) => {
+    const built = new NodeBuilder().livingPod(uid(2), 'app', [{ name: 'm', image: { reference: 'r.example/m:3' } }])
+    Object.assign(built.pods[1]?.status ?? {}, {
+      containerStatuses: [{ name: 'c', state: { waiting: { reason, message } } }],
+    })
+    const found = answersOf(built.build()).plan.problems.filter(({ code }) => code === 'ContainerNotCreated')
+    expect(found.map((each) => each.hint)).toEqual(hint === undefined ? [] : [expect.stringContaining(hint)])
+  })
+
   it('a second PersistentVolume of one share: the staging that is left of it is unstaged', () => {
     const built = new NodeBuilder()
     for (const name of ['pv-a', 'pv-b']) built.persistentVolume(name, { attached: false }).staged(name, '0:61')

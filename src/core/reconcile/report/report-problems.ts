@@ -278,25 +278,35 @@ function reportUnreadContent(context: PlanContext, failure: ReadFailure): void {
   }
 }
 
-/** What the container runtime could not mount: the kubelet has set up all that is its own, and tries for ever. */
+/** What containers could not be given of their volumes, an image or a sub-path, once all else is set up: the kubelet tries for ever. */
 function reportNotCreated({ classes, findings }: PlanContext): void {
   for (const { uid, ref, pod, class: of } of classes.all) {
     if (of !== 'Desired') continue
     const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {}
+    const images = (pod?.spec.volumes ?? []).flatMap(({ image }) => image?.reference ?? [])
     for (const { name, state } of [...initContainerStatuses, ...containerStatuses]) {
       const { reason = '', message = '' } = state?.waiting ?? {}
-      if (!/^(?:Create|Run)ContainerError$/.test(reason) || !/mount/i.test(message)) continue
+      const isMount = /^(?:Create|Run)Container(?:Config)?Error$/.test(reason) && /mount/i.test(message)
+      if (!isMount && !images.some((reference) => message.includes(reference))) continue
       findings.problem(
         'warning',
         'ContainerNotCreated',
         `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`,
         { pod: uid, subject: { pod: uid } },
-        /idmap/i.test(message)
-          ? 'The pod has a user namespace of its own (hostUsers: false), and the file system of the volume cannot map ids for it, as NFS cannot: take another kind of volume, or hostUsers: true.'
-          : 'The container runtime, not the kubelet, mounts this: its reason is behind the last colon.',
+        whyNotCreated(isMount ? `${reason} ${message}` : ''),
       )
     }
   }
+}
+
+function whyNotCreated(said: string): string {
+  if (said === '')
+    return 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.'
+  if (said.startsWith('CreateContainerConfigError'))
+    return "The kubelet itself mounts sub-paths (subPath): see what lies there in the volume; the reason is in the kubelet's log."
+  return /idmap/i.test(said)
+    ? 'The pod has a user namespace of its own (hostUsers: false), and the file system of the volume cannot map ids for it, as NFS cannot: take another kind of volume, or hostUsers: true.'
+    : 'The container runtime, not the kubelet, mounts this: its reason is behind the last colon.'
 }
 
 /** Volumes whose content could not be read, and why: worked out once, however many reads were refused. */
