@@ -220,6 +220,12 @@ describe('S38: something else is in the place of a volume', () => {
       ])
     }
   })
+  it('a second mount of what is staged keeps it from being unstaged, which is not said once more of the detach', () => {
+    const state = altered(stepOf('+ 9001 27 7:5 / /srv/own/vol-fs1/mnt rw - ext4 /dev/loop5 rw'), false, [UID])
+    const { findings, blocked } = answersOf(state)
+    expect(findings.filter((each) => each.includes('/srv/own'))).toHaveLength(1)
+    expect(blocked).toEqual(['DetachVolume Predecessor', 'UnmountDevice HeldBy'])
+  })
 })
 
 describe('S38: volumes of which only the PersistentVolume says what they are', () => {

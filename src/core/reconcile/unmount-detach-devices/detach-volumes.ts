@@ -71,7 +71,9 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const others =
     (isHere ? undefined : otherMachineWait(context, attachment)) ??
     waitFor(context, attachment, uniqueName, users[0]?.pod)
-  const isOpen = others === undefined || isByKubelet(others.code)
+  // What comes first and is blocked says why, most often by the same mount.
+  const isOpen =
+    (others === undefined || isByKubelet(others.code)) && after.every(({ blocked }) => blocked === undefined)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? stillOnNode(context, traces)
   const draft: Draft = {
