@@ -47,6 +47,12 @@ describe('a name of several things', () => {
     expect(ask(twins(), String(error.hint).replace(/^.*explain /, '')).subject.kind).toBe('Volume')
   })
 
+  it('a volume that its record names is that one, whatever is mounted for a deleted pod', () => {
+    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1').published(uid(9), 'pv-1', '8:32')
+    const { subject, verdict } = ask(built, 'pv-1')
+    expect([subject.kind, verdict.message]).toEqual(['PersistentVolume', expect.stringContaining('(8:32) and not')])
+  })
+
   it('a prefix settles it', () => {
     const { message } = errorOf(twins(), 'default/claim-pv-1')
     expect(message).toContain('pod/default/claim-pv-1')

@@ -7,6 +7,7 @@ import { NotFound, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/near-names.ts'
 import { take } from '../base/take.ts'
 import type { VolumeRow } from '../facts/row.ts'
+import { uniqueNameOf } from '../facts/sources.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
@@ -239,8 +240,18 @@ function oneForEachVolume(found: readonly Thing[]): Thing[] {
   return found.filter(
     ({ volume, kind }) =>
       volume === undefined ||
-      found.every((each) => each.volume !== volume || RANKS.indexOf(each.kind) >= RANKS.indexOf(kind)),
+      found.every(
+        (each) =>
+          (each.volume !== volume && !isOf(volume, each.volume)) || RANKS.indexOf(each.kind) >= RANKS.indexOf(kind),
+      ),
   )
+}
+
+/** Also what a state file names, where what is mounted contradicts that (S17): a person asks for one volume. */
+function isOf({ unidentified, onDisk }: VolumeRow, other: VolumeRow | undefined): boolean {
+  const isNamed = ({ stateFile }: VolumeRow['onDisk'][number]): boolean =>
+    stateFile?.data !== undefined && uniqueNameOf(stateFile.data) === other?.uniqueName
+  return unidentified !== undefined && onDisk.length > 0 && onDisk.every(isNamed)
 }
 
 /** What may well exist, for it could not be read, is said (S3). */
