@@ -95,6 +95,8 @@ it.each(['11-terminating', '11-gone'])(
     expect(problems.flatMap(({ code, message }) => (code === 'DriverUnavailable' ? message : []))).toEqual([
       expect.stringContaining('is not registered on node node-1, which has pv-data'),
     ])
+    // Nobody unmounts it before.
+    expect(problems.filter(({ hint = '' }) => hint.includes('The kubelet unmounts within'))).toEqual([])
   },
 )
 

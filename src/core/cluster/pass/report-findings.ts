@@ -220,8 +220,11 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
 
 /** On a node that is ready its kubelet may be about to unmount. */
 function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): void {
-  const { name, outOfService } = node
+  const { name, outOfService, csi } = node
   const volume = volumeRef(row.volume)
+  const { driver } = volume
+  const lacksDriver =
+    driver !== undefined && csi.state === 'known' && !csi.drivers?.some((each) => each.name === driver)
   const isReady = context.isReady(node)
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
@@ -233,11 +236,13 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
     'ReportedUnused',
     `node ${name} reports volume ${volume.name} in use, and no pod of the node wants it${last}`,
     { nodes: [name], volume },
-    isReady
-      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
-      : outOfService
-        ? `The node is tainted out-of-service${stays ? ', but its kubelet is still heard: what it reports in use stays attached' : ': what it reports holds no detach'}.`
-        : `The node ${notReadyText(context.readinessOf(node))}. Once its machine is off: ${taintOutOfService(name)}`,
+    isReady && lacksDriver
+      ? `CSI driver ${driver} is not registered there, without which the kubelet unmounts nothing.`
+      : isReady
+        ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
+        : outOfService
+          ? `The node is tainted out-of-service${stays ? ', but its kubelet is still heard: what it reports in use stays attached' : ': what it reports holds no detach'}.`
+          : `The node ${notReadyText(context.readinessOf(node))}. Once its machine is off: ${taintOutOfService(name)}`,
   )
 }
 
