@@ -394,6 +394,14 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     Object.assign(built.override, { kubelet: { running: true, mayReturn: true } })
     return built.build()
   }
+  it('of a deleted pod, whose PersistentVolume is known by the name of its directory', () => {
+    const built = new NodeBuilder()
+    built.volumes.push(boundVolume('pv-1', { nfs: { server: 'nas', path: '/a' } }).volume)
+    built.mount(`${POD}nfs/pv-1`, { dev: '0:77', fsType: 'nfs4', source: 'nas:/b' })
+    const said = expect.stringContaining('nas:/b (0:77) and not nas:/a, which its PersistentVolume names')
+    expect(othersOf(built.build())).toEqual([said])
+    expect(explain(built.build(), OPTIONS, 'pv-1').explanation.verdict.message).toEqual(said)
+  })
   it.each([
     ['nfs/share', '/', 'the root file system of the node'],
     ['iscsi/pv-1', `${ROOT}/${LUN}`, 'a staging directory on which nothing was mounted'],

@@ -124,9 +124,14 @@ export function makeRows(
         ? identifiedOr(identify.podVolume(volume), own)
         : named(inline, identityOnRecord(stateFile))
     }
-    if (plugin === 'kubernetes.io/local-volume') return named(uniqueVolumeName(plugin, name))
     const path = onDevice.get(`${plugin} ${layers.at(-1)?.dev}`)
-    return named(path === undefined ? own : globalUniqueName(plugin, path))
+    const isLocal = plugin === 'kubernetes.io/local-volume'
+    const row = named(
+      isLocal ? uniqueVolumeName(plugin, name) : path === undefined ? own : globalUniqueName(plugin, path),
+    )
+    const { local, nfs } = { ...objects.persistentVolume(name)?.spec }
+    if (isLocal ? local : plugin === 'kubernetes.io/nfs' && nfs) once(mounted, name, () => row)
+    return row
   }
 
   function rowOfBlock(block: BlockVolume): GrowingRow {
