@@ -253,6 +253,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     ['the name without its domain', nfs('nas:/export/a')],
     ['a trailing slash', nfs('NAS.example:/export/a/')],
     ['IPv6', nfs('[fd00::5]:/export/a', 'nfs4', 'fd00::5')],
+    ['IPv6 in another spelling', nfs('[fd00:0:0::5]:/export/a', 'nfs4', 'fd00::5')],
   ])('control, NFS: %s', (_, state) => expect(othersOf(state)).toEqual([]))
 
   type Of = Pick<PersistentVolume['spec'], 'local' | 'iscsi' | 'csi' | 'volumeMode'>

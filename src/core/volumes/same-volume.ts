@@ -301,7 +301,9 @@ function areOtherExports(shown: string, named: string): boolean {
 function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
   const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
   if (server === undefined || path === undefined) return undefined
-  return { server: server.replace(/^\[(.*)\]$/, '$1').toLowerCase(), path: posix.resolve('/', path) }
+  const host = server.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  // An address of IPv6 has many forms.
+  return { server: URL.parse(`http://[${host}]`)?.hostname.slice(1, -1) ?? host, path: posix.resolve('/', path) }
 }
 
 /**
