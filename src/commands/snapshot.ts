@@ -1,3 +1,5 @@
+import { fstatSync } from 'node:fs'
+import { VolctlError } from '../core/base/errors.ts'
 import { terminalSafeJson } from '../core/base/terminal-safe.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
@@ -23,6 +25,9 @@ export default class Snapshot extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Snapshot)
     const { output: name = '-' } = flags
+    // S33: not into a disk that the shell has opened, either.
+    if (name === '-' && fstatSync(1).isBlockDevice())
+      throw new VolctlError('NotWritten', 'cannot write the output: standard output is a block device')
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), name)
     using looks = new NodeLooks(nodeChoice(flags), this.detail, 'all')

@@ -90,6 +90,10 @@ describe('snapshot -o', () => {
     const loop = execFileSync('losetup', ['--show', '-f', join(directory, 'image')], { encoding: 'utf8' }).trim()
     try {
       expect(await bash(`"$VOLCTL" snapshot -o /dev/fd/5 5<>${loop}`)).toMatchObject({ status: 1, stdout: '' })
+      expect(await bash(`"$VOLCTL" snapshot >${loop}`)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('standard output is a block device'),
+      })
       expect((await run('snapshot', '-o', loop)).stderr).toContain(`snapshot ${loop}: it is a device`)
       expect(readFileSync(loop).equals(Buffer.alloc(1024 * 1024))).toBe(true)
     } finally {
