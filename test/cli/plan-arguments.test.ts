@@ -43,6 +43,7 @@ describe('a name', () => {
     { words: ['pvc/data'], flags: { namespace: ['shop', 'stage'] } },
     { words: ['driver/d'] },
     { words: ['path/srv'] },
+    { words: ['node/n'] },
     { words: ['shop/web-0', 'pv/data'], says: 'pods and volumes are named at once' },
   ])(
     '$words with $flags is an error, and narrows nothing to everything',

@@ -93,6 +93,9 @@ function partsOf(word: string): string[] {
 
 const VOLUMES: ReadonlySet<string | undefined> = new Set(['PersistentVolume', 'Volume', 'VolumeAttachment'])
 
+/** As kubectl names a node. A pod of a namespace that is called so is pod/node/NAME. */
+const NODE = /^(?:no|nodes?)\//i
+
 interface Thing {
   readonly pod?: string
   readonly volume?: string
@@ -100,6 +103,7 @@ interface Thing {
 
 /** Undefined: neither a pod nor a volume has such a name. */
 function thing(word: string, namespaces: readonly string[]): Thing | undefined {
+  if (NODE.test(word)) return undefined
   const { kind, name } = splitPrefix(word)
   const [namespace, ...others] = namespaces
   const isPath = /^[^/\s]+\/[^/\s]+$/.test(name)
