@@ -107,8 +107,11 @@ describe('a name of nothing', () => {
   it('is no path where it is a number behind another kind than that of a device', () =>
     expect(errorOf(twins(), 'pod/8:0').message).toMatch(/^"pod\/8:0" was not found on node node-1/))
 
-  it('without anything like it, what may be asked', () =>
-    expect(errorOf(twins(), 'qqqqqqqqqqqq').hint).toMatch(/^Give NAMESPACE\/POD.* of the node: volctl status$/))
+  it.each(['qqqqqqqqqqqq', 'node/node-1', 'node-1'])('%s: without anything like it, what may be asked', (what) =>
+    expect(errorOf(twins().livingPod(uid(5), 'etcd-node-1'), what).hint).toMatch(
+      /^Give NAMESPACE\/POD.* of the node: volctl status$/,
+    ),
+  )
 
   it.each(['', 'pv/', '/', '..', 'pvc//', '\u001b[31m', '9999:0', 'volume/'.repeat(300)])('%j is answered', (what) => {
     try {

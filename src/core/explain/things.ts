@@ -271,7 +271,8 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
   return new NotFound(`"${what}" was not found on node ${nodeName}; searched: ${counts.join(', ')}${caveat}`, {
     // Names of a log are asked for by the hundred, and nobody reads the hints.
     hint: () => {
-      const near = nearest(all, what)
+      // Static pods bear the name of their node, and are not it.
+      const near = what.slice(what.lastIndexOf('/') + 1) === nodeName ? [] : nearest(all, what)
       return near.length > 0 ? `Did you mean ${near.join(', ')}?` : WAYS_TO_ASK
     },
   })
