@@ -168,6 +168,10 @@ it('S5, S14: the PersistentVolume of a mounted volume was created again: the pod
       message: expect.stringContaining(`${DRIVER}^old is mounted`),
     },
   ])
+  // Nor is its record overwritten for a driver that is to publish again.
+  const spec = { attachRequired: true, requiresRepublish: true }
+  built.withApi({ csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec }] })
+  expect(plan(built, { remount: true, pods: [uid(2)] }).operations).toEqual([])
 })
 
 describe('S9 witnesses', () => {
@@ -342,6 +346,11 @@ describe('S13 data of a pod that is gone', () => {
     const made = plan(built, { orphans: true })
     expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
     expect(made.operations[0]?.deletes).toEqual({ files: 2, bytes: 7 })
+  })
+  it('in memory is not counted, and not deleted without being asked', () => {
+    const built = node().mount(dir)
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(plan(built, { orphans: true }).operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
   })
   it('files that the kubelet did not make in a configMap stay', () => {
     const volume = `pods/${GONE}/volumes/kubernetes.io~configmap/c`
