@@ -54,6 +54,7 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
   it.each([
     ['an empty pod directory', (b: NodeBuilder) => b.dir(`pods/${GONE}`), true],
     ['a volume with an empty subdirectory', (b: NodeBuilder) => b.dir(`pods/${GONE}/volumes/plugin/name/subdir`), true],
+    ['an empty sub-path', (b: NodeBuilder) => b.dir(`pods/${GONE}/volume-subpaths/volume/container/0`), true],
     [
       "the kubelet's own files",
       (b: NodeBuilder) =>
@@ -66,11 +67,18 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
     ],
     ['a name that is no UID', (b: NodeBuilder) => b.dir('pods/not-a-uid/volumes/kubernetes.io~csi'), true],
     ['a file in a volume', (b: NodeBuilder) => b.file(`pods/${GONE}/volumes/plugin/name/file`, 'x'), false],
+    ['a file directly in volumes', (b: NodeBuilder) => b.file(`pods/${GONE}/volumes/file`, 'x'), false],
+    [
+      'a file in a sub-path directory',
+      (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0/DATA`, 'x'),
+      false,
+    ],
     [
       'a sub-path file with content',
       (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0`, 'x'),
       false,
     ],
+    ['a link where none belongs', (b: NodeBuilder) => b.link(`pods/${GONE}/stray`, '/etc'), false],
     [
       'a device link of a plugin that nobody knows',
       (b: NodeBuilder) => b.link(`pods/${GONE}/volumeDevices/vendor~x/pv`, '/dev/sdb'),
