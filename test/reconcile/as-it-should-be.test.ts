@@ -202,6 +202,17 @@ it.each(ROWS)(
 
 it.each<{ name: string; change: (draft: Draft) => void }>([
   {
+    name: 'of an attachment that could not be read (S3)',
+    change: ({ api }) => {
+      api.volumeAttachments = without(
+        api.volumeAttachments,
+        ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
+      )
+      const [resource, status] = ['volumeattachments', 403]
+      api.errors = [{ resource, status, reason: 'Forbidden', message: 'no' } as (typeof api.errors)[number]]
+    },
+  },
+  {
     name: 'of a file system that is read-only, where the pod only reads it',
     change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
   },

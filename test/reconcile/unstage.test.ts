@@ -18,8 +18,16 @@ const unmounted = (): NodeBuilder =>
     )
 
 describe('S16 a driver that does not stage', () => {
-  it('unmounts nothing that is staged (R444)', () => {
-    const made = plan(withSocket(node().staged('vol-1', '7:1'), { capabilities: [] }))
+  it.each([
+    { name: 'unmounts nothing that is staged', built: node().staged('vol-1', '7:1') },
+    {
+      name: 'nor where its handle is known by the hash alone',
+      built: node()
+        .staged('vol-1', '7:1', { stateFile: false })
+        .persistentVolume('pv-1', { handle: 'vol-1', attached: false }),
+    },
+  ])('$name (R444)', ({ built }) => {
+    const made = plan(withSocket(built, { capabilities: [] }))
     expect(blocked(made)).toEqual(['UnmountDevice ForeignMount'])
     expect(made.operations[0]?.blocked?.message).toContain('does not stage')
   })
