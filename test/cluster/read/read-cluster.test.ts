@@ -18,6 +18,8 @@ import { connect, failureOf } from '../../kube/connect.ts'
 
 const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
 const DRIVER = 'ebs.csi.aws.com'
+// The controller goes by its presence, whatever it says.
+const MANAGED = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'false' }
 
 const lease = (namespace: string, name: string, minute: number, spec: object = {}) => ({
   kind: 'Lease',
@@ -35,7 +37,7 @@ const objects = [
         conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '2026-11-22T00:00:00Z' }],
         ...reported([csiUniqueName(DRIVER, 'vol-1')]),
       },
-      { name, uid: `uid-${name}` },
+      { name, uid: `uid-${name}`, annotations: MANAGED },
     ),
     spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
   })),
