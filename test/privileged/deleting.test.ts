@@ -71,6 +71,14 @@ describe('S12: deleting content', () => {
       left: [],
     },
     {
+      what: 'more names than are read of a directory at a time',
+      plant: ({ volume }) => {
+        for (let n = 0; n < 10_001; n++) writeFileSync(`${volume}/${n}`, '')
+      },
+      outcome: 'deleted 10001',
+      left: [],
+    },
+    {
       what: 'a file that is not to be changed',
       plant: ({ volume }) => {
         for (const name of ['a', 'b']) writeFileSync(`${volume}/${name}`, 'x')
