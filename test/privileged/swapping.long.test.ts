@@ -1,3 +1,11 @@
+/**
+ * S12, while somebody works against it: nothing outside of the volume changes, not even a time stamp, however often its
+ * directories are swapped for links and mounts while they are being deleted.
+ *
+ * The control below shows that these races are won by the swapper where deletion goes by paths. By hand it was shown
+ * that each guard counts: without the comparison of mount ids `traps` and `mounts` fail, without O_NOFOLLOW `links`
+ * fails, and without the look at the opened directory's real path `parents` fails.
+ */
 import { expect } from 'vitest'
 import { it } from '../helpers/machine.ts'
 import { noSystemCalls } from '../helpers/namespace.ts'
