@@ -62,13 +62,13 @@ describe('iSCSI', () => {
     expect(plan(built).operations).toEqual([])
   })
 
-  it('a directory left unmounted is finished: devices, log-out, record, directory (P76, R837)', () => {
+  it('a directory left unmounted is finished: devices, log-out, record, directory (P76, R837); mounted, it is unmounted first', () => {
     const dir = lunDir()
+    const release = [`removeIscsiDisks ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`]
     const made = plan(node().file(`${dir}/iscsi.json`, record()))
-    expect(steps(made)).toEqual([
-      ['UnmountDevice', `removeIscsiDisks ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`],
-    ])
+    expect(steps(made)).toEqual([['UnmountDevice', ...release]])
     expect(blocked(made)).toEqual([])
+    expect(steps(plan(node().mount(dir, DISK)))).toEqual([['UnmountDevice', `umount ${dir}`, ...release]])
   })
 
   it.each([
