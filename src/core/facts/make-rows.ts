@@ -20,7 +20,7 @@ import {
   uniqueVolumeName,
 } from './actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
-import { completeRow, GrowingRow, podDirOf, type VolumeRow } from './row.ts'
+import { GrowingRow, podDirOf, type VolumeRow } from './row.ts'
 import {
   type CsiIdentity,
   type Identified,
@@ -206,7 +206,6 @@ export function makeRows(
   for (const name of volumesInStatus(api?.node)) named(name)
   const all = [...byKey.values()]
   for (const row of all) {
-    completeRow(row)
     // A PersistentVolume that was deleted is still named by its attachment.
     const name = row.attachment?.spec.source.persistentVolumeName
     if (name) once(byPersistentVolume, name, () => row)

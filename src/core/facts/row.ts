@@ -1,5 +1,6 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
 
+import { memoize } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
@@ -41,33 +42,46 @@ export class GrowingRow {
   readonly globals: GlobalMount[] = []
   attachment: VolumeAttachment | undefined
   persistentVolume: PersistentVolume | undefined
-  /** Of pods that have something of it on disk or mounted. */
-  havingUids: ReadonlySet<PodUid> = new Set()
-  /** Of all pods that want it, or have something of it. */
-  podUids: ReadonlySet<PodUid> = new Set()
-  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
-  names: ReadonlySet<string> = new Set()
-  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
-  directories: readonly string[] = []
-  /** Every mount that is its own. */
-  mounts: readonly MountInfo[] = []
-
   constructor(key: RowKey, uniqueName: string | undefined) {
     this.key = key
     this.uniqueName = uniqueName
   }
+
+  /** Of pods that have something of it on disk or mounted. */
+  get havingUids(): ReadonlySet<PodUid> {
+    return following(this).havingUids
+  }
+  /** Of all pods that want it, or have something of it. */
+  get podUids(): ReadonlySet<PodUid> {
+    return following(this).podUids
+  }
+  /** Names under which it goes on this node and in the API, the volume's own as well as pods' names for it. */
+  get names(): ReadonlySet<string> {
+    return following(this).names
+  }
+  /** Its directories and files, relative to the root directory; of pods' volumes the directory with all that is in it. */
+  get directories(): readonly string[] {
+    return following(this).directories
+  }
+  /** Every mount that is its own. */
+  get mounts(): readonly MountInfo[] {
+    return following(this).mounts
+  }
 }
 
-/** Once all else is noted of a row: what follows from it. */
-export function completeRow(row: GrowingRow): void {
+/** What follows from a row once all else is noted of it, worked out where it is asked for: a node may have 100,000 volumes. */
+const following = memoize((row: GrowingRow) => {
   const { wanted, ended, unresolved, onDisk, leaked, maps } = row
   const having = [...onDisk, ...leaked, ...maps.flatMap(({ mappings }) => mappings)]
-  row.havingUids = new Set(having.map(({ podUid }) => podUid))
-  row.podUids = new Set([...wanted, ...ended, ...unresolved, ...having].map(({ podUid }) => podUid))
-  row.names = new Set(namesOf(row).flatMap((name) => name || []))
-  row.directories = [...new Set(placesOf(row).map(({ path }) => path))]
-  row.mounts = mountsOf(row)
-}
+  const asking = [...wanted, ...ended, ...unresolved]
+  return {
+    havingUids: new Set(having.map(({ podUid }) => podUid)),
+    podUids: new Set([...asking, ...having].map(({ podUid }) => podUid)),
+    names: new Set(namesOf(row).flatMap((name) => name || [])),
+    directories: [...new Set(placesOf(row).map(({ path }) => path))],
+    mounts: mountsOf(row),
+  }
+})
 
 /** Its unique name, also where only its identity gives it. */
 export function uniqueNameOfRow({ uniqueName, identity }: VolumeRow): string | undefined {
