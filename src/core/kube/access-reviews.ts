@@ -23,20 +23,9 @@ export function credentialWord(client: KubeClient, user: string | undefined): st
   return user !== undefined && client.credentialKind === 'kubelet' ? 'kubeconfig' : client.credentialKind
 }
 
-interface ResourceAttributes {
-  readonly verb: string
-  readonly group?: string
-  readonly resource: string
-  readonly namespace?: string
-  readonly name?: string
-}
-
-/** Asks whether this identity may do something (N34); undefined if the server does not say. */
-export async function mayI(
-  client: KubeClient,
-  resourceAttributes: ResourceAttributes,
-  signal?: AbortSignal,
-): Promise<boolean | undefined> {
+/** Asks whether this identity may do something with VolumeAttachments (N34); undefined if the server does not say. */
+export async function mayI(client: KubeClient, verb: string, signal?: AbortSignal): Promise<boolean | undefined> {
+  const resourceAttributes = { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
   const review = await unlessRefused(sendObject(client, 'review', { path, body, shape: accessReview }, { signal }))

@@ -74,7 +74,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const first = [
     getNode(client, nodeName, signal),
     unlessRefused(whoAmI(client, signal)),
-    mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
+    mayI(client, 'delete', signal),
     reader.get(CSI_NODES, { name: nodeName }),
     nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const

@@ -53,21 +53,16 @@ export function answer(store: Store, asker: Asker, method: string, url: URL, bod
   }
 }
 
-type Attributes = RequestInfo & { readonly subresource?: string }
-
 function review(
   store: Store,
   asker: Asker,
   resource: string,
-  given: () => { spec: { resourceAttributes: Attributes } },
+  given: () => { spec: { resourceAttributes: RequestInfo } },
 ): object {
   if (resource === 'selfsubjectreviews')
     return { status: { userInfo: { username: asker.name, groups: [...asker.groups, 'system:authenticated'] } } }
-  const { subresource, ...asked } = given().spec.resourceAttributes
-  const whole = subresource === undefined ? asked.resource : `${asked.resource}/${subresource}`
-  return {
-    status: { allowed: refusal(store, asker, { ...asked, group: asked.group ?? '', resource: whole }) === undefined },
-  }
+  const asked = given().spec.resourceAttributes
+  return { status: { allowed: refusal(store, asker, asked) === undefined } }
 }
 
 function list(store: Store, type: ResourceType, { namespace, query = new URLSearchParams() }: RequestInfo): object {

@@ -363,9 +363,8 @@ export function joined(
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
-  const asked = ['create', 'delete', 'patch'].map(async (verb) => {
-    const attributes = { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }
-    return [`${verb}Attachments`, await mayI(client, attributes, signal)] as const
-  })
+  const asked = ['create', 'delete', 'patch'].map(
+    async (verb) => [`${verb}Attachments`, await mayI(client, verb, signal)] as const,
+  )
   return omitUndefined(Object.fromEntries(await Promise.all(asked)))
 }
