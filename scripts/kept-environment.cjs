@@ -19,8 +19,6 @@ exports.KEPT = [
   'COLORTERM',
   'NO_COLOR',
   'FORCE_COLOR',
-  'COLUMNS',
-  'LINES',
   // Which cluster and runtime.
   'KUBECONFIG',
   'KUBERNETES_SERVICE_HOST',

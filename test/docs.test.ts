@@ -83,11 +83,7 @@ it('the plan in the README is what volctl prints', () => {
   const [, shown = ''] = /^\$ volctl plan\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
   const command = `${ROOT}/bin/volctl plan --snapshot stuck/before.json`
   const cwd = join(ROOT, 'test', 'fixtures', 'captures')
-  const printed = execFileSync('sh', ['-c', command], {
-    cwd,
-    encoding: 'utf8',
-    env: { ...process.env, COLUMNS: '100' },
-  })
+  const printed = execFileSync('sh', ['-c', command], { cwd, encoding: 'utf8' })
   const lines = shown.split('\n').filter((line) => line !== '' && line !== '…')
   expect(lines.length).toBeGreaterThan(7)
   for (const line of lines) expect(printed).toContain(line)
