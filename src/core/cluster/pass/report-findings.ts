@@ -91,10 +91,9 @@ function reportDrivers(context: ClusterContext): void {
       say('error', 'AttacherSilent', text, hint)
     }
     for (const [name, there] of Map.groupBy(attached, ({ object }) => object.node)) {
-      const { csi, ready } = context.node(name) ?? {}
+      const node = context.node(name)
       const first = there.find(({ object }) => object.attached)
-      if (first === undefined || ready !== 'True' || csi?.state !== 'known') continue
-      if (csi.drivers?.some((each) => each.name === driver)) continue
+      if (first === undefined || node?.ready !== 'True' || !lacksDriver(node, driver)) continue
       // Without its driver a kubelet unmounts nothing, and what it has in use is not detached.
       const volume = attachedRef(first, rows)
       const more = there.length > 1 ? ` and ${there.length - 1} more of it` : ''
@@ -103,6 +102,10 @@ function reportDrivers(context: ClusterContext): void {
       context.findings.problem('warning', 'DriverUnavailable', text, about, lookAtNodePod(name))
     }
   }
+}
+
+function lacksDriver({ csi }: ClusterNode, driver: string): boolean {
+  return csi.state === 'known' && !csi.drivers?.some(({ name }) => name === driver)
 }
 
 // Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist.
@@ -220,11 +223,8 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
 
 /** On a node that is ready its kubelet may be about to unmount. */
 function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): void {
-  const { name, outOfService, csi } = node
+  const { name, outOfService } = node
   const volume = volumeRef(row.volume)
-  const { driver } = volume
-  const lacksDriver =
-    driver !== undefined && csi.state === 'known' && !csi.drivers?.some((each) => each.name === driver)
   const isReady = context.isReady(node)
   const [ended] = row.ended
   // The pod has just ended, and its kubelet unmounts.
@@ -236,8 +236,8 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
     'ReportedUnused',
     `node ${name} reports volume ${volume.name} in use, and no pod of the node wants it${last}`,
     { nodes: [name], volume },
-    isReady && lacksDriver
-      ? `CSI driver ${driver} is not registered there, without which the kubelet unmounts nothing.`
+    isReady && volume.driver !== undefined && lacksDriver(node, volume.driver)
+      ? `CSI driver ${volume.driver} is not registered there, without which the kubelet unmounts nothing.`
       : isReady
         ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
         : outOfService
