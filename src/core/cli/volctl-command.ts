@@ -91,9 +91,7 @@ export abstract class VolctlCommand extends Command {
     if (format === 'json') await this.#json(value)
     else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
-    else {
-      this.output.write(draw(await this.screenOf(this.io.stdout, format)))
-    }
+    else this.output.write(draw(await this.screenOf(this.io.stdout, format)))
     await this.output.flush()
   }
 

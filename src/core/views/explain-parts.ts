@@ -14,7 +14,6 @@ import { wrapped } from './wrap.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
-  if (volumes.length === 0) return ''
   const troubled = volumes.filter(({ verdict }) => verdict.state !== 'nothing')
   const fine = volumes.filter(({ verdict }) => verdict.state === 'nothing')
   const states = Map.groupBy(troubled, ({ verdict }) => verdictCell(verdict))

@@ -110,7 +110,7 @@ function yesNo(value: boolean | undefined): string {
 }
 
 /** What a person must have seen before saying yes (S31). */
-export function planHeader(plan: AnyPlan, { width, paint }: Screen): string {
+function planHeader(plan: AnyPlan, { width, paint }: Screen): string {
   const rows = 'cluster' in plan ? clusterRows(plan, paint) : nodeRows(plan, paint)
   return [...rows, ...plan.inputs.unjudged.map(({ message }): Line => ['Not judged', message, paint.warn])]
     .map(([label, text, colour]) => wrapped(`${label}:`.padEnd(12), text, width, colour))
