@@ -14,7 +14,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../../base/compare-text.ts'
-import { VolctlError } from '../../base/errors.ts'
+import { MISSING, VolctlError } from '../../base/errors.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
@@ -95,10 +95,9 @@ function readRoot(rootDir: string): readonly Dirent[] {
 }
 
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
-  const isMissing = error === 'ENOENT' || error === 'ENOTDIR'
   return new VolctlError('NodeUnreadable', `${what} cannot be read: ${error}`, {
     cause,
-    hint: isMissing ? "Name the kubelet's root directory with --root-dir." : diskTrouble(error)?.hint,
+    hint: MISSING.includes(error) ? "Name the kubelet's root directory with --root-dir." : diskTrouble(error)?.hint,
   })
 }
 

@@ -9,7 +9,7 @@
 import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { closing } from '../../base/closing.ts'
-import { errnoOf, errorMessage } from '../../base/errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../../base/errors.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/tree.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
@@ -94,8 +94,8 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
 }
 
 function textOf(error: unknown): string {
+  if (isMissing(error)) return 'the link leads to nothing'
   const code = errnoOf(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'the link leads to nothing'
   if (code === 'ELOOP') return 'the link leads in a circle'
   return `the link's target cannot be read: ${code}`
 }
