@@ -121,11 +121,10 @@ async function runVolctl(
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted()
-  const typed = (words: readonly string[]): string =>
-    ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
+  const typed = ['volctl', ...shown.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
   // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
   const brief = shown[0] === 'apply'
-  say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first is left out' : ''}`)
+  say(`\n$ ${typed}${brief ? '   # the plan that it shows first is left out' : ''}`)
   const options = { cwd: root, env: { ...process.env, ...env } }
   const child = spawn(VOLCTL, shown, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
   let leftOut = ''
@@ -139,7 +138,7 @@ async function runVolctl(
   signal?.throwIfAborted()
   if (status === 0) return
   say(leftOut)
-  throw new Failed(`${typed(shown)} ended with ${by ?? `exit status ${status}`}`)
+  throw new Failed(`${typed} ended with ${by ?? `exit status ${status}`}`)
 }
 
 async function onSnapshot(): Promise<number> {
