@@ -56,7 +56,8 @@ export const apiFlags = {
   context: text('NAME', 'Context of the kubeconfig. Default: its current context.'),
 }
 
-const nodeFlags = {
+export const placeFlags = {
+  ...apiFlags,
   node: text('NAME', "The node's name. Default: found from the kubelet."),
   'root-dir': text('PATH', "The kubelet's root directory. Default: found from the kubelet."),
   'runtime-endpoint': text(
@@ -68,8 +69,6 @@ const nodeFlags = {
     "Where the node's / is mounted, if volctl runs in a container; volctl then enters the host's namespaces.",
   ),
 }
-
-export const placeFlags = { ...apiFlags, ...nodeFlags }
 
 /** In place of the flags that say where to read from. @param does what the command does, at the beginning of a sentence */
 function snapshotFlag(does: string) {
