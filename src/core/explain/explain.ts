@@ -8,6 +8,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { present } from '../base/take.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
+import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { stopPod } from '../plan/commands.ts'
@@ -29,7 +30,7 @@ import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type JudgedDriver, judgeDriver } from './driver.ts'
 import type { Explanation, HoldersView, PodView, Verdict } from './explanation.ts'
 import { isDeviceFile } from './place-target.ts'
-import { asker, isHere } from './target-scope.ts'
+import { asker } from './target-scope.ts'
 import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
@@ -93,6 +94,12 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     decisions: concern.decisions,
     holders: NOT_LOOKED,
   }
+}
+
+/** Volumes that only the API has, for other nodes, are not this one's. */
+function isHere({ wanted, unresolved, havingUids, staged, maps, globals, attachment }: VolumeRow): boolean {
+  const parts = [wanted, unresolved, staged, maps, globals].map(({ length }) => length)
+  return attachment !== undefined || havingUids.size > 0 || parts.some((length) => length > 0)
 }
 
 /** Of a snapshot. */

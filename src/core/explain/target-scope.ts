@@ -1,7 +1,6 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
 import { lazy } from '../base/memoize.ts'
-import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -37,12 +36,6 @@ function placeIn(what: string): string | undefined {
 }
 
 const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }
-
-/** Volumes that only the API has, for other nodes, are not this one's. */
-export function isHere({ wanted, unresolved, havingUids, staged, maps, globals, attachment }: VolumeRow): boolean {
-  const parts = [wanted, unresolved, staged, maps, globals].map(({ length }) => length)
-  return attachment !== undefined || havingUids.size > 0 || parts.some((length) => length > 0)
-}
 
 function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {
   const [first] = things
