@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { memoize, once } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { undeletedRoot } from './deleted.ts'
-import { type MountInfo, type MountTable, ownPathOf } from './mount-table.ts'
+import { type MountInfo, type MountTable, ownPathOf, type Shown } from './mount-table.ts'
 import { isWithin, plainPath } from './paths.ts'
 import { goesWith, propagationKey } from './propagation.ts'
 
@@ -63,7 +63,7 @@ export function pathThrough(mount: MountInfo, location: Location): string | unde
 // Mounts of one file system: thousands of volumes may share it.
 
 /** The directory that a mount shows. */
-export function shownBy({ dev, root }: Pick<MountInfo, 'dev' | 'root'>): Location {
+export function shownBy({ dev, root }: Shown): Location {
   return { dev, path: posix.normalize(undeletedRoot(root) || '/') }
 }
 

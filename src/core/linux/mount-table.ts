@@ -70,6 +70,13 @@ export interface MountTable {
   byId(id: number): MountInfo | undefined
 }
 
+/** The directory, or the device, that a mount shows. */
+export type Shown = Pick<MountInfo, 'dev' | 'root'>
+
+export function isSameMount(a: Shown | undefined, b: Shown): boolean {
+  return a?.dev === b.dev && a.root === b.root
+}
+
 /** The kernel's path for one of the kubelet's. */
 export function placeOf({ links }: Pick<MountTable, 'links'>, path: string): string {
   return moved(path, links, 'path', 'place')

@@ -5,14 +5,14 @@
  */
 import { posix } from 'node:path'
 import { undeletedPath } from './deleted.ts'
-import type { MountInfo, MountTable } from './mount-table.ts'
+import { isSameMount, type MountInfo, type MountTable } from './mount-table.ts'
 
 /**
  * True if `copy` goes away when `mount` is unmounted. @param copyTable the table of another mount namespace, if the copy is
  * in one
  */
 export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
-  if (copy.dev !== mount.dev || copy.root !== mount.root) return false
+  if (!isSameMount(copy, mount)) return false
   const parent = parentOf(table, mount)
   const copyParent = parentOf(copyTable, copy)
   if (parent === undefined || copyParent === undefined) return false

@@ -3,7 +3,7 @@
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
 import type { FoundFile } from '../node/host.ts'
 import { fileText } from '../plan/differences.ts'
 import type { ExpectedMount, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
@@ -54,9 +54,8 @@ export function expectedMounts({ operation, around }: Pick<MachineFacts, 'operat
 }
 
 /** A mount id may be reused after an unmount, so device and root are compared as well (S27). */
-export function isExpected({ id, dev, root }: MountInfo, operation: Operation): boolean {
-  const layer = expectedIds(operation).get(id)
-  return layer !== undefined && layer.dev === dev && layer.root === root
+export function isExpected(mount: MountInfo, operation: Operation): boolean {
+  return isSameMount(expectedIds(operation).get(mount.id), mount)
 }
 
 /** Which mounts stay once those that the operation was planned for are unmounted: neither these nor what goes with them. */

@@ -3,7 +3,7 @@
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
@@ -11,7 +11,7 @@ import { causeOf } from '../messages/codes.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
 import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
-import { isSameMount, layersBelowDead, type Stack } from '../reconcile/context/layers.ts'
+import { layersBelowDead, type Stack } from '../reconcile/context/layers.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** Nothing is done to a mount that another one hides; its path leads to the other one. */

@@ -12,7 +12,7 @@ import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-
 import { pause } from '../linux/deadline.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { leadersOf } from '../linux/location.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Host } from '../node/host.ts'
@@ -57,9 +57,9 @@ function namesOf({ name, handle, persistentVolume }: VolumeRef, given: string | 
 }
 
 /** True if it is in our own table, below the root directory: another volume of a running pod may have this name (S17). */
-function isJudged({ mountPoint, dev, root }: MountInfo, { around, plan }: MachineFacts): boolean {
-  if (!isWithin(undeletedPath(mountPoint), plan.rootDir)) return false
-  return around.table.at(mountPoint).some((mount) => mount.dev === dev && mount.root === root)
+function isJudged(shown: MountInfo, { around, plan }: MachineFacts): boolean {
+  if (!isWithin(undeletedPath(shown.mountPoint), plan.rootDir)) return false
+  return around.table.at(shown.mountPoint).some((mount) => isSameMount(mount, shown))
 }
 
 /**

@@ -21,7 +21,7 @@ import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { locate, locationIn } from '../linux/location.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { isSameVolume } from './api-objects.ts'
 import { sharedSourcesOf, type VolumeSpec, type VolumeToMount } from './desired-state.ts'
@@ -79,7 +79,7 @@ export function otherThanStaged(
   others: () => readonly MountInfo[],
 ): MountInfo | undefined {
   if (own !== undefined) return isUnlike(shown, own) ? shown : undefined
-  return others().find(({ dev, root }) => dev === shown.dev && root === shown.root)
+  return others().find((each) => isSameMount(each, shown))
 }
 
 /** What is mounted in a volume's place, if that is not the volume. */
@@ -133,7 +133,7 @@ function mapDiffers(
 ): Differs | undefined {
   // What the pod has may still be the device, of which the driver's part is gone.
   const isFile = mapped !== undefined && mapped.fsType !== 'devtmpfs' && mapped.dev !== inputs.mounts.top('/dev')?.dev
-  const isSame = shown === undefined || (shown.dev === mapped?.dev && shown.root === mapped.root)
+  const isSame = shown === undefined || isSameMount(mapped, shown)
   if (isFile && isSame && inputs.tree.get(path)?.type === 'file')
     return {
       name: `a regular file, ${inputs.absolute(path)},`,
@@ -210,7 +210,7 @@ function otherThanLocal(
   const named = persistentVolume?.spec.local?.path
   if (named === undefined) return undefined
   const mount = mounts.top(posix.resolve('/', named))
-  if (mount?.dev === shown.dev && mount.root === undeletedRoot(shown.root)) return undefined
+  if (isSameMount(mount, shown)) return undefined
   const device = shown.fsType === 'devtmpfs' ? `/dev${shown.root}` : shown.source
   const kind = DISK.exec(named)?.[1]
   const isOtherDisk = kind !== undefined && device !== named && DISK.exec(device)?.[1] === kind

@@ -2,7 +2,7 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { withoutCopies } from '../../linux/copies.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
+import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 
@@ -26,7 +26,7 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
       op: 'umount',
       target: path,
       // A layer of another file system is neither dead nor meant by the flag.
-      ...omitUndefined({ detail: top !== undefined && isSameMount(layer, top) ? detail : undefined }),
+      ...omitUndefined({ detail: isSameMount(top, layer) ? detail : undefined }),
     }))
 }
 
@@ -48,9 +48,5 @@ function umountDetail({ options, inputs }: PlanContext, path: string): string | 
 /** Only the newest mount was probed: a layer of another file system, or of another part of it, may answer. */
 export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
   const top = layers.at(-1)
-  return layers.filter((layer) => top !== undefined && !isSameMount(layer, top))
-}
-
-export function isSameMount(a: MountInfo, b: MountInfo): boolean {
-  return a.dev === b.dev && a.root === b.root
+  return layers.filter((layer) => !isSameMount(top, layer))
 }
