@@ -293,18 +293,18 @@ function reportNotCreated({ classes, findings }: PlanContext): void {
         'ContainerNotCreated',
         `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`,
         { pod: uid, subject: { pod: uid } },
-        whyNotCreated(isMount ? `${reason} ${message}` : ''),
+        isMount
+          ? whyNotMounted(reason, message)
+          : 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.',
       )
     }
   }
 }
 
-function whyNotCreated(said: string): string {
-  if (said === '')
-    return 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.'
-  if (said.startsWith('CreateContainerConfigError'))
+function whyNotMounted(reason: string, message: string): string {
+  if (reason === 'CreateContainerConfigError')
     return "The kubelet itself mounts sub-paths (subPath): see what lies there in the volume; the reason is in the kubelet's log."
-  return /idmap/i.test(said)
+  return /idmap/i.test(message)
     ? 'The pod has a user namespace of its own (hostUsers: false), and the file system of the volume cannot map ids for it, as NFS cannot: take another kind of volume, or hostUsers: true.'
     : 'The container runtime, not the kubelet, mounts this: its reason is behind the last colon.'
 }
