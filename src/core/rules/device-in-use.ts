@@ -36,8 +36,8 @@ const KEEPING: readonly StepOp[] = ['umount', 'rmdir', 'unlink']
  * True if the operation may take a device away: an unmap, a driver's unstage or the release of a LUN may, a plain umount does not.
  */
 export function takesDevice({ kind, steps }: Operation): boolean {
-  const mayRelease = (): boolean => steps.some(({ op }) => !KEEPING.includes(op))
-  return kind === 'UnmapVolume' || kind === 'UnmapDevice' || (kind === 'UnmountDevice' && mayRelease())
+  const isUnmap = kind === 'UnmapVolume' || kind === 'UnmapDevice'
+  return isUnmap || (kind === 'UnmountDevice' && steps.some(({ op }) => !KEEPING.includes(op)))
 }
 
 /** Which devices nobody else may use, and what is no use of them. */
