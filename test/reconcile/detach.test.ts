@@ -1,6 +1,6 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
-import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { DRIVER, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { ready } from '../helpers/objects.ts'
 import { BLOCK, blocked, GONE, GONE_CSI, kinds, mappedBlock, only, plan, waits } from './planned.ts'
 
@@ -19,9 +19,13 @@ it.each([
   expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
 })
 
+const deleting = node()
+  .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+  .attach('pv-1', 'vol-1', 'node-1', { metadata: { deletionTimestamp: NOW } })
 it.each([
   ['is not deleted', attached(), ['DetachVolume OtherMachine']],
   ['is, where the volume is here', attached().staged('vol-1', '7:1'), []],
+  ['is being deleted', deleting, ['DetachVolume AttachmentDeleting']],
 ])('an attachment that was made for another machine of this name %s', (_, built, waiting) => {
   const annotations = { 'csi.alpha.kubernetes.io/node-id': 'i-0aaa111' }
   for (const { metadata } of built.attachments) Object.assign(metadata, { annotations })

@@ -50,13 +50,14 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
 }
 
 function machineWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  const attachment = volume.attachability === 'notAttachable' ? undefined : context.objects.attachmentOf(volume)
-  return attachment?.metadata.deletionTimestamp === undefined ? otherMachineWait(context, attachment) : undefined
+  return volume.attachability === 'notAttachable'
+    ? undefined
+    : otherMachineWait(context, context.objects.attachmentOf(volume))
 }
 
-/** The attachment is another machine's, and none of this one. */
+/** The attachment is another machine's, and none of this one. That it is being deleted is said instead. */
 export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAttachment): Wait | undefined {
-  if (attachment === undefined) return undefined
+  if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
   const machine = otherMachine(inputs.snapshot, attachment)
   if (machine === undefined) return undefined
   const { name } = attachment.metadata
