@@ -153,12 +153,12 @@ function nodesDisk(
 ): Differs | undefined {
   const source = mounts.top('/')?.source
   const disk = `/dev${root}`
-  if (fsType !== 'devtmpfs' || persistentVolume?.spec.local?.path === disk || !source?.startsWith(disk))
-    return undefined
-  const partition = /\d$/.test(disk) ? /^p\d+$/ : /^\d+$/
-  const isNodes = source === disk || partition.test(source.slice(disk.length))
+  if (fsType !== 'devtmpfs' || persistentVolume?.spec.local?.path === disk) return undefined
+  const isNodes = source === disk || source?.replace(PARTITION, '') === disk
   return isNodes ? { name: `${disk}, the disk of the node's root file system,` } : undefined
 }
+
+const PARTITION = /(?<=\d)p\d+$|(?<=\D)\d+$/
 
 /** `/dev/vdb (8:16 /data)`: the device, or what a network file system is mounted from. */
 function placeText({ source, fsType, dev, root }: MountInfo): string {
