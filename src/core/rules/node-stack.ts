@@ -163,8 +163,6 @@ export function isSame(dev: string, before: string | undefined, host: Host): boo
   return before === undefined || now === undefined || now === before
 }
 
-// What one apply finds out about each volume, for a later detach (S21).
-
 const byId = memoize(({ operations }: Plan) => new Map(operations.map((operation) => [operation.id, operation])))
 
 /** All that come first, those before them included. */
@@ -177,6 +175,8 @@ export function allBefore(operation: Operation, plan: Plan, found = new Set<Oper
   }
   return found
 }
+
+// What one apply finds out about each volume, for a later detach (S21).
 
 type Layer = ExpectedMount['layers'][number]
 
@@ -209,8 +209,7 @@ export class VolumeRecords {
    */
   of(operation: Operation, table: () => MountTable): VolumeRecord {
     const key = operation.volume?.uniqueName ?? operation.id
-    const record = this.#records.get(key) ?? new VolumeRecord((dev) => this.#seeDevice(dev))
-    this.#records.set(key, record)
+    const record = once(this.#records, key, () => new VolumeRecord((dev) => this.#seeDevice(dev)))
     if (operation.kind === 'DetachVolume') {
       // The operations before it concern the same device, even under another name (a leaked sub-path).
       const before = new Set(operation.after)
@@ -226,8 +225,7 @@ export class VolumeRecords {
    */
   #note(operation: Operation, record: VolumeRecord, table: () => MountTable): void {
     const layers = (operation.expects ?? []).flatMap((each) => each.layers)
-    const seen = this.#layers.get(operation.id) ?? layers.map((layer) => this.#see(layer, operation, table))
-    this.#layers.set(operation.id, seen)
+    const seen = once(this.#layers, operation.id, () => layers.map((layer) => this.#see(layer, operation, table)))
     for (const layer of seen) record.noteLayer(layer)
     const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]
     if (named !== undefined && !layers.some(({ fsType }) => fsType === 'devtmpfs')) record.note(named)
