@@ -3,7 +3,6 @@
  * what proves the volume: its record, its staged mount, the PersistentVolume. What cannot be compared agrees.
  */
 
-import { isIP } from 'node:net'
 import { posix } from 'node:path'
 import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
@@ -19,7 +18,7 @@ import { readStateFile, type VolumeData } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
-import { cannotHang } from '../linux/file-systems.ts'
+import { areOtherExports, cannotHang } from '../linux/file-systems.ts'
 import { locate, locationIn } from '../linux/location.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
@@ -247,9 +246,7 @@ export function otherThanOwnStaged(
   staged: readonly string[] = [],
 ): Differs | undefined {
   const of = stagedFor(inputs, volume)
-  const showing = stagedShownBy(stagedVolumes(inputs), shown).filter(
-    ({ layers }) => !layers.every(({ source }) => areOtherExports(shown.source, source)),
-  )
+  const showing = stagedShownBy(stagedVolumes(inputs), shown)
   if (showing.some((each) => of.includes(each))) return undefined
   const own = [...of.map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
   // Of network file systems one device number says nothing.
@@ -286,24 +283,6 @@ function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
   }
   if ([shown, staged].some(({ fsType }) => fsType.startsWith('fuse') || fsType === 'overlay')) return false
   return cannotHang(shown.fsType) || cannotHang(staged.fsType) || areOtherExports(shown.source, staged.source)
-}
-
-/** `SERVER:/PATH`, `//SERVER/PATH`, of Ceph `USER@FSID.NAME=/PATH`. A name and an address are not compared, nor what has another form. @param named a part of it agrees */
-function areOtherExports(shown: string, named: string): boolean {
-  const [a, b] = [exportOf(shown), exportOf(named)]
-  if (a === undefined || b === undefined) return false
-  if (!isWithin(a.path, b.path)) return true
-  const isHost = /^[\w.-]+$|^[\da-f:]+$/i
-  if (!isHost.test(a.server) || !isHost.test(b.server) || isIP(a.server) !== isIP(b.server)) return false
-  return a.server !== b.server && !a.server.startsWith(`${b.server}.`) && !b.server.startsWith(`${a.server}.`)
-}
-
-function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
-  const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
-  if (server === undefined || path === undefined) return undefined
-  const host = server.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  // An address of IPv6 has many forms.
-  return { server: URL.parse(`http://[${host}]`)?.hostname.slice(1, -1) ?? host, path: posix.resolve('/', path) }
 }
 
 /**

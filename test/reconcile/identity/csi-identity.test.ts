@@ -21,6 +21,8 @@ describe('names that every JavaScript object has', () => {
   })
 })
 
+const ofGone = (built: NodeBuilder) => plan(built).operations.find(({ pod }) => pod?.uid === GONE)
+
 describe('S17: a state file is compared with what is mounted', () => {
   const LIVING = uid(7)
   /** A pod that lives has vol-1, of device 7:1; the file of one that is gone names the same volume. */
@@ -31,8 +33,6 @@ describe('S17: a state file is compared with what is mounted', () => {
       .mount(`${GONE_CSI}/mount`, { dev, fsType })
       .file(`${GONE_CSI}/vol_data.json`, volumeData('pv-1', 'vol-1'))
   }
-  const ofGone = (built: NodeBuilder, handles = {}) =>
-    plan(built, { handles }).operations.find(({ pod }) => pod?.uid === GONE)
 
   it.each<[string, NodeBuilder]>([
     ['of another device', beside('7:2')],
@@ -52,6 +52,16 @@ describe('S17: a state file is compared with what is mounted', () => {
     expect(ofGone(built)).toMatchObject({ kind: 'UnmountVolume', volume: { handle: 'vol-1' } })
     expect(ofGone(built)?.blocked).toBeUndefined()
   })
+})
+
+it.each([
+  ['nas:/a/dir', undefined],
+  ['nas:/b', 'IdentityUnconfirmed'],
+])('S17: all exports of a server may have the device number of nas:/a, which is staged: %s', (source, code) => {
+  const [dir, share] = [csiGlobalDir(DRIVER, 'vol-1'), { dev: '0:70', fsType: 'nfs4' }]
+  const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+  built.mount(`${dir}/globalmount`, { ...share, source: 'nas:/a' }).mount(`${GONE_CSI}/mount`, { ...share, source })
+  expect([ofGone(built)?.kind, ofGone(built)?.blocked?.code]).toEqual(['CleanOrphanVolume', code])
 })
 
 describe('S17: --handle does not lift the device check', () => {

@@ -3,6 +3,7 @@
 import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
+import { areOtherExports } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
@@ -77,7 +78,10 @@ export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolu
 /** Staged volumes whose file system, or a part of it, this mount shows. */
 export function stagedShownBy(staged: readonly StagedVolume[], published: MountInfo): StagedVolume[] {
   return (byDevice(staged).get(published.dev) ?? []).filter(({ layers }) =>
-    layers.some((layer) => layer.dev === published.dev && isWithin(published.root, layer.root)),
+    layers.some(
+      ({ dev, root, source }) =>
+        dev === published.dev && isWithin(published.root, root) && !areOtherExports(published.source, source),
+    ),
   )
 }
 
