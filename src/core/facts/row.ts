@@ -42,6 +42,7 @@ export class GrowingRow {
   readonly globals: GlobalMount[] = []
   attachment: VolumeAttachment | undefined
   persistentVolume: PersistentVolume | undefined
+
   constructor(key: RowKey, uniqueName: string | undefined) {
     this.key = key
     this.uniqueName = uniqueName

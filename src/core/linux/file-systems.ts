@@ -25,8 +25,13 @@ function exportOf(source: string): { readonly server: string; readonly path: str
   const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
   if (server === undefined || path === undefined) return undefined
   const host = server.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  // An address of IPv6 has many forms.
-  return { server: URL.parse(`http://[${host}]`)?.hostname.slice(1, -1) ?? host, path: posix.resolve('/', path) }
+  return { server: inOneSpelling(host), path: posix.resolve('/', path) }
+}
+
+/** An address of IPv6, which has many spellings; any other as it is. */
+export function inOneSpelling(host: string): string {
+  const url = `http://[${host}]`
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : host
 }
 
 /** Types that any user may mount in a user namespace of his own, with whatever text as the source (FS_USERNS_MOUNT). */

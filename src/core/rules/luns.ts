@@ -7,6 +7,7 @@ import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
+import { inOneSpelling } from '../linux/file-systems.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
@@ -351,11 +352,7 @@ function withPort(portal: string): string {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(portal)
   if (bracketed === null) return portal.includes(':') ? portal : `${portal}:3260`
   const [, address = '', port = '3260'] = bracketed
-  try {
-    return `${new URL(`http://[${address}]`).hostname}:${port}`
-  } catch {
-    return `[${address}]:${port}`
-  }
+  return `[${inOneSpelling(address)}]:${port}`
 }
 
 function byHand(directory: string, code: FailureCode, why: string): StepFailed {
