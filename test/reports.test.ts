@@ -17,7 +17,7 @@ import { withAdvice } from '../src/core/plan/next-steps.ts'
 import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
-import { DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
+import { claimOf, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
 import { boundVolume } from './helpers/objects.ts'
 import { planOptions } from './helpers/plan-options.ts'
 import { randomFrom } from './helpers/random-from.ts'
@@ -263,9 +263,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     const { claim, volume } = boundVolume('pv-1', source)
     built.claims.push(claim)
     built.volumes.push(volume)
-    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    if (source.volumeMode === 'Block')
-      Object.assign(built.pods[1]?.spec.containers?.[0] ?? {}, { volumeMounts: [], volumeDevices: [{ name: 'v' }] })
+    built.livingPod(uid(2), 'app', [claimOf()], { devices: source.volumeMode === 'Block' })
     place(built)
     return built.build()
   }

@@ -2,19 +2,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
-import type {
-  CsiDriver,
-  Node,
-  PersistentVolume,
-  Pod,
-  Secret,
-  VolumeAttachment,
-} from '../../src/core/kube/api/objects.ts'
+import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
-import { plan } from '../reconcile/planned.ts'
+import { plan, WANTS_PV_1 } from '../reconcile/planned.ts'
 import { Fixture } from './apply-fixture.ts'
 import { OUTCOMES } from './grpc-outcomes.ts'
 
@@ -92,10 +85,9 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
   }
   const object = { metadata: { name: DRIVER, uid: 'd' }, spec }
   built.overrideApi = { csiDrivers: [object] }
-  built.pod(WANTING, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const [pod] = built.pods.splice(-1).map((each) => (mode === 'Block' ? withDevice(each) : each))
+  built.pod(WANTING, 'app', WANTS_PV_1, { devices: mode === 'Block' })
+  const pod = built.pods.at(-1)
   if (pod === undefined) throw new Error('no pod')
-  built.pods.push(pod)
   const wanted = () => [...desiredStateOfPods([pod], built.build().snapshot.api as never).volumes]
   if (attached) built.inUse.push(...wanted().map(({ uniqueName }) => uniqueName))
   const state = built.build()
@@ -125,13 +117,6 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
   const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
   const { end } = await fixture.applyOne({ ...operation, steps })
   return { state: end, methods: calls.map(({ method }) => method) }
-}
-
-function withDevice(pod: Pod): Pod {
-  return {
-    ...pod,
-    spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }] },
-  }
 }
 
 /** Of what was made for the volume, the files, without their directories. */

@@ -5,7 +5,7 @@ import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
-import { DRIVER, node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { claimOf, DRIVER, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { strategicMerge } from '../../helpers/strategic-merge.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../../helpers/unasked.ts'
 import { Fixture } from '../apply-fixture.ts'
@@ -51,11 +51,9 @@ async function expand(given: Given = {}) {
     status: { ...its.status, ...status },
   }
   built.claims.splice(0, 1, claim)
-  built.pod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-  const pod = built.pods.at(-1)
-  if (pod === undefined) throw new Error('no pod')
-  const container = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
-  const user = mode === 'Block' ? { ...pod, spec: { ...pod.spec, containers: [container] } } : pod
+  built.pod(uid(2), 'app', [claimOf()], { devices: mode === 'Block' })
+  const user = built.pods.at(-1)
+  if (user === undefined) throw new Error('no pod')
   const { api } = built.build().snapshot
   const [wanted] = desiredStateOfPods([user], api as never).volumes
   if (wanted === undefined) throw new Error('not resolved')
