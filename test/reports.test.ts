@@ -21,6 +21,7 @@ import { claimOf, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.
 import { boundVolume } from './helpers/objects.ts'
 import { planOptions } from './helpers/plan-options.ts'
 import { randomFrom } from './helpers/random-from.ts'
+import { RUNNING } from './reconcile/planned.ts'
 
 const REPORTS = join(import.meta.dirname, 'fixtures/reports')
 const OPTIONS = planOptions({ orphans: true })
@@ -171,7 +172,7 @@ describe('S38: something else is in the place of a volume', () => {
   )
   it('a volume that is bound from the staging of another, and has none of its own', () => {
     const built = new NodeBuilder().persistentVolume('pv-1', { handle: 'vol-1' })
-    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    built.livingPod(uid(2), 'app', [claimOf()])
     built.staged('vol-2', '7:2').published(uid(2), 'pv-1', '7:2', { handle: 'vol-1' })
     expect(othersOf(built.build())).toEqual([expect.stringContaining('vol-2')])
   })
@@ -375,7 +376,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
   it('a second PersistentVolume of one share: the staging that is left of it is unstaged', () => {
     const built = new NodeBuilder()
     for (const name of ['pv-a', 'pv-b']) built.persistentVolume(name, { attached: false }).staged(name, '0:61')
-    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+    built.livingPod(uid(2), 'app', [claimOf('pv-a')])
     built.published(uid(2), 'pv-a', '0:61')
     const lines = built.mounts.map((line) => line.replace(/ext4 \/dev\/loop61/, 'cifs //nas/share'))
     built.mounts.splice(0, lines.length, ...lines)
@@ -387,10 +388,9 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
 
   const pending = (change: (built: NodeBuilder) => unknown, given: { accessModes?: string[] } = {}): NodeState => {
     const built = new NodeBuilder().persistentVolume('pv-1', given)
-    const v = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
-    built.pod(uid(2), 'app', [v, { name: 'e', emptyDir: { medium: 'Memory' } }], { phase: 'Pending' })
+    built.pod(uid(2), 'app', [claimOf(), { name: 'e', emptyDir: { medium: 'Memory' } }], { phase: 'Pending' })
     change(built)
-    Object.assign(built.override, { kubelet: { running: true, mayReturn: true } })
+    Object.assign(built.override, RUNNING)
     return built.build()
   }
   it('of a deleted pod, whose PersistentVolume is known by the name of its directory', () => {

@@ -16,11 +16,11 @@ import { recorded } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { claimOf, HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { RUNNING } from '../reconcile/planned.ts'
 
 const defects = schemaCheck(schema)
 const POD = uid(7)
 const GONE = uid(9)
-const RUNNING = { kubelet: { running: true, mayReturn: true } }
 const justNow = Date.parse(NOW) / 1000 - 5
 
 const lookAt = (state: NodeState): ReturnType<typeof examine> =>

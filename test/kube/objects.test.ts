@@ -8,7 +8,7 @@ import { readApi } from '../../src/core/kube/read-api.ts'
 import { requestToken } from '../../src/core/kube/volume-content.ts'
 import { patchClaimStatus } from '../../src/core/kube/writes.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { node, uid } from '../helpers/node-builder.ts'
+import { claimOf, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CapturedClient } from './captured-client.ts'
 import { failureOf } from './connect.ts'
@@ -19,10 +19,7 @@ const SERVER = 'https://api.test:6443'
 function clientSaying(path: string, place: string, value: unknown): CapturedClient {
   const { snapshot } = node()
     .persistentVolume('pv-1')
-    .livingPod(uid(2), 'app', [
-      { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
-      { name: 'c', configMap: { name: 'cm' } },
-    ])
+    .livingPod(uid(2), 'app', [claimOf(), { name: 'c', configMap: { name: 'cm' } }])
     .build()
   const api = structuredClone(snapshot.api) as NonNullable<typeof snapshot.api>
   const configMaps = [{ metadata: { name: 'cm', namespace: 'default', uid: 'cm' }, digests: { key: 'd' } }]

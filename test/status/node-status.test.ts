@@ -11,6 +11,7 @@ import { nodeStatus } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
+import { RUNNING } from '../reconcile/planned.ts'
 import { disagreements } from './disagreements.ts'
 
 const POD = uid(7)
@@ -128,7 +129,7 @@ describe('a volume that a pod wants', () => {
       spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
     } as never
     expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, notAsked NotAsked')
-    built.with({ kubelet: { running: true, mayReturn: true } })
+    built.with(RUNNING)
     expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, waiting KubeletRunning')
   })
 
@@ -159,7 +160,7 @@ describe('what is left of a volume', () => {
 
   it('staged without a pod, while the kubelet that has forgotten it runs', () => {
     const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
-    built.with({ kubelet: { running: true, mayReturn: true } })
+    built.with(RUNNING)
     expect(brief(rowsOf(built))).toBe('notWanted, attached, inUse true/true, GloballyMounted, waiting KubeletRunning')
   })
 

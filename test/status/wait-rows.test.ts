@@ -147,7 +147,7 @@ describe('unmounted', () => {
       const built = node().persistentVolume('pv-a', { attached: false })
       const gone = uid(9)
       if (isThere) built.dir(`pods/${gone}/volumes/kubernetes.io~csi/pv-a/mount`)
-      built.mount(`pods/${gone}/volume-subpaths/pv-a/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      built.leaf(gone, 'pv-a', '7:2')
       expect(waited(built, 'unmounted', { volumes: ['pv-a'] })).toEqual(['mounted or set up: pv-a'])
     },
   )

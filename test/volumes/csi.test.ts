@@ -4,10 +4,10 @@ import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
-const CLAIM: PodVolumeSource = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+const CLAIM: PodVolumeSource = claimOf('pv-1', 'v')
 const INLINE: PodVolumeSource = { name: 'v', csi: { driver: DRIVER } }
 const GLOBAL = csiGlobalDir(DRIVER, 'pv-1')
 const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1`

@@ -4,7 +4,7 @@ import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
 import type { PersistentVolume, Pod } from '../../src/core/kube/api/objects.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { mapEvidence } from '../../src/core/volumes/map-steps.ts'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { kinds, only, plan } from '../reconcile/planned.ts'
 
 const POD = uid(2)
@@ -16,10 +16,9 @@ const MOUNT = `pods/${POD}/volumes/kubernetes.io~local-volume/pv-1`
 /** A pod with a claim to a local volume, and nothing of it on disk. */
 function wanting(source: Partial<PersistentVolume['spec']>, spec: Partial<Pod['spec']> = {}): NodeBuilder {
   const { volumeMode: mode = 'Filesystem' } = source
-  const volume = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
   return node()
     .persistentVolume('pv-1', { mode, source: { local: { path: '/dev/sdb' }, ...source } })
-    .livingPod(POD, 'app', [volume], { devices: mode === 'Block', spec })
+    .livingPod(POD, 'app', [claimOf()], { devices: mode === 'Block', spec })
 }
 
 describe('a raw device is there with its link, its map and its loop device', () => {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
-import { node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { claimOf, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 import { DEVICE, Fixture, localVolume } from '../apply-fixture.ts'
 
@@ -21,7 +21,7 @@ async function expand(fsType: string, script: Readonly<Record<string, Partial<Co
   if (volume === undefined || claim === undefined) throw new Error('no volume')
   const { csi: _, ...spec } = volume.spec
   built.volumes.splice(0, 1, { ...volume, spec: { ...spec, capacity: { storage: '2Gi' }, local: { path: DEVICE } } })
-  built.pod(POD, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  built.pod(POD, 'app', [claimOf()])
   fixture.volumes = [...desiredStateOfPods(built.pods, built.build().snapshot.api as never).volumes]
   fixture.witness = { listed: new Set([POD]), alive: new Set(), apiPods: built.pods }
   fixture.given = {
