@@ -35,11 +35,7 @@ const removed = (kind: string): PodVolumeSource => ({ name: 'old', [kind]: {} })
 
 /** A node with a volume that nobody wants, staged and attached, and a living pod with a volume that is no good. */
 function withBad({ source = CLAIM, claim, pv, api, device = false }: Bad): NodeBuilder {
-  const built = node().livingPod(uid(2), 'bad', [source])
-  if (device) {
-    const [container] = built.pods.at(-1)?.spec.containers ?? []
-    Object.assign(container ?? {}, { volumeMounts: [], volumeDevices: [{ name: source.name, devicePath: '/dev/x' }] })
-  }
+  const built = node().livingPod(uid(2), 'bad', [source], { devices: device })
   if (claim !== undefined) {
     built.claims.push({
       metadata: { name: 'its', namespace: 'default', uid: 'its-uid' },
