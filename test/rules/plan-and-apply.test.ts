@@ -137,9 +137,7 @@ async function both(planned: Operation): Promise<{ readonly plan: string; readon
   const { witness } = fixture
   const attachments = fixture.attachment === undefined ? [] : [fixture.attachment]
   const [found] = await checkInUse(plan, context, { witness, attachments, mounts: context.readMounts() })
-  const { outcomes } = await fixture.apply(plan)
-  const [{ state = '', code = '' } = {}] = outcomes
-  return { plan: found?.code ?? 'ready', apply: `${state}${code && ` ${code}`}` }
+  return { plan: found?.code ?? 'ready', apply: (await fixture.applyOne(planned)).end }
 }
 
 describe('both say the same', () => {

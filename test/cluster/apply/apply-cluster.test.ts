@@ -21,6 +21,7 @@ import { planId } from '../../../src/core/plan/plan-id.ts'
 import { requestInfo } from '../../helpers/api-server/access.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
+import { endOf } from '../../helpers/apply-plan.ts'
 import { operationsOf } from '../../helpers/cluster-plan.ts'
 import { failureOf } from '../../kube/connect.ts'
 import { startAttacher } from '../attacher.ts'
@@ -70,7 +71,7 @@ const applyGone = (plan: Parameters<typeof apply>[1]) => apply(admin(), plan, { 
 
 /** `done`, `refused Changed` */
 function ends({ result }: Applied): string[] {
-  return result.outcomes.map(({ state, code }) => `${state} ${code ?? ''}`.trimEnd())
+  return result.outcomes.map(endOf)
 }
 
 function messages({ events }: Applied): string {

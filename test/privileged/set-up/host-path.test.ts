@@ -18,8 +18,8 @@ process.umask(0o022)
 async function verdict(directory: string, path: string, type: string): Promise<string> {
   const node = new LiveNode(directory)
   node.pod(POD, 'a', [{ name: 'v', hostPath: { path, type } }])
-  const [outcome] = (await node.apply()).outcomes
-  return outcome === undefined ? 'fine' : [outcome.state, outcome.code].filter(Boolean).join(' ')
+  const [end = 'fine'] = await node.applied()
+  return end
 }
 
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8)

@@ -14,6 +14,7 @@ import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/
 import { containingMount } from '../../../src/core/linux/location.ts'
 import type { Ownership } from '../../../src/core/linux/ownership-bits.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
+import { endOf } from '../../helpers/apply-plan.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../../helpers/namespace.ts'
@@ -167,8 +168,7 @@ function beforeWalk(node: LiveNode, happens: () => unknown, deadlineMs = 60_000)
 
 /** Applies; how it ended for the volume on FUSE. The other pod's is always done. */
 async function applied(node: LiveNode): Promise<readonly [state: string, message: string]> {
-  const { outcomes } = await node.apply()
-  const ends = outcomes.map(({ state, code = '', message }) => [`${state} ${code}`.trim(), message] as const)
+  const ends = (await node.outcomes()).map((each) => [endOf(each), each.message] as const)
   const fuse =
     ends.find(([, message]) => message.includes('fuse')) ?? ends.find(([state]) => state !== 'done') ?? ends[0]
   expect(ends.filter((each) => each !== fuse).every(([state]) => state === 'done')).toBe(true)

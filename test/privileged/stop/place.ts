@@ -10,6 +10,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 import type { ApplyResult, KubeletDowntime } from '../../../src/core/plan/events.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
+import { endOf } from '../../helpers/apply-plan.ts'
 import { sweep, temporary } from '../../helpers/left-behind.ts'
 import type { Result } from '../../helpers/run-main.ts'
 import { unmountBelow } from '../../helpers/scenario.ts'
@@ -262,9 +263,7 @@ export function after(place: StopPlace, ended: Result): After {
     left: place.isMounted(),
     journal: place.journal(),
     downtime: document?.downtime,
-    ends: document?.outcomes
-      .filter(({ state }) => state !== 'blocked')
-      .map(({ state, code = '' }) => `${state} ${code}`.trim()),
+    ends: document?.outcomes.filter(({ state }) => state !== 'blocked').map(endOf),
   }
 }
 
