@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { containersAround, podsOfCgroup } from '../../src/core/linux/pod-cgroups.ts'
 import { scanProcesses } from '../../src/core/node/kubelet/scan-processes.ts'
 import { moveInto, noCgroups, placeOf } from '../helpers/cgroup.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const OUTER = '6c1a4e95-6bb6-11e6-bc26-28d2444e470d'
@@ -95,7 +96,7 @@ describe('S9: podsOfCgroup', () => {
   )
 })
 
-describe.skipIf(noCgroups !== undefined)(`S9: real cgroups${noCgroups === undefined ? '' : ` (${noCgroups})`}`, () => {
+describeUnless(noCgroups, 'S9: real cgroups', () => {
   /** A process in a pod of a kubelet in a container, and what is asked meanwhile. */
   async function inNestedPod<T>(ask: (pid: number, container: string) => T): Promise<T> {
     const container = `/docker/${randomBytes(32).toString('hex')}`

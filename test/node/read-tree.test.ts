@@ -11,6 +11,7 @@ import type { LivingPod } from '../../src/core/node/tree/pod-directory.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
@@ -217,7 +218,7 @@ interface Printed {
   readonly mounts: number
 }
 
-describe.skipIf(noMounts !== undefined)(`with real mounts${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+describeUnless(noMounts, 'with real mounts', () => {
   const volumes = 'pods/u/volumes'
   const run = (root: string, script: string): Printed =>
     JSON.parse(inNamespace(`cd "$1"; ${script}\nexec "$2" "$3" "$1"`, [root, process.execPath, PRINT]))

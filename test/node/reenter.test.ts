@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readlinkSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { noRoot } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 
 const PRINT = new URL('./helpers/print-namespace.ts', import.meta.url).pathname
 
-describe.skipIf(noRoot !== undefined)(`S6: reenter${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'S6: reenter', () => {
   it('runs the same program in the namespace of another process, and gives its status', async () => {
     // In its namespace this project is covered: the program must be reached through /proc.
     const project = new URL('../../', import.meta.url).pathname

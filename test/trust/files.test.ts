@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   checkTrusted,
   NotAFile,
@@ -25,6 +25,7 @@ import {
 import { TooLarge } from '../../src/core/trust/plain-files.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 
 const NOBODY = 65534
 const root = temporaryDirectory()
@@ -119,7 +120,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe.skipIf(noRoot !== undefined)(`S33: what is obeyed${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'S33: what is obeyed', () => {
   it.each(CASES)('$name', ({ path: name, make, why }) => {
     const at = place()
     make?.(at)

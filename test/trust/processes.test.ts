@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isRootsProgram, PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../src/core/trust/processes.ts'
 import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { describeUnless } from '../privileged/describe-unless.ts'
 import { type Holder, hold } from '../privileged/holder.ts'
 
 const HOLD = ['sh', '-c', 'echo ready; read -r line'] as const
@@ -26,7 +27,7 @@ const judged = ({ pid }: Holder) => {
   return whyNotRoots(process)
 }
 
-describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'S32: whyNotRoots', () => {
   it("believes root's own process beside us", async () => {
     expect(await standing(HOLD, judged)).toBeUndefined()
   })
@@ -77,7 +78,7 @@ function childOf(pid: number): number {
   return Number(parent.text(`task/${pid}/children`).trim().split(' ')[0])
 }
 
-describe.skipIf(noRoot !== undefined)(`S32: whyNotHostsMounts${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'S32: whyNotHostsMounts', () => {
   const judgedMounts = async ({ pid }: Holder) => {
     using process = new PinnedProcess(pid)
     return await whyNotHostsMounts(process)
@@ -112,7 +113,7 @@ it('PinnedProcess: is of one process: where that has ended, nothing of another o
   expect(pin(Number(child.pid))).toBeUndefined()
 })
 
-describe.skipIf(noRoot !== undefined)(`S32: isRootsProgram${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describeUnless(noRoot, 'S32: isRootsProgram', () => {
   const KEEP = 'exec cat'
   const isCat = ({ pid }: Holder) => isRootsProgram(pid, 'cat')
 
