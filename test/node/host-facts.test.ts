@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, mkdirSync, readlinkSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,6 +11,7 @@ import { readStaticPods } from '../../src/core/node/static-pods.ts'
 import { PinnedProcess } from '../../src/core/trust/processes.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { thrownBy } from '../kube/connect.ts'
+import { hold, STAYS } from '../privileged/holder.ts'
 import { fixture } from './helpers/fixture.ts'
 
 describe('hostIdentity', () => {
@@ -172,19 +171,14 @@ describe('S6: checkMountNamespace', () => {
   }
 
   it.skipIf(noMounts !== undefined)("names the kubelet's, and holds it by a descriptor", async () => {
-    const child = spawn('unshare', [...unshareArguments, 'sh', '-c', 'echo ready; read -r line'])
-    try {
-      await once(child.stdout, 'data')
-      using kubelet = new PinnedProcess(Number(child.pid))
-      const failure = thrownBy(() => checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }))
-      expect(failure).toBeInstanceOf(WrongNamespace)
-      expect(failure).toMatchObject({ rule: 'S6', exit: 4 })
-      const { namespace } = failure as WrongNamespace
-      expect(readlinkSync(`/proc/self/fd/${namespace}`)).toBe(readlinkSync(`/proc/${child.pid}/ns/mnt`))
-      closeSync(namespace)
-    } finally {
-      child.kill('SIGKILL')
-    }
+    await using held = await hold(['unshare', ...unshareArguments, 'sh', '-c', STAYS])
+    using kubelet = new PinnedProcess(held.pid)
+    const failure = thrownBy(() => checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }))
+    expect(failure).toBeInstanceOf(WrongNamespace)
+    expect(failure).toMatchObject({ rule: 'S6', exit: 4 })
+    const { namespace } = failure as WrongNamespace
+    expect(readlinkSync(`/proc/self/fd/${namespace}`)).toBe(readlinkSync(`/proc/${held.pid}/ns/mnt`))
+    closeSync(namespace)
   })
 
   it('compares what the runtime sees under the root, while no kubelet runs', () => {

@@ -7,9 +7,9 @@ import { isRootsProgram, PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } fr
 import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { type Holder, hold } from '../privileged/holder.ts'
+import { type Holder, hold, STAYS } from '../privileged/holder.ts'
 
-const HOLD = ['sh', '-c', 'echo ready; read -r line'] as const
+const HOLD = ['sh', '-c', STAYS] as const
 
 /** Runs a command that says a line when it stands where it is to stand. */
 async function standing<T>(
@@ -37,7 +37,7 @@ describeUnless(noRoot, 'S32: whyNotRoots', () => {
   })
 
   it('does not believe what its name says of its user: a name may hold a carriage return, which ends no line', async () => {
-    const named = ['sh', '-c', String.raw`printf '\rUid: 0 0 0 0' > /proc/$$/comm; echo ready; read -r line`]
+    const named = ['sh', '-c', String.raw`printf '\rUid: 0 0 0 0' > /proc/$$/comm; ${STAYS}`]
     expect(await standing(named, judged, 65534)).toBe('runs as uid 65534')
   })
 

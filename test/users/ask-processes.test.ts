@@ -1,6 +1,4 @@
 /** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
@@ -8,6 +6,7 @@ import { SCAN_MS } from '../../src/core/linux/scan-limits.ts'
 import { askProcesses, type ProcessReader } from '../../src/core/users/ask-processes.ts'
 import type { Uses } from '../../src/core/users/uses.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+import { holdByShell } from '../privileged/holder.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
@@ -15,22 +14,9 @@ const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000 }
 
 const devices = (given = reader): Promise<Uses> => askProcesses({ table, others: [], devices: [NULL] }, given)
 
-/** A shell that has done this, and waits. */
-async function whileRuns<T>(script: string, look: (pid: number) => Promise<T>): Promise<T> {
-  const child = spawn('sh', ['-c', `${script}; echo ready; read end`], { stdio: ['pipe', 'pipe', 'inherit'] })
-  try {
-    await once(child.stdout, 'data')
-    return await look(child.pid ?? 0)
-  } finally {
-    child.stdin.end()
-    await once(child, 'close')
-  }
-}
-
 it('an open device is one by its number, and a place of it is none', async () => {
-  const found = await whileRuns('exec 9</dev/null', async (pid) =>
-    (await devices()).openers(new Set([NULL])).find((each) => each.pid === pid),
-  )
+  await using held = await holdByShell('exec 9</dev/null')
+  const found = (await devices()).openers(new Set([NULL])).find(({ pid }) => pid === held.pid)
   expect(found).toEqual({ pid: expect.any(Number), process: 'sh', dev: NULL, how: 'open' })
 })
 

@@ -1,6 +1,4 @@
 /** Volumes that an atomic writer fills, with real directories and mounts. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   lstatSync,
   mkdirSync,
@@ -18,6 +16,7 @@ import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { remountTmpfs, sh } from '../../helpers/scenario.ts'
+import { hold } from '../holder.ts'
 import { content, setData, writing } from './writing.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -190,14 +189,12 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     }
     for (let round = 1; round <= 5; round++) {
       const program = nodeProgram(new URL('../workers/writer.ts', import.meta.url), [directory, `${round}`])
-      const child = spawn(...program, { stdio: ['ignore', 'pipe', 'inherit'] })
-      await once(child.stdout, 'data')
+      const { child, end } = await hold(program.flat())
       // As soon as a new generation shows.
       const before = new Set(readdirSync(dir))
       const hasBegun = (): boolean => readdirSync(dir).some((name) => isGeneration(name) && !before.has(name))
       while (!hasBegun() && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve))
-      child.kill('SIGKILL')
-      await once(child, 'close')
+      await end()
       expect(whole()).toEqual([1, 40])
     }
     setData(node, content(1000))

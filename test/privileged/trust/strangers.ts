@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sh } from '../../helpers/scenario.ts'
-import { type Holder, hold } from '../holder.ts'
+import { type Holder, hold, STAYS } from '../holder.ts'
 
 /** Anybody but root; no such user need be known here. */
 export const STRANGER = 65_534
@@ -118,7 +118,7 @@ export async function startNamed(directory: string, options: ProcessOptions): Pr
   mkdirSync(dirname(program), { recursive: true })
   if (!existsSync(program)) symlinkSync('/bin/bash', program)
   // Privileged mode: bash else gives up what only its effective uid may do.
-  const script = `${forked ? 'exec 3<&0; (read -r line <&3) & ' : ''}echo ready; read -r line`
+  const script = `${forked ? 'exec 3<&0; (read -r line <&3) & ' : ''}${STAYS}`
   const held = await hold([...through, program, '-p', '-c', script, ...flags], { cwd, uid, gid: uid })
   if (inside !== undefined) sh('nsenter', `--mount=/proc/${held.pid}/ns/mnt`, 'sh', '-c', inside)
   return held
