@@ -17,6 +17,7 @@ import type { DeviceSource } from '../../src/core/volumes/plugin.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import type { ControllerWanted } from '../../src/core/volumes/populate.ts'
 import { bareOperation, barePlan, endOf } from '../helpers/apply-plan.ts'
+import { reported } from '../helpers/objects.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { FakeHost } from './fake-host.ts'
@@ -79,7 +80,7 @@ export class Fixture {
   apply(given: Plan | readonly Operation[], fresh?: Plan | ((look: number) => Plan)): Promise<ApplyResult> {
     const plan = 'operations' in given ? given : planOf(given)
     const names = plan.operations.flatMap(({ volume }) => volume?.uniqueName ?? [])
-    this.#status = { volumesAttached: names.map((name) => ({ name, devicePath: '' })), volumesInUse: names }
+    this.#status = reported(names)
     const again = fresh ?? ((look) => (look === 0 ? plan : planOf([])))
     return applyPlan(plan, this.context(again), (event) => this.events.push(event))
   }

@@ -6,6 +6,7 @@ import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { reported } from '../helpers/objects.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { plan, WANTS_PV_1 } from '../reconcile/planned.ts'
 import { Fixture } from './apply-fixture.ts'
@@ -92,8 +93,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
   if (attached) built.inUse.push(...wanted().map(({ uniqueName }) => uniqueName))
   const state = built.build()
   const { status } = state.snapshot.api?.node ?? {}
-  const volumesAttached = built.inUse.map((name) => ({ name, devicePath: '' }))
-  if (attached) Object.assign(status ?? {}, { volumesInUse: built.inUse, volumesAttached })
+  if (attached) Object.assign(status ?? {}, reported(built.inUse))
   const { operations, waiting } = plan({ build: () => state } as NodeBuilder)
   const [operation] = operations
   if (operation === undefined || operations.length !== 1) throw new Error(JSON.stringify(waiting))

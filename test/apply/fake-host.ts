@@ -111,10 +111,9 @@ export class FakeHost implements Host {
     for (const path of paths) {
       if (this.hanging.has(path))
         return { status: undefined, stdout: '', stderr: '', timedOut: true, abandonedPid: 4711 }
-      const index = this.mounts.findLastIndex((mount) => mount.path === path)
-      if (index < 0) stderr += `umount: ${path}: not mounted.\n`
+      if (this.mounts.every((mount) => mount.path !== path)) stderr += `umount: ${path}: not mounted.\n`
       else if (this.busy.has(path)) stderr += `umount: ${path}: target is busy.\n`
-      else this.mounts.splice(index, 1)
+      else this.take(path)
     }
     return { ...OK, status: stderr === '' ? 0 : 32, stderr }
   }
