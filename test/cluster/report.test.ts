@@ -62,7 +62,8 @@ describe('findings', () => {
       'BeingDeleted',
       'used by pod default/p',
       {
-        ...{ ...WANTED, nodes: [node('a', IN_ORDER)] },
+        ...WANTED,
+        nodes: [node('a', IN_ORDER)],
         claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
       },
     ],
