@@ -1,5 +1,5 @@
 /** S9: whose pod a cgroup is of, where kubelets run in containers: recorded lines, and real cgroups where they can be made. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { containersAround, podsOfCgroup } from '../../src/core/linux/pod-cgroups
 import { scanProcesses } from '../../src/core/node/kubelet/scan-processes.ts'
 import { moveInto, noCgroups, placeOf } from '../helpers/cgroup.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
+import { holdByShell } from '../privileged/holder.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const OUTER = '6c1a4e95-6bb6-11e6-bc26-28d2444e470d'
@@ -100,15 +101,12 @@ describeUnless(noCgroups, 'S9: real cgroups', () => {
   /** A process in a pod of a kubelet in a container, and what is asked meanwhile. */
   async function inNestedPod<T>(ask: (pid: number, container: string) => T): Promise<T> {
     const container = `/docker/${randomBytes(32).toString('hex')}`
-    const child = spawn('sleep', ['100'], { stdio: 'ignore' })
-    await new Promise((resolve) => child.once('spawn', resolve))
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    using _ = moveInto(`${container}/kubelet/${group(INNER)}/${B}`, child.pid ?? 0)
+    const { pid, end } = await holdByShell(':')
+    using _ = moveInto(`${container}/kubelet/${group(INNER)}/${B}`, pid)
     try {
-      return ask(child.pid ?? 0, container)
+      return ask(pid, container)
     } finally {
-      child.kill('SIGKILL')
-      await ended
+      await end()
     }
   }
 
