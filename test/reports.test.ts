@@ -480,7 +480,7 @@ function build(random: () => number): NodeState {
     const own = isShare || isOfNode ? device : `${device}${n}`
     const [name, below, share] = [`pv-${n}`, isOfNode ? n : '', isShare ? n : '']
     built.persistentVolume(name, { accessModes: [oneOf(['ReadWriteOnce', 'ReadWriteMany'])] })
-    built.livingPod(uid(10 + n), name, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])
+    built.livingPod(uid(10 + n), name, [claimOf(name)])
     const place = (shown: string, at: string): void => {
       const [, , , , point = ''] = built.mounts.pop()?.split(' ') ?? []
       built.mountLine(point, `${shown}${below}`, at, type, `${from}${share}`)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
 import type { BlockVolume } from '../../src/core/facts/actual/block-volume.ts'
 import { blockVolumes } from '../../src/core/facts/block-volumes.ts'
-import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { claimOf, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { kinds, plan } from '../reconcile/planned.ts'
 
 const BASE = 'plugins/kubernetes.io/csi/volumeDevices'
@@ -21,10 +21,8 @@ const mapped = (built: NodeBuilder, name: string, podUid: string): NodeBuilder =
     .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, 'x')
 }
 
-const wanting = (built: NodeBuilder, podUid: string, name: string): NodeBuilder => {
-  const volume = { name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }
-  return built.livingPod(podUid, `app-${name}`, [volume], { devices: true }).persistentVolume(name, { mode: 'Block' })
-}
+const wanting = (built: NodeBuilder, podUid: string, name: string): NodeBuilder =>
+  built.livingPod(podUid, `app-${name}`, [claimOf(name)], { devices: true }).persistentVolume(name, { mode: 'Block' })
 
 describe('a PersistentVolume called like a directory of the kubelet', () => {
   it.each(['publish', 'staging', 'data', 'dev'])('%s: a healthy node stays as it is', (name) => {

@@ -18,6 +18,7 @@ import { endOf } from '../../helpers/apply-plan.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noRoot, noSystemCalls } from '../../helpers/namespace.ts'
+import { claimOf } from '../../helpers/node-builder.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -148,7 +149,7 @@ async function nodeOn(directory: string, mode: 'well' | 'unowned' = 'well'): Pro
     [POD, 'fuse'],
     [OTHER, 'other'],
   ] as const)
-    node.pod(uid, name, [{ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }], { spec: FUSE_GROUP })
+    node.pod(uid, name, [claimOf(name)], { spec: FUSE_GROUP })
   return { node, daemon }
 }
 
