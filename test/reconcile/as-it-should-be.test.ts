@@ -40,6 +40,8 @@ const nodeOf = ({ api }: Draft) => {
   if (api.node === null || api.node.status === undefined) throw new Error('no node')
   return { ...api.node, metadata: api.node.metadata, status: api.node.status, object: api.node }
 }
+const refused = (what: object): Draft['api']['errors'] =>
+  [{ ...what, status: 403, reason: 'Forbidden', message: 'no' }] as Draft['api']['errors']
 const without = <T>(list: T[], wrong: (each: T) => boolean): T[] => list.filter((each) => !wrong(each))
 
 /** The options of the file system that the kernel shows of a loop device, where it is mounted. */
@@ -208,8 +210,7 @@ it.each<{ name: string; change: (draft: Draft) => void }>([
         api.volumeAttachments,
         ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
       )
-      const [resource, status] = ['volumeattachments', 403]
-      api.errors = [{ resource, status, reason: 'Forbidden', message: 'no' } as (typeof api.errors)[number]]
+      api.errors = refused({ resource: 'volumeattachments' })
     },
   },
   {
@@ -239,16 +240,7 @@ it.each<{ name: string; change: (draft: Draft) => void }>([
         spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'secret' } }] },
         status: { phase: 'Pending' },
       })
-      api.errors = [
-        {
-          resource: 'persistentvolumeclaims',
-          namespace: 'pg',
-          name: 'secret',
-          status: 403,
-          reason: 'Forbidden',
-          message: 'no',
-        },
-      ] as (typeof api.errors)[number][]
+      api.errors = refused({ resource: 'persistentvolumeclaims', namespace: 'pg', name: 'secret' })
     },
   },
 ])('nothing is said: $name', ({ change }) => {
