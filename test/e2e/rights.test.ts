@@ -1,8 +1,7 @@
 /** volctl with exactly the rights of the ClusterRoles that ship, and with the kubelet's own credential: what is asked for, and what is given. */
 import { expect } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { requestInfo } from '../helpers/api-server/access.ts'
-import { loadRole } from '../helpers/api-server/users.ts'
+import { APPLY_ROLE, PLAN_ROLE, rightsFor, rightsOf } from '../helpers/api-server/users.ts'
 import { boundVolume, podObject } from '../helpers/objects.ts'
 import {
   clusterObjects,
@@ -18,19 +17,6 @@ import type { Scene } from '../helpers/scene/scene.ts'
 import { answerOf, runVolctl } from '../helpers/scene/volctl.ts'
 import { endsOf, unclearOf } from './scenarios/outcomes.ts'
 import { it } from './story.ts'
-
-/** `get pods`, `get csinodes.storage.k8s.io` */
-const right = (verb: string, resource: string, group: string): string =>
-  `${verb} ${resource}${group === '' ? '' : `.${group}`}`
-
-/** Every right that a role gives. */
-function rightsOf(...roles: readonly string[]): string[] {
-  const rules = roles.flatMap((role) => loadRole(new URL(`../../deploy/${role}.yaml`, import.meta.url).pathname).rules)
-  const rights = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((each) => verbs.map((verb) => right(verb, each, group)))),
-  )
-  return [...new Set(rights)].toSorted()
-}
 
 const COMMON: SceneVolume = { name: 'common', kind: 'filesystem' }
 const VAULT: SceneVolume = { name: 'vault', kind: 'filesystem' }
@@ -124,13 +110,10 @@ function grown(objects: readonly object[]): object[] {
 async function runAs(scene: Scene, user: string, args: readonly string[]) {
   scene.api.clearRequests()
   const run = await runVolctl(scene, [...args, '--kubeconfig', scene.api.kubeconfig(user)])
-  const requests = scene.api.requests().filter(({ path }) => !path.includes('reviews'))
-  const rights = (refused: boolean): string[] => {
-    const found = requests.filter(({ status }) => (status === 403) === refused)
-    const words = found.map(({ method, path }) => requestInfo(method, new URL(path, 'https://test')))
-    return [...new Set(words.map(({ verb, resource, group }) => right(verb, resource, group)))].toSorted()
-  }
-  return { run, given: rights(false), forbidden: rights(true) }
+  const { given = [], forbidden = [] } = Object.groupBy(scene.api.requests(), ({ status }) =>
+    status === 403 ? 'forbidden' : 'given',
+  )
+  return { run, given: rightsFor(given), forbidden: rightsFor(forbidden) }
 }
 
 async function planAs(scene: Scene, user: string) {
@@ -179,7 +162,7 @@ it('plan uses every right of its ClusterRole, and misses none but the contents o
 }) => {
   await give(scene, volumeObjects(COMMON, ''))
   const plan = await planAs(scene, 'plan')
-  expect(plan.given).toEqual(rightsOf('clusterrole-plan'))
+  expect(plan.given).toEqual(rightsOf(PLAN_ROLE))
   expect(plan.forbidden).toEqual(['get configmaps', 'get secrets'])
   expect(plan.blocked).toEqual([
     'DetachVolume pv-batch: Forbidden',
@@ -194,7 +177,7 @@ it('plan uses every right of its ClusterRole, and misses none but the contents o
 it('apply uses every right of both, misses none, and does everything', async ({ scene }) => {
   const { status, given, forbidden, ends } = await applyAs(scene, 'apply')
   expect(status).toBe(0)
-  expect(given).toEqual(rightsOf('clusterrole-plan', 'clusterrole-apply'))
+  expect(given).toEqual(rightsOf(PLAN_ROLE, APPLY_ROLE))
   expect(forbidden).toEqual([])
   expect(ends.filter((end) => !end.endsWith(': done'))).toEqual([])
   for (const kind of ['DetachVolume', 'ExpandVolume', 'MountVolume', 'UnmountDevice', 'RemoveOrphanPodDir'])

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import type { ClusterRole } from './access.ts'
+import { type ClusterRole, type RequestInfo, requestInfo } from './access.ts'
 
 /** A user of the server, with the kubeconfig that is made for them. */
 export interface TestUser {
@@ -18,8 +18,8 @@ export interface TestUser {
 }
 
 const DEPLOY = new URL('../../../deploy/', import.meta.url).pathname
-const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
-const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
+export const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
+export const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
 export const EVERYTHING: ClusterRole = { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }
 
 /** An administrator, the node's kubelet, volctl's two roles, and a user without any right. */
@@ -36,6 +36,34 @@ export function defaultUsers(nodeName: string): TestUser[] {
 
 export function loadRole(role: string | ClusterRole): ClusterRole {
   return typeof role === 'string' ? (load(readFileSync(role, 'utf8')) as ClusterRole) : role
+}
+
+/** All rights that roles give, in words, each once, sorted: `get pods`, `get csinodes.storage.k8s.io`. */
+export function rightsOf(...roles: readonly string[]): string[] {
+  const rules = roles.flatMap((role) => loadRole(role).rules)
+  return inWords(
+    rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ verb, resource, group })))),
+    ),
+  )
+}
+
+/** The same of what requests need, but for what everybody may who logs in: to review himself, and to read the version. */
+export function rightsFor(requests: readonly { readonly method: string; readonly path: string }[]): string[] {
+  const asked = requests.filter(({ path }) => !path.includes('reviews') && path !== '/version')
+  return inWords(
+    asked.map(({ method, path }) =>
+      // The server of the tests has no namespaces.
+      path === '/api/v1/namespaces/kube-system'
+        ? { verb: 'get', resource: 'namespaces', group: '' }
+        : requestInfo(method, new URL(path, 'https://server')),
+    ),
+  )
+}
+
+function inWords(rights: readonly Pick<RequestInfo, 'verb' | 'resource' | 'group'>[]): string[] {
+  const words = rights.map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`)
+  return [...new Set(words)].toSorted()
 }
 
 /**
