@@ -38,7 +38,7 @@ export function loadRole(role: string | ClusterRole): ClusterRole {
   return typeof role === 'string' ? (load(readFileSync(role, 'utf8')) as ClusterRole) : role
 }
 
-/** All rights that roles give, in words, each once, sorted: `get pods`, `get csinodes.storage.k8s.io`. */
+/** All rights that roles give, in words, as often as they give them, sorted: `get pods`, `get csinodes.storage.k8s.io`. */
 export function rightsOf(...roles: readonly string[]): string[] {
   const rules = roles.flatMap((role) => loadRole(role).rules)
   return inWords(
@@ -48,22 +48,20 @@ export function rightsOf(...roles: readonly string[]): string[] {
   )
 }
 
-/** The same of what requests need, but for what everybody may who logs in: to review himself, and to read the version. */
+/** The same of what requests need, each once, but for what everybody may who logs in: to review himself, and to read the version. */
 export function rightsFor(requests: readonly { readonly method: string; readonly path: string }[]): string[] {
   const asked = requests.filter(({ path }) => !path.includes('reviews') && path !== '/version')
-  return inWords(
-    asked.map(({ method, path }) =>
-      // The server of the tests has no namespaces.
-      path === '/api/v1/namespaces/kube-system'
-        ? { verb: 'get', resource: 'namespaces', group: '' }
-        : requestInfo(method, new URL(path, 'https://server')),
-    ),
+  const rights = asked.map(({ method, path }) =>
+    // The server of the tests has no namespaces.
+    path === '/api/v1/namespaces/kube-system'
+      ? { verb: 'get', resource: 'namespaces', group: '' }
+      : requestInfo(method, new URL(path, 'https://server')),
   )
+  return [...new Set(inWords(rights))]
 }
 
 function inWords(rights: readonly Pick<RequestInfo, 'verb' | 'resource' | 'group'>[]): string[] {
-  const words = rights.map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`)
-  return [...new Set(words)].toSorted()
+  return rights.map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`).toSorted()
 }
 
 /**
