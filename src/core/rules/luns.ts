@@ -37,6 +37,16 @@ export async function usedLun(facts: MachineFacts): Promise<Verdict | undefined>
   return user && { code: 'HeldBy', message: `${names.join(', ')} is still in use: ${user.who}` }
 }
 
+/** Whatever the device is: a map of the disk is flushed by now. */
+export function builtUpon({ lun, host }: MachineFacts): Verdict | undefined {
+  for (const { name } of lun?.disks ?? []) {
+    const [holder] = host.blockTree.node(name)?.holders ?? []
+    if (holder !== undefined)
+      return { code: 'HeldBy', message: `${name} is still in use: device ${holder} was built on it meanwhile` }
+  }
+  return undefined
+}
+
 /**
  * The record of a shared session may be removed only if a later tear-down will end the session: if there is another record of
  * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.

@@ -48,6 +48,8 @@ export interface MachineFacts {
   readonly lun?: Lun
   /** What a step is about to mount or map. */
   readonly device?: FoundDevice
+  /** Where a step is about to mount. @property isDriversOwn a driver does it, and may make the place itself (C53) */
+  readonly target?: { readonly path: string; readonly isDriversOwn?: true }
 }
 
 export interface FoundDevice {

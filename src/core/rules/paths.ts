@@ -1,4 +1,4 @@
-/** Whether volctl gets where an operation is, and who else is there by the last look at the machine. */
+/** Whether volctl gets where an operation is, and who or what is there: by the last look at the machine, or right before a mount. */
 
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
@@ -11,6 +11,8 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import { isPlainPath, isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { takenBy } from '../plan/plan-id.ts'
+import { describeMount } from './expected-mounts.ts'
+import type { MachineFacts, Verdict } from './machine-facts.ts'
 import type { Judge } from './rule.ts'
 
 /** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
@@ -44,6 +46,19 @@ const byOperation = memoize(
   (inUse: readonly InUse[]): ReadonlyMap<string, InUse> =>
     new Map(inUse.map((each) => [`${each.kind} ${each.target}`, each])),
 )
+
+/** Mounted is over an empty directory or file, on which nothing is mounted yet, but for what others hide. */
+export function takenTarget({ target, around, host }: MachineFacts): Verdict | undefined {
+  if (target === undefined) return undefined
+  const { path, isDriversOwn } = target
+  const there = around.table.top(path)
+  if (there !== undefined) return { code: 'ForeignMount', message: `${describeMount(there)} is there already` }
+  const found = host.lstat(path)
+  const isFree =
+    found?.type === 'dir' ? host.listNames(path).length === 0 : found?.type === 'file' ? found.size === 0 : isDriversOwn
+  if (isFree) return undefined
+  return { code: 'DataUnderMountPoint', message: `${path} ${found === undefined ? 'does not exist' : 'is not empty'}` }
+}
 
 // Read-only file systems: what the kernel made so after an error, or a person by its mount.
 

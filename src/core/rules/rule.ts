@@ -26,9 +26,11 @@ export type Rule = { readonly id: string; readonly about: ReadonlySet<OperationK
  * - `force`: once more right before each forced or lazy umount.
  * - `call`: right before each call of a driver that sets the volume up.
  * - `device`: right before a device is mounted or mapped, while no other operation of this apply is on it.
+ * - `mount`: right before mount(8), or before a driver publishes: an earlier step may have made the place.
  * - `release`: right before each change to a LUN or its session: which LUN it is, the mount hides until then.
+ * - `delete`: then once more, right before a disk is deleted: its flush may have taken minutes, and its map is gone by now.
  */
-export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'device' | 'release'
+export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'device' | 'mount' | 'release' | 'delete'
 
 export type MachineJudge = (facts: MachineFacts) => Verdict | undefined | Promise<Verdict | undefined>
 

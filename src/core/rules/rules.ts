@@ -31,10 +31,10 @@ import {
 import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount } from './foreign-mounts.ts'
-import { lastRecord, newLun, otherDisk, usedLun } from './luns.ts'
+import { builtUpon, lastRecord, newLun, otherDisk, usedLun } from './luns.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
-import { inUse, oddName, readOnly } from './paths.ts'
+import { inUse, oddName, readOnly, takenTarget } from './paths.ts'
 import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
 import type { Facts, Judge, MachineJudge, Rule, When } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
@@ -130,6 +130,7 @@ export const RULES: readonly Rule[] = [
   machine('S22', BRINGING_UP, ['call'], notAttached),
   // Which device it is, its step finds out.
   machine('S30', BRINGING_UP, ['device'], heldDevice),
+  machine('S22', BRINGING_UP, ['mount'], takenTarget),
   // Asked between the steps of iSCSI and Fibre Channel. Whoever uses another disk of that name is not asked about.
   machine('S26', RELEASING, ['release'], otherDisk),
   machine('S25', RELEASING, ['release'], usedLun),
@@ -137,6 +138,7 @@ export const RULES: readonly Rule[] = [
   machine('S26', RELEASING, ['release'], otherDisk),
   machine('S14', RELEASING, ['release'], lastRecord),
   machine('S25', RELEASING, ['release'], newLun),
+  machine('S25', RELEASING, ['delete'], builtUpon),
 ]
 
 /** The operation as it may be added, so that operations that depend on it know. */

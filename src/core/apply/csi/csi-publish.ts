@@ -12,6 +12,7 @@ import { csiPublishStateFile, csiStagingPath } from '../../volumes/paths.ts'
 import { otherThanStaged } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
 import type { StepContext } from '../operation/ports.ts'
+import { requireRulesOf } from '../operation/step-command.ts'
 import { callNode, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
 import { factsOf, readSecret, requestTokens } from './csi-objects.ts'
 import { publishRequest, stageRequest } from './csi-requests.ts'
@@ -20,7 +21,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   const { volume } = wantedCsi(run)
   const wasThere = run.around.table.top(step.target) !== undefined
   const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
-  if (!wasThere) requireNothingBelow(step.target, run)
+  if (!wasThere) await requireRulesOf('mount', { target: { path: step.target, isDriversOwn: true } }, run)
   const facts = await factsOf(run, step.label)
   const secrets = await readSecret(run, 'publish')
   const tokens = await requestTokens(run, facts)
@@ -33,15 +34,6 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   const published = `the volume published at ${step.target}`
   const keeps = 'it was published before'
   return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(keeps)) : unpublish(step, hidden, run)) }]
-}
-
-/** S22: the target must be missing, or an empty directory. */
-function requireNothingBelow(target: string, { host }: StepContext): void {
-  const found = host.lstat(target)
-  const isEmpty =
-    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type !== 'file' || found.size === 0
-  if (isEmpty) return
-  throw new StepFailed('DataUnderMountPoint', `${target} is not empty`)
 }
 
 /**

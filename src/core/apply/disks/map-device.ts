@@ -16,12 +16,11 @@ import { isWithin } from '../../linux/paths.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
-import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf, requireNone } from '../operation/step-command.ts'
+import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { deviceOfSource, oneAtATime, sourceOf } from './mount-device.ts'
 
@@ -37,7 +36,7 @@ export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Pr
 
 async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
-  requireNone(await verdictOf({ ...run, device }, 'device'))
+  await requireRulesOf('device', { device }, run)
   const args = ['-o', 'bind', device.path, step.target]
   const isThere = (): boolean => isMapped(step.target, device, run)
   return mountOnFree(makeFile(step.target, run), step.target, run, () =>

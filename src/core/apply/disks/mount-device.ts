@@ -8,12 +8,11 @@ import type { Host } from '../../node/host.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
-import { verdictOf } from '../../rules/rules.ts'
 import { perRun } from '../../trust/run.ts'
 import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { lookAtPath, requireNone, resolvePath } from '../operation/step-command.ts'
+import { lookAtPath, requireRulesOf, resolvePath } from '../operation/step-command.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
@@ -58,7 +57,7 @@ export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDe
 
 async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
-  requireNone(await verdictOf({ ...run, device }, 'device'))
+  await requireRulesOf('device', { device }, run)
   // Pods of this node may still have the volume mounted although its global mount is gone (O31).
   const isShared = run.around.table.ofDevice(device.number).length > 0
   const there = await fileSystemOn(device.path, wanted, run)

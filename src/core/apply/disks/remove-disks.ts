@@ -4,10 +4,9 @@ import { StepFailed } from '../../base/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
 import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
-import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf, requireNone } from '../operation/step-command.ts'
+import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
 
 /** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped. */
 export async function removeFcDisks({ target }: Step, run: StepContext): Promise<void> {
@@ -34,7 +33,7 @@ export async function removeDisks(disks: readonly SeenDisk[], run: StepContext):
 /** Asked before each change, since the previous one may have taken minutes. @returns the disks that are still there */
 export async function requireRelease(lun: Lun, run: StepContext): Promise<readonly SeenDisk[]> {
   run.around.changed()
-  requireNone(await verdictOf({ ...run, lun }, 'release'))
+  await requireRulesOf('release', { lun }, run)
   return stillThere(lun.disks, run.host)
 }
 
@@ -46,10 +45,7 @@ async function removeDisk(disk: SeenDisk, run: StepContext): Promise<void> {
   // A failure to flush does not matter: the file system is unmounted and the map closed, so nothing is left to write (P81).
   await command(run, 'blockdev', ['--flushbufs', `/dev/${name}`])
   if (!(await isThere())) return
-  const [holder] = blockTree.node(name)?.holders ?? []
-  if (holder !== undefined) {
-    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was built on it meanwhile`)
-  }
+  await requireRulesOf('delete', { lun: { disks: [disk] } }, run)
   const file = blockTree.deletePath(name)
   run.say(`writing 1 to ${file}`)
   // In a child: on a dead path the write hangs.

@@ -9,7 +9,7 @@ import { whoMounted } from '../../linux/mount-words.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf } from '../operation/step-command.ts'
+import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
 import { orTakeBack, takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umount-step.ts'
 
@@ -20,7 +20,7 @@ const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodir
 export async function mountStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { target, fsType, options = [] } = step
   const source = sourceOf(step, run)
-  requireFree(target, run)
+  await requireRulesOf('mount', { target: { path: target } }, run)
   const bind = options.filter((option) => option === 'bind' || option === 'rbind' || option === '_netdev')
   if (!options.includes('bind') && !options.includes('rbind')) {
     const type = fsType === undefined ? [] : ['-t', fsType]
@@ -60,23 +60,6 @@ function sourceOf(step: Step, run: StepContext): string {
 }
 
 /**
- * S22: the target must be empty, and nothing may be mounted there yet, except hidden ones.
- *
- * @throws StepFailed
- */
-function requireFree(target: string, { around, host }: StepContext): void {
-  const there = around.table.top(target)
-  if (there !== undefined) {
-    throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`)
-  }
-  const found = host.lstat(target)
-  const isEmpty =
-    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
-  if (isEmpty) return
-  throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`)
-}
-
-/**
  * One call of mount(8). The mount table decides: a helper that fails may still have mounted (P63). The new mount is the one
  * that the path leads to. Below a shared directory that is bind-mounted on itself the table shows copies of it, which go away
  * with it (O35).
@@ -106,7 +89,7 @@ export function mountOnFree(
   make: () => Promise<Undo>,
 ): Promise<readonly Undo[]> {
   return orTakeBack(undos, run, async () => {
-    requireFree(target, run)
+    await requireRulesOf('mount', { target: { path: target } }, run)
     return [...undos, await make()]
   })
 }

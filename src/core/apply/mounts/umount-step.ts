@@ -11,11 +11,10 @@ import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import { isBusy } from '../../rules/readers.ts'
-import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/describe-holders.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { requireNone } from '../operation/step-command.ts'
+import { requireNone, requireRulesOf } from '../operation/step-command.ts'
 
 const AFTER_FORCE_MS = 500
 
@@ -31,7 +30,9 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
   const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
-  if (how === 'force' || how === 'lazy') await requireForceAllowed(step, run)
+  // Earlier steps may have taken minutes.
+  if (how === 'force' || how === 'lazy')
+    await requireRulesOf('force', { operation: { ...run.operation, steps: [step] } }, run)
   if (how === 'lazy') rememberLazy(layer, run)
   let result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
@@ -45,12 +46,6 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
       { stuck: true },
     )
   }
-}
-
-/** Earlier steps may have taken minutes. @throws StepFailed */
-async function requireForceAllowed(step: Step, run: StepContext): Promise<void> {
-  const facts = { ...run, operation: { ...run.operation, steps: [step] } }
-  requireNone(await verdictOf(facts, 'force'))
 }
 
 /**

@@ -5,7 +5,9 @@ import { StepFailed, StepTimedOut } from '../../base/operation-error.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import { type PathType, parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
-import type { Verdict } from '../../rules/machine-facts.ts'
+import type { MachineFacts, Verdict } from '../../rules/machine-facts.ts'
+import type { When } from '../../rules/rule.ts'
+import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './ports.ts'
 
@@ -29,6 +31,11 @@ export async function command(
 /** Of a rule that is asked right before a step. @throws StepFailed */
 export function requireNone(verdict: Verdict | undefined): void {
   if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
+}
+
+/** Asks the rules of a moment between steps. @param given what the step is about to do @throws StepFailed */
+export async function requireRulesOf(when: When, given: Partial<MachineFacts>, run: StepContext): Promise<void> {
+  requireNone(await verdictOf({ ...run, ...given }, when))
 }
 
 /** The first line that a program printed, errors before output; otherwise its exit status. For messages. */
