@@ -194,6 +194,11 @@ describe('the secret of publishing does not exist', () => {
   })
 })
 
+it('S22: data where the volume is to be published: it stays staged, and is not published over them', async () => {
+  fixture.host.file(`${DIR}/mount/data`, 'x')
+  expect(await run()).toEqual({ state: 'failed DataUnderMountPoint', methods: ['NodeStageVolume'] })
+})
+
 it('a state file that cannot be written: no call, and what is beside it stays', async () => {
   const other = `${csiGlobalDir(DRIVER, 'pv-1')}/notes.txt`
   fixture.host.dir(`${GLOBAL}/globalmount`).file(`${ROOT}/${other}`, 'mine')

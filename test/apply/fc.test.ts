@@ -69,6 +69,14 @@ it('a single path, and a mount of its partition', async () => {
   expect(storage.disks()).toEqual([])
 })
 
+it('S25: a map that is made while the disk is flushed keeps it', async () => {
+  const dev = storage.fc('sdb')
+  storage.before('blockdev', () => storage.map('dm-3', ['sdb']))
+  const { states, log } = await run(unmountDevice({ dev }))
+  expect(states).toEqual({ a: 'failed HeldBy' })
+  expect(log.at(-1)).toBe('blockdev --flushbufs /dev/sdb')
+})
+
 it('open by somebody: nothing is begun (S25)', async () => {
   const dev = storage.fc('sdb')
   fixture.host.openers.push({ pid: 10, process: 'app', dev })

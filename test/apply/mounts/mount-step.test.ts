@@ -54,3 +54,27 @@ it.each([
     expect(fixture.host.log.at(-1)).toBe(`mount -o bind,remount,nosymfollow${keeps} src ${DIR}`)
   },
 )
+
+it.each<[string, () => unknown, string]>([
+  ['nothing', () => {}, 'failed DataUnderMountPoint'],
+  ['an empty file', () => fixture.host.file(DIR), 'done'],
+  ['a file with data', () => fixture.host.file(DIR, 'x'), 'failed DataUnderMountPoint'],
+  ['a link', () => fixture.host.symlink('/x', DIR), 'failed DataUnderMountPoint'],
+  ['a directory with data', () => fixture.host.file(`${DIR}/data`, 'x'), 'failed DataUnderMountPoint'],
+  ['another mount', () => fixture.host.mount(DIR), 'failed ForeignMount'],
+])('S22: what an earlier step leaves there decides: %s', async (_, make, ends) => {
+  const other = { op: 'mount', target: `${DIR}-first`, source: 'first' } as const
+  fixture.host.dir(other.target)
+  fixture.host.programs = (__, args) => {
+    const target = args.at(-1) ?? ''
+    fixture.host.mount(target)
+    if (target === DIR) return {}
+    fixture.host.files.delete(DIR)
+    make()
+    return {}
+  }
+  const steps = [other, { op: 'mount', target: DIR, source: 'src' } as const]
+  const { state, code } = await fixture.applyOne({ kind: 'MountVolume', volume, steps })
+  expect([state, code].filter(Boolean).join(' ')).toBe(ends)
+  expect(fixture.host.log.filter((line) => line.endsWith(` src ${DIR}`))).toHaveLength(ends === 'done' ? 1 : 0)
+})
