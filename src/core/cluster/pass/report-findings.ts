@@ -13,6 +13,7 @@ import {
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { formatDuration } from '../../base/duration.ts'
+import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
@@ -156,7 +157,10 @@ function reportVolume({ rows, findings }: ClusterContext, volume: ClusterVolume)
     'BeingDeleted',
     `PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
     {
-      volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' },
+      volume: {
+        ...{ name, persistentVolume: name, plugin: volume.plugin ?? '' },
+        ...omitUndefined({ uniqueName, claim: claim && namespacedName(claim) }),
+      },
       nodes: attached,
       subject: { persistentVolume: name, nodes: attached },
     },
