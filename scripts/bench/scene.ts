@@ -194,8 +194,8 @@ export function podUid(kind: 'living' | 'gone', index: number): string {
   return `${kind === 'living' ? '10000000' : '20000000'}-0000-4000-8000-${String(index).padStart(12, '0')}`
 }
 
-/** Of a busy cluster: every third has a claim, and some of those do not run. */
-const { pods: PODS } = bigCluster({ nodes: 1 }).resources
+/** Of a busy cluster: every third has a claim. */
+const { '/api/v1/pods': PODS } = bigCluster({ nodes: 1 })
 
 /** A pod that runs on the node, as large as one of a Deployment. @param volumes of its spec */
 export function livingPod(index: number, volumes: readonly { readonly name: string }[] = []): ApiObject {

@@ -1,13 +1,11 @@
 /**
  * A healthy, busy cluster of any size, shaped as real ones are: an object for each index of each resource, made when it is
- * asked for, always the same for the same seed. Most pods have only config maps and a token, some a volume of a StatefulSet or
- * of a Deployment, a few are over; some volumes are on their way to or from a node.
+ * asked for, always the same. Most pods have only config maps and a token, some a volume of a StatefulSet.
  */
 import { hash } from 'node:crypto'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { ApiObject, ObjectMeta } from '../../../src/core/kube/api/objects.ts'
 import {
-  attachedTo,
   attachmentObject,
   boundVolume,
   csiDriverObject,
@@ -15,11 +13,8 @@ import {
   nodeObject,
   podObject,
   ready,
+  reported,
 } from '../../helpers/objects.ts'
-
-export interface BigCluster {
-  readonly resources: Readonly<Record<string, BigList>>
-}
 
 /** Objects of one resource, in the order of the list. */
 export interface BigList {
@@ -33,7 +28,6 @@ export interface BigClusterSize {
   readonly nodes: number
   /** Default: 30, so that 5,000 nodes have 150,000 pods (N65). */
   readonly podsPerNode?: number
-  readonly seed?: number
 }
 
 const DRIVER = 'ebs.csi.aws.com'
@@ -41,26 +35,16 @@ const ZONES = 3
 const NAMESPACES = 200
 /** Of this many pods one has a volume that is attached. */
 const CLAIM_EVERY = 3
-/** Of this many pods with a volume, one is on its way to its node, and one is over and its volume on its way off. */
-const ARRIVING_EVERY = 97
-const OVER_EVERY = 89
 
-type VolumeState = 'arriving' | 'mounted' | 'over'
-const PHASES = { arriving: 'Pending', mounted: 'Running', over: 'Succeeded' } as const
-
-function stateOf(volume: number): VolumeState {
-  return volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
-}
-
-export function bigCluster(size: BigClusterSize): BigCluster {
-  const { nodes, podsPerNode = 30, seed = 1 } = size
+/** Its lists, by their paths. */
+export function bigCluster({ nodes, podsPerNode = 30 }: BigClusterSize): Readonly<Record<string, BigList>> {
   const began = Date.now()
   const time = (secondsAgo: number): string => new Date(began - secondsAgo * 1000).toISOString().replace(/\.\d+/, '')
   const pods = nodes * podsPerNode
   const volumes = Math.floor(pods / CLAIM_EVERY)
   const nodeName = (pod: number): string => `node-${String(pod % nodes).padStart(5, '0')}`
   const uid = (kind: string, index: number): string => {
-    const hex = hash('md5', `${seed}/${kind}/${index}`)
+    const hex = hash('md5', `${kind}/${index}`)
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
   }
   const namespace = (pod: number): string => `team-${String(pod % NAMESPACES).padStart(3, '0')}`
@@ -103,21 +87,18 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   })
 
   const pod = (index: number): ApiObject => {
-    const volume = volumeOf(index)
-    const state = volume === undefined ? undefined : stateOf(volume)
-    const phase = PHASES[state ?? 'mounted']
+    const isStateful = volumeOf(index) !== undefined
     const name = podName(index)
     const claim = { name: 'data', persistentVolumeClaim: { claimName: `data-${name}` } }
     const container = {
       image: 'registry.test/team/app:1.2.3',
       imageID: `registry.test/team/app@sha256:${'5bf118e6'.repeat(8)}`,
       containerID: `containerd://${'2c922ffa'.repeat(8)}`,
-      ready: phase === 'Running',
+      ready: true,
       restartCount: 0,
-      state: CONTAINER_STATES[phase],
+      state: { running: { startedAt: '2026-11-20T00:00:00Z' } },
     }
     const status = {
-      phase,
       startTime: time(3600),
       hostIP: '192.0.2.2',
       podIP: '192.0.2.3',
@@ -126,7 +107,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     }
     const owner = {
       apiVersion: 'apps/v1',
-      kind: state ? 'StatefulSet' : 'ReplicaSet',
+      kind: isStateful ? 'StatefulSet' : 'ReplicaSet',
       name: name.slice(0, -2),
       uid: uid('owner', index),
       controller: true,
@@ -140,10 +121,10 @@ export function bigCluster(size: BigClusterSize): BigCluster {
         annotations: { 'checksum/config': '5bf118e6b0e543bf0d67c7fae00f1a84f49a6a0c95598b0ffd0bd99d6c1cb1f1' },
         ownerReferences: [owner],
       },
-      [...VOLUMES, ...(state === undefined ? [] : [claim])],
+      [...VOLUMES, ...(isStateful ? [claim] : [])],
       { spec: { ...POD_SPEC, nodeName: nodeName(index) }, status },
     )
-    return stored('pod', index, made, state === 'arriving' ? { creationTimestamp: time(6) } : {})
+    return stored('pod', index, made)
   }
 
   const node = (index: number): ApiObject => {
@@ -151,8 +132,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     const own = Array.from({ length: podsPerNode }, (_, n) => volumeOf(index + n * nodes)).filter(
       (v) => v !== undefined,
     )
-    const names = (...wanted: readonly VolumeState[]): string[] =>
-      own.filter((volume) => wanted.includes(stateOf(volume))).map((volume) => csiUniqueName(DRIVER, handle(volume)))
+    const names = own.map((volume) => csiUniqueName(DRIVER, handle(volume)))
     const made = nodeObject(
       {
         ...ready(time(20), { lastTransitionTime: time(86_400) }),
@@ -163,8 +143,7 @@ export function bigCluster(size: BigClusterSize): BigCluster {
           kubeletVersion: 'v1.36.2',
         },
         ...IMAGES,
-        volumesInUse: names('mounted').sort(),
-        ...attachedTo(names('mounted', 'over')),
+        ...reported(names.sort()),
       },
       { name: nodeName(index), labels: { [ZONE]: `zone-${index % ZONES}` } },
     )
@@ -181,19 +160,10 @@ export function bigCluster(size: BigClusterSize): BigCluster {
     stored('volume', volume, ofVolume(volume).volume, { finalizers: ['kubernetes.io/pv-protection'] })
 
   const attachment = (volume: number): ApiObject => {
-    const state = stateOf(volume)
     const made = attachmentObject(DRIVER, handle(volume), `pvc-${uid('volume', volume)}`, nodeName(podOf(volume)))
-    const status = state === 'arriving' ? { attached: false } : { attached: true, attachmentMetadata: DEVICE }
-    return stored(
-      'attachment',
-      volume,
-      { ...made, status },
-      {
-        annotations: { 'csi.alpha.kubernetes.io/node-id': `i-${volume}` },
-        ...(state === 'over' && { deletionTimestamp: time(3) }),
-        ...(state === 'arriving' && { creationTimestamp: time(5) }),
-      },
-    )
+    const status = { attached: true, attachmentMetadata: DEVICE }
+    const annotations = { 'csi.alpha.kubernetes.io/node-id': `i-${volume}` }
+    return stored('attachment', volume, { ...made, status }, { annotations })
   }
 
   const csiNode = (index: number): ApiObject =>
@@ -217,16 +187,14 @@ export function bigCluster(size: BigClusterSize): BigCluster {
   })
   const storage = 'storage.k8s.io/v1'
   return {
-    resources: {
-      '/api/v1/pods': list('Pod', pods, pod),
-      '/api/v1/nodes': list('Node', nodes, node),
-      '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaim', volumes, claim),
-      '/api/v1/persistentvolumes': list('PersistentVolume', volumes, persistentVolume),
-      [`/apis/${storage}/volumeattachments`]: list('VolumeAttachment', volumes, attachment, storage),
-      [`/apis/${storage}/csinodes`]: list('CSINode', nodes, csiNode, storage),
-      [`/apis/${storage}/csidrivers`]: list('CSIDriver', 1, () => csiDriverObject(DRIVER), storage),
-      '/apis/coordination.k8s.io/v1/leases': list('Lease', nodes + 2, lease, 'coordination.k8s.io/v1'),
-    },
+    '/api/v1/pods': list('Pod', pods, pod),
+    '/api/v1/nodes': list('Node', nodes, node),
+    '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaim', volumes, claim),
+    '/api/v1/persistentvolumes': list('PersistentVolume', volumes, persistentVolume),
+    [`/apis/${storage}/volumeattachments`]: list('VolumeAttachment', volumes, attachment, storage),
+    [`/apis/${storage}/csinodes`]: list('CSINode', nodes, csiNode, storage),
+    [`/apis/${storage}/csidrivers`]: list('CSIDriver', 1, () => csiDriverObject(DRIVER), storage),
+    '/apis/coordination.k8s.io/v1/leases': list('Lease', nodes + 2, lease, 'coordination.k8s.io/v1'),
   }
 }
 
@@ -244,12 +212,6 @@ const IMAGES = {
 }
 
 const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
-
-const CONTAINER_STATES = {
-  Running: { running: { startedAt: '2026-11-20T00:00:00Z' } },
-  Pending: { waiting: { reason: 'ContainerCreating' } },
-  Succeeded: { terminated: { exitCode: 0, finishedAt: '2026-11-20T00:00:00Z', reason: 'Completed' } },
-} as const
 
 export const TOKEN = {
   defaultMode: 420,

@@ -16,7 +16,7 @@ const KUBE_SYSTEM = {
 
 /** An API server of a big cluster, whose objects are made when they are asked for. */
 export async function startBigCluster(options: BigApiServerOptions): Promise<TestApiServer> {
-  const { resources } = bigCluster(options)
+  const resources = bigCluster(options)
   const { [LEASES]: leases } = resources
   return await startApiServer({
     objects: [KUBE_SYSTEM, ...objectsOf(leases).map((lease) => ({ kind: 'Lease', ...lease }))],
