@@ -179,7 +179,7 @@ describe('what is written into volumes', () => {
     expect(await getClusterTrustBundle(client, 'none')).toBeUndefined()
   })
 
-  it('and tokens are made for it (P53)', async () => {
+  it('and tokens are made for it, of a pod by its UID (P53, N33)', async () => {
     const client = connect(server, 'kubelet')
     expect(await requestToken(client, request())).toEqual({
       token: 'token.ns.sa.vault.3600.app-uid',

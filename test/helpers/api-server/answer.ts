@@ -36,7 +36,7 @@ export function answer(store: Store, asker: Asker, method: string, url: URL, bod
   if (type === undefined) return review(store, asker, resource, given)
   const why = refusal(store, asker, info)
   if (why !== undefined) throw new StatusError(403, 'Forbidden', why, { name })
-  if (resource === 'serviceaccounts/token') return issueToken(store, asker, info, given())
+  if (resource === 'serviceaccounts/token') return issueToken(store, info, given())
   if (verb === 'list') return list(store, type, info)
   if (verb === 'create') return create(store, type, namespace, given(), settings)
   const object = store.get(type.kind, namespace, name)
@@ -166,39 +166,12 @@ interface TokenRequest {
   }
 }
 
-interface TokenVolume {
-  readonly projected?: { readonly sources?: readonly { serviceAccountToken?: { audience?: string } }[] }
-  readonly csi?: { readonly driver?: string }
-  readonly persistentVolumeClaim?: { readonly claimName?: string }
-}
-
-/** A token with the claims that were requested, for a pod; a node's only for a pod of its own and an audience that it names (N33). */
-function issueToken(store: Store, asker: Asker, { namespace, name }: RequestInfo, { spec }: TokenRequest): object {
+/** A token with the claims that were requested, for a pod. */
+function issueToken(store: Store, { namespace, name }: RequestInfo, { spec }: TokenRequest): object {
   const { audiences = [], expirationSeconds = 3600, boundObjectRef } = spec
   const pod = store.get('Pod', namespace, boundObjectRef.name)
   if (!pod || !store.get('ServiceAccount', namespace, name)) throw new StatusError(404, 'NotFound', 'not found')
   if (pod.metadata.uid !== boundObjectRef.uid) throw new StatusError(409, 'Conflict', 'the pod has another UID')
-  const isNode = asker.groups.includes('system:nodes')
-  const isItsOwn = asker.name === `system:node:${pod.spec?.nodeName}`
-  if (isNode && !(isItsOwn && audiences.every((audience) => audiencesOf(store, pod).includes(audience))))
-    throw new StatusError(403, 'Forbidden', `no token for ${audiences.join()} of this pod`)
   const token = ['token', namespace, name, audiences.join('+'), expirationSeconds, boundObjectRef.uid].join('.')
   return { status: { token, expirationTimestamp: new Date(Date.now() + expirationSeconds * 1000).toISOString() } }
-}
-
-/** Of the tokens in a pod's volumes, and of those that the CSIDrivers of its volumes ask for. */
-function audiencesOf(store: Store, { metadata: { namespace }, spec }: StoredObject): string[] {
-  return ((spec?.volumes ?? []) as TokenVolume[]).flatMap(({ projected, csi, persistentVolumeClaim }) => {
-    const claim = store.get('PersistentVolumeClaim', namespace, persistentVolumeClaim?.claimName)
-    const volume = store.get('PersistentVolume', undefined, String(claim?.spec?.volumeName))
-    const driver = csi?.driver ?? (volume?.spec?.csi as TokenVolume['csi'])?.driver
-    const requests = store.get('CSIDriver', undefined, driver)?.spec?.tokenRequests as
-      | { audience: string }[]
-      | undefined
-    const sources = projected?.sources ?? []
-    return [
-      ...(requests ?? []).map(({ audience }) => audience),
-      ...sources.map(({ serviceAccountToken }) => serviceAccountToken?.audience ?? ''),
-    ]
-  })
 }
