@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { failureOf, temporaryDirectory } from './connect.ts'
 
 let proxy: Server | undefined
@@ -57,13 +58,8 @@ describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
     const directory = temporaryDirectory()
     const proxyUrl = `${scheme}://127.0.0.1:${await startProxy(ANSWERS[name] ?? (() => undefined))}`
     if (way === 'HTTPS_PROXY') vi.stubEnv('HTTPS_PROXY', proxyUrl)
-    const kubeconfig = directory.write('config', {
-      clusters: [
-        { name: 'c', cluster: { server: 'https://192.0.2.1', ...(way === 'proxy-url' && { 'proxy-url': proxyUrl }) } },
-      ],
-      contexts: [{ name: 'c', context: { cluster: 'c' } }],
-      'current-context': 'c',
-    })
+    const cluster = { server: 'https://192.0.2.1', ...(way === 'proxy-url' && { 'proxy-url': proxyUrl }) }
+    const kubeconfig = directory.write('config', kubeconfigText(cluster))
     const client = createKubeClient(discoverKubeConfig({ kubeconfig }), { deadlineMs: 400 })
     const before = process.resourceUsage().maxRSS
     const began = performance.now()

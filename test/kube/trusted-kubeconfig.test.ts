@@ -12,6 +12,7 @@ import {
 } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { allDoubts, type Doubt } from '../../src/core/trust/doubts.ts'
 import { TRUST_HINT } from '../../src/core/trust/files.ts'
+import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { type Directory, failureOf, temporaryDirectory, thrownBy } from './connect.ts'
 
 const NOWHERE = { HOME: '/nonexistent' }
@@ -21,14 +22,8 @@ const isRoot = process.geteuid?.() === 0
 const hostAt = ({ path }: Directory) => ({ env: { HOME: join(path, 'home') }, hostRoot: path })
 
 /** A kubeconfig whose server has this name. */
-function config(name: string, user: object = { token: 'secret' }, cluster: object = {}): object {
-  return {
-    kind: 'Config',
-    clusters: [{ name, cluster: { server: `https://${name}.example:6443`, ...cluster } }],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    'current-context': name,
-  }
+function config(name: string, user: object = { token: 'secret' }, cluster: object = {}): string {
+  return kubeconfigText({ server: `https://${name}.example:6443`, ...cluster }, user)
 }
 
 function attemptsOf(options: DiscoverOptions): {
@@ -210,7 +205,6 @@ describe('what a kubeconfig said when volctl began', () => {
 
   it.each([
     { name: 'https', cluster: {}, insecure: undefined },
-    { name: 'insecure-skip-tls-verify', cluster: { 'insecure-skip-tls-verify': true }, insecure: 'TlsNotVerified' },
     { name: 'http', cluster: { server: 'http://x.example' }, insecure: 'PlainHttp' },
   ])('S34: $name is $insecure', ({ cluster, insecure }) => {
     const directory = temporaryDirectory()

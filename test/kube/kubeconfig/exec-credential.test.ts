@@ -8,6 +8,7 @@ import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-confi
 import type { ConnectionOptions } from '../../../src/core/kube/transport/connection.ts'
 import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from '../../../src/core/trust/environment.ts'
 import { TRUST_HINT } from '../../../src/core/trust/files.ts'
+import { kubeconfigText } from '../../helpers/api-server/users.ts'
 import { type Directory, failureOf, temporaryDirectory, thrownBy } from '../connect.ts'
 
 const VERSION = 'client.authentication.k8s.io/v1'
@@ -40,12 +41,8 @@ interface Settings {
 
 /** What a kubeconfig with this plugin comes to. */
 function load(exec: object, { deadlineMs = 20_000, signal, cluster = {} }: Settings = {}): Promise<ConnectionOptions> {
-  const kubeconfig = directory.write('kube/config', {
-    clusters: [{ name: 'c', cluster: { server: 'https://c.example', ...cluster } }],
-    users: [{ name: 'u', user: { exec: { apiVersion: VERSION, ...exec } } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  })
+  const user = { exec: { apiVersion: VERSION, ...exec } }
+  const kubeconfig = directory.write('kube/config', kubeconfigText({ server: 'https://c.example', ...cluster }, user))
   return discoverKubeConfig({ kubeconfig, pluginDeadlineMs: deadlineMs }).load(signal)
 }
 
