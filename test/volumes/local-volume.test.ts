@@ -31,11 +31,7 @@ describe('a raw device is there with its link, its map and its loop device', () 
   const block = () => wanting({ volumeMode: 'Block' })
 
   it.each<{ name: string; made: NodeBuilder; want: string[] }>([
-    { name: 'all of them', made: loop(map(link(block()))), want: [] },
-    { name: 'none', made: block(), want: ['MapVolume'] },
-    { name: 'no link', made: loop(map(block())), want: ['MapVolume'] },
     { name: 'no map', made: loop(link(block())), want: ['MapVolume'] },
-    { name: 'no loop device', made: map(link(block())), want: ['MapVolume'] },
     { name: "another file's loop device", made: loop(map(link(block())), '/srv/x'), want: ['MapVolume'] },
     { name: 'a loop device that may be its', made: loop(map(link(block())), '/'), want: [] },
   ])('$name: $want', ({ made, want }) => expect(kinds(plan(made))).toEqual(want))
@@ -70,15 +66,6 @@ describe('a file system', () => {
       dir,
       { ...bind, options: ['bind', 'discard', 'noexec'] },
     ]))
-
-  it('is given to a group only where no other pod has it (P68)', () => {
-    const group = { securityContext: { fsGroup: 7 } }
-    expect(steps(wanting({}, group)).at(-1)).toMatchObject({ op: 'setOwnership', target: `${ROOT}/${MOUNT}` })
-    const shared = wanting({}, group)
-      .livingPod(uid(3), 'other')
-      .mount(MOUNT.replace(POD, uid(3)), { dev: '8:16', fsType: 'ext4' })
-    expect(steps(shared).at(-1)?.op).toBe('mount')
-  })
 })
 
 it.each([true, false])('R455, R462: a file system that has grown, asked for: %s', (expand) => {

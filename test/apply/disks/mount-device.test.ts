@@ -30,9 +30,9 @@ function scripted(script: Script, stat?: string): void {
 
 async function run(given: Partial<StepOf<'mountDevice'>> = {}) {
   const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one', ...given }
-  const { end: state, message, hint } = await fixture.applyOne({ kind: 'MountVolume', volume, steps: [step] })
+  const { end: state, message } = await fixture.applyOne({ kind: 'MountVolume', volume, steps: [step] })
   const commands = fixture.host.log.filter((line) => !/^(stat|readlink|mkdir|chmod|rmdir) /.test(line))
-  return { state, message, hint, commands }
+  return { state, message, commands }
 }
 
 const mountLine = (options: string, type = 'ext4') => `mount -t ${type} -o ${options} ${DEVICE} ${GLOBAL}`
@@ -102,11 +102,6 @@ describe('S15: a file system is checked and mounted, never made', () => {
     expect(fixture.host.files.has(GLOBAL)).toBe(state === 'done')
   })
 
-  it('names the command that a person would run', async () => {
-    scripted({ blkid: NOTHING })
-    expect((await run({ fsType: 'xfs' })).hint).toContain('mkfs.xfs /dev/sdb')
-  })
-
   it('goes on without fsck', async () => {
     scripted({ blkid: EXT4 })
     fixture.host.missing.add('fsck')
@@ -155,7 +150,6 @@ describe('who has the device', () => {
   })
 
   it.each<{ name: string; arrange: () => void; who: string }>([
-    { name: 'a mount elsewhere', arrange: () => fixture.host.mount('/srv', { dev: '8:16' }), who: '/srv' },
     { name: 'a loop device', arrange: () => fixture.host.backingFiles.set('/dev/loop7', DEVICE), who: '/dev/loop7' },
     {
       name: 'the kernel',
