@@ -230,11 +230,8 @@ export class FakeHost implements Host {
     kernel: [],
     unseen: this.unseen.map(unseenAs),
   })
-  looks = 0
-  lookForUsers = async (_?: ContentSearch): Promise<ContentLook> => {
-    this.looks += 1
-    return { unseen: this.unseen.map(unseenAs) } as unknown as ContentLook
-  }
+  lookForUsers = async (_?: ContentSearch): Promise<ContentLook> =>
+    ({ unseen: this.unseen.map(unseenAs) }) as unknown as ContentLook
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUsers = (dev: string): readonly string[] => this.uses.get(dev) ?? []
   /** Of nothing nothing is read. */
