@@ -74,7 +74,7 @@ function facts(volume: VolumeToMount, given: Partial<CsiFacts> = {}): CsiFacts {
   }
 }
 
-describe('C52, C55: where every field comes from', () => {
+describe('C38, C39, C52, C55: where every field comes from', () => {
   const volume = persistent({
     pv: { accessModes: ['ReadWriteOnce'], mountOptions: ['noatime', 'discard'] },
     csi: { fsType: 'zfs', volumeAttributes: { pool: 'fast' }, readOnly: true },

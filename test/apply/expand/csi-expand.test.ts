@@ -1,7 +1,6 @@
 /** ExpandVolume by a driver made of words: is it called, with what, and what does the claim say after it (C96-C102; upstream's tables). */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'
@@ -12,7 +11,6 @@ import { Fixture } from '../apply-fixture.ts'
 import { OUTCOMES } from '../grpc-outcomes.ts'
 
 const TARGET = `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`
-const DEVICE = `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv-1/dev/${uid(2)}`
 const GROWN = { storage: '2Gi' }
 
 interface Given {
@@ -21,7 +19,6 @@ interface Given {
   readonly annotations?: Readonly<Record<string, string>>
   readonly capabilities?: readonly string[]
   readonly fails?: GrpcCode
-  readonly mode?: 'Filesystem' | 'Block'
   readonly secret?: SecretReference
 }
 
@@ -36,22 +33,20 @@ beforeEach(() => {
 })
 
 async function expand(given: Given = {}) {
-  const { status = {}, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', secret } = given
+  const { status = {}, accessModes = ['ReadWriteOnce'], secret } = given
   const { capabilities = ['EXPAND_VOLUME'], fails } = given
-  const built = node().persistentVolume('pv-1', { accessModes, mode })
-  const [stored] = built.volumes
-  const [its] = built.claims
-  if (stored === undefined || its === undefined) throw new Error('no volume')
   const reference = secret === undefined ? {} : { nodeExpandSecretRef: secret }
   const csi = { driver: DRIVER, volumeHandle: 'pv-1', ...reference }
-  built.volumes.splice(0, 1, { ...stored, spec: { ...stored.spec, capacity: GROWN, csi } })
+  const built = node().persistentVolume('pv-1', { accessModes, source: { capacity: GROWN, csi } })
+  const [its] = built.claims
+  if (its === undefined) throw new Error('no claim')
   claim = {
     metadata: { ...its.metadata, annotations: given.annotations ?? {} },
     spec: its.spec,
     status: { ...its.status, ...status },
   }
   built.claims.splice(0, 1, claim)
-  built.pod(uid(2), 'app', [claimOf()], { devices: mode === 'Block' })
+  built.pod(uid(2), 'app', [claimOf()])
   const user = built.pods.at(-1)
   if (user === undefined) throw new Error('no pod')
   const { api } = built.build().snapshot
@@ -87,9 +82,8 @@ async function expand(given: Given = {}) {
   fixture.host.dir(TARGET.replace('/mount', '')).dir(`${ROOT}/plugins`)
   fixture.host.programs = (program, args) => (program === 'readlink' ? { stdout: `${args.at(-1)}\n` } : {})
   const { specName: name, plugin, uniqueName } = wanted
-  const volume = { name, plugin, uniqueName, driver: DRIVER, handle: 'pv-1', mode }
-  const target = mode === 'Block' ? DEVICE : TARGET
-  const steps = [{ op: 'NodeExpandVolume' as const, target }]
+  const volume = { name, plugin, uniqueName, driver: DRIVER, handle: 'pv-1', mode: 'Filesystem' as const }
+  const steps = [{ op: 'NodeExpandVolume' as const, target: TARGET }]
   const { end: state } = await fixture.applyOne({ kind: 'ExpandVolume', volume, pod: { uid: uid(2) }, steps })
   const { capacity, allocatedResourceStatuses } = claim.status ?? {}
   return {
@@ -151,25 +145,7 @@ it.each(OUTCOMES)('$code: the claim says whether another try makes sense (C101, 
   expect(claim.status?.conditions).toMatchObject([{ type: 'NodeResizeError', status: 'True' }])
 })
 
-describe('what the call carries (C100)', () => {
-  it.each([
-    ['Filesystem', 'mount', TARGET, `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`],
-    ['Block', 'block', DEVICE, 'plugins/kubernetes.io/csi/volumeDevices/staging/pv-1'],
-  ] as const)('%s volume', async (mode, access, path, staging) => {
-    expect((await expand({ mode, status: allocated('NodeResizePending') })).state).toBe('done')
-    expect(calls).toMatchObject([
-      {
-        volumeId: 'pv-1',
-        volumePath: path,
-        stagingTargetPath: `${ROOT}/${staging}`,
-        capacityRange: { requiredBytes: 2n << 30n },
-        volumeCapability: { accessType: { case: access } },
-      },
-    ])
-  })
-
-  it('the secret of the expansion, where there is one', async () => {
-    await expand({ secret: { namespace: 'x', name: 'there' } })
-    expect(calls).toMatchObject([{ secrets: { key: 'v' } }])
-  })
+it('the call carries the secret of the expansion, where there is one (C100)', async () => {
+  await expand({ secret: { namespace: 'x', name: 'there' } })
+  expect(calls).toMatchObject([{ secrets: { key: 'v' } }])
 })
