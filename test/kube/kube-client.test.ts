@@ -2,11 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/core/kube/api-error.ts'
-import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import type { KubeClient } from '../../src/core/kube/kube-client.ts'
 import { retryDelayMs } from '../../src/core/kube/retry.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { connect, failureOf, temporaryDirectory } from './connect.ts'
+import { connect, failureOf } from './connect.ts'
 
 interface Named {
   readonly metadata: { readonly name: string }
@@ -54,7 +53,6 @@ describe('lists', () => {
   })
 
   it.each([
-    { name: 'HTML of a proxy', body: '<html>', says: /not JSON/ },
     { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /not a list/ },
     { name: 'an empty list of something else', body: '{"kind":"ConfigMapList","items":[]}', says: /not a list/ },
     {
@@ -160,22 +158,6 @@ describe('an API server that cannot be used is one clear line', () => {
     })
     expect(error.message).toBe(`The API server ${server.url} did not answer within 1.5 s.`)
     expect(count()).toBe(1)
-  })
-
-  it('that is down', async () => {
-    const stopped = await startApiServer({ nodeName: 'node-1' })
-    const config = discoverKubeConfig({ kubeconfig: stopped.kubeconfig('plan') })
-    await config.load()
-    const directory = temporaryDirectory()
-    await stopped.stop()
-    const dead = directory.write('config', {
-      clusters: [{ name: 'c', cluster: { server: stopped.url } }],
-      contexts: [{ name: 'c', context: { cluster: 'c' } }],
-      'current-context': 'c',
-    })
-    const error = await failureOf(createKubeClient(discoverKubeConfig({ kubeconfig: dead })).get(VOLUMES))
-    expect(error).toMatchObject({ code: 'ApiUnreachable', exit: 1, hint: expect.stringContaining('address') })
-    expect(error.message).toMatch(/^The API server https:.* cannot be reached: connect ECONNREFUSED/)
   })
 
   it('of another authority', async () => {

@@ -1,7 +1,7 @@
 /** What an API server says with a wrong type is no answer: one clear line with the place of it, and what follows from that. */
 import { describe, expect, it } from 'vitest'
 import { mayI } from '../../src/core/kube/access-reviews.ts'
-import { ATTACHMENTS, SECRETS } from '../../src/core/kube/api/resources.ts'
+import { SECRETS } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
@@ -125,14 +125,6 @@ describe('what an apply asks for', () => {
           { status: {} } as never,
         ),
       says: 'status.capacity is not an object',
-    },
-    {
-      name: 'an attachment',
-      ask: () =>
-        findObject(answering('/apis/storage.k8s.io/v1/volumeattachments/x', { metadata, spec: 'x' }), ATTACHMENTS, {
-          name: 'x',
-        }),
-      says: 'spec is not an object',
     },
     {
       name: 'a token',
