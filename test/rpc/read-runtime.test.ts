@@ -1,7 +1,7 @@
-import { readFileSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { NodeSnapshot, SandboxState } from '../../src/core/facts/actual/snapshot.ts'
+import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
 import { readRuntime } from '../../src/core/rpc/read-runtime.ts'
 import { type CriData, type CriServer, startCriServer } from '../helpers/cri-server/start.ts'
 import { serve } from '../helpers/grpc/serve.ts'
@@ -36,23 +36,6 @@ function read(
 ) {
   return readRuntime({ endpoints, expected: true, deadlineMs: 5000, ...options })
 }
-
-test('what a real node had is read as its snapshot has it', async () => {
-  const file = resolve(import.meta.dirname, '../fixtures/captures/healthy/node.json')
-  const snapshot: NodeSnapshot = JSON.parse(readFileSync(file, 'utf8'))
-  const pods = snapshot.runtime?.pods ?? []
-  expect(pods.length).toBeGreaterThan(10)
-  const { endpoint } = await runtime('a', { pods })
-  const { pods: got, ...rest } = await read([endpoint])
-  expect(rest).toEqual({ source: 'cri', endpoint })
-  const sorted = (states: readonly SandboxState[]) =>
-    states
-      .map((state) =>
-        JSON.stringify({ ...state, containers: state.containers.map((c) => `${c.name} ${c.state}`).sort() }),
-      )
-      .sort()
-  expect(sorted(got)).toEqual(sorted(pods))
-})
 
 test('all answering runtimes are united, sockets that are not there are passed over (S9)', async () => {
   const a = await runtime('a', { pods: [pod('one')] })
