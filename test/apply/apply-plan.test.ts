@@ -47,16 +47,13 @@ describe('the way of an apply', () => {
 })
 
 describe('what holds of every apply, of a node and of a cluster', () => {
-  it('S14: the intent is on the disk before the first change; a journal that cannot be written changes nothing', async () => {
+  it('S14: the intent is on the disk before the first change', async () => {
     let written: readonly string[] = []
     fixture.host.beforeUmount = () => {
       written = fixture.journal().map(({ type }) => type)
     }
     await fixture.apply([secret('a')])
     expect(written).toEqual(['begin', 'intent'])
-    fixture.given = { journalDir: '/proc/volctl' }
-    await expect(fixture.apply([secret('b')])).rejects.toMatchObject({ code: 'JournalFailed' })
-    expect(fixture.host.log).toHaveLength(2)
   })
 
   it('a look that fails changes nothing at first, and is said at the end', async () => {

@@ -38,14 +38,6 @@ describe.each([
   { op: 'flexUnmount', call: 'unmount', target: DIR },
   { op: 'flexUnmountDevice', call: 'unmountdevice', target: GLOBAL },
 ] as const)('$call', ({ op, call, target }) => {
-  it('is called, and the directory removed', async () => {
-    driver({ status: 'Success' }, 1)
-    expect(await run(op, target)).toMatchObject({
-      state: 'done',
-      log: [`${DRIVER} ${call} ${target}`, `rmdir ${target}`],
-    })
-  })
-
   it('a plain unmount takes its place where the driver says "Not supported", whatever its exit status', async () => {
     driver({ status: 1, stdout: '{"status": "Not supported"}' })
     expect(await run(op, target)).toMatchObject({
