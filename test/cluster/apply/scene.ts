@@ -1,7 +1,6 @@
 /** A small cluster on a test API server: pods of namespace shop, volumes of one driver, and a controller that has died. */
 
 import { applyCluster, type ClusterApplyOptions } from '../../../src/core/cluster/apply/apply-cluster.ts'
-import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { attachmentName, csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import { createKubeClient, type KubeClient, type Write } from '../../../src/core/kube/kube-client.ts'
@@ -9,6 +8,8 @@ import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-confi
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../../../src/core/plan/events.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
+import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { planOf as planOfState } from '../../helpers/cluster-plan.ts'
 import {
   attachmentObject,
   boundVolume,
@@ -93,14 +94,12 @@ export function base(): object[] {
   ]
 }
 
-export const OPTIONS: ClusterOptions = { settleMs: 120_000, volctlVersion: '0.1.0' }
-
 export function clientOf(api: Pick<TestApiServer, 'kubeconfig'>, user = 'admin'): KubeClient {
   return createKubeClient(discoverKubeConfig({ kubeconfig: api.kubeconfig(user) }))
 }
 
 export async function planOf(client: KubeClient, options: Partial<ClusterOptions> = {}): Promise<ClusterPlan> {
-  return planCluster(await readCluster({ client }), { ...OPTIONS, ...options })
+  return planOfState(await readCluster({ client }), options)
 }
 
 export interface Applied {
@@ -119,7 +118,7 @@ export async function apply(
   const result = await applyCluster(
     client,
     plan,
-    { timeoutMs: 15_000, pollMs: 20, ...settings, options: { ...OPTIONS, ...settings.options } },
+    { timeoutMs: 15_000, pollMs: 20, ...settings, options: clusterOptions(settings.options) },
     (event) => {
       events.push(event)
       onEvent(event)
