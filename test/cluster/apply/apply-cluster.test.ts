@@ -151,6 +151,7 @@ describe('detach elsewhere, then attach', () => {
     const operations = plan.operations.map((each) => (each.kind === 'AttachVolume' ? { ...each, node: 'other' } : each))
     const applied = await apply(admin(), { ...plan, operations }, { options: GONE, timeoutMs: 500 })
     expect(ends(applied)).toEqual(['failed TimedOut', 'refused Changed'])
+    expect(messages(applied)).toContain('the last attempt to detach failed: the disk is busy')
     expect(changes()).not.toContain('POST 200')
     expect(applied.result.outcomes[1]?.differences).toHaveLength(1)
   })

@@ -8,12 +8,11 @@ import type { Node, Pod, VolumeAttachment } from '../../../src/core/kube/api/obj
 import { ATTACHMENTS, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/kube/api/resources.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
-import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
-import { attached, base, claimed, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
-import { type LoggedRequest, startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { base, DRIVER } from '../../cluster/apply/scene.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
 import { temporary } from '../../helpers/left-behind.ts'
-import { answerOf, type Run } from '../../helpers/scene/volctl.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { endEvents } from '../scenarios/outcomes.ts'
 
@@ -25,13 +24,6 @@ const USERS: readonly TestUser[] = [
   { name: 'volctl', user: 'volctl', login: 'token', roles: [ROLE] },
 ]
 
-/** Web-0 was moved from a node that is gone to one that is ready. */
-export const moved = (): object[] => [
-  ...node('here'),
-  ...claimed('data'),
-  pod('web-0', 'here', 'data'),
-  attached('data', 'gone'),
-]
 export const GONE = ['--node-gone', 'gone'] as const
 export const DETACH = 'DetachVolume pv-data@gone'
 export const ATTACH = 'AttachVolume pv-data@here'
@@ -52,14 +44,10 @@ export class LiveCluster implements AsyncDisposable {
     this.#client = createKubeClient(discoverKubeConfig({ kubeconfig: api.kubeconfig('admin') }))
   }
 
-  /**
-   * Of these objects, and those that every cluster has; its controller has been dead for ten minutes. Volumes are attached and
-   * detached at once, by the server itself, unless `attacher` says that one does it.
-   */
-  static async start(objects: readonly object[], attacher: 'none' | 'own' = 'none'): Promise<LiveCluster> {
+  /** Of these objects, and those that every cluster has; its controller has been dead for ten minutes. Volumes come and go at once. */
+  static async start(objects: readonly object[]): Promise<LiveCluster> {
     const api = await startApiServer({ objects: [...base(), ...objects], users: USERS })
-    const isOwn = attacher === 'none'
-    api.set({ reportsDetached: false, attachesAtOnce: isOwn, detachDelayMs: isOwn ? 0 : -1 })
+    api.set({ reportsDetached: false, attachesAtOnce: true })
     const cluster = new LiveCluster(api)
     await cluster.kubelets()
     api.clearRequests()
@@ -107,20 +95,6 @@ export class LiveCluster implements AsyncDisposable {
       .toSorted()
   }
 
-  /** Changes of attachments that volctl asked for: `DELETE 200`. */
-  changes(): string[] {
-    const isChange = (each: LoggedRequest): boolean =>
-      each.user === 'volctl' && each.method !== 'GET' && each.path.includes('/volumeattachments')
-    return this.api
-      .requests()
-      .filter(isChange)
-      .map(({ method, status }) => `${method} ${status}`)
-  }
-
-  async plan(...flags: readonly string[]): Promise<ClusterPlan> {
-    return answerOf<ClusterPlan>(await this.#begin(['plan', '--cluster', '-o', 'json', ...flags]))
-  }
-
   async apply(...flags: readonly string[]): Promise<Applied> {
     return await this.begin(...flags).ended
   }
@@ -128,37 +102,18 @@ export class LiveCluster implements AsyncDisposable {
   /** An apply that a test does something beside. */
   begin(...flags: readonly string[]): { readonly pid: number; readonly ended: Promise<Applied> } {
     const journal = flags.includes('--journal') ? [] : ['--journal', join(this.directory, 'journal')]
-    const child = this.#begin(['apply', '--cluster', '-o', 'ndjson', ...journal, ...flags])
-    return {
-      pid: child.pid ?? 0,
-      ended: child.then((result) => ({ ...ran(result), ends: endsOf(ran(result)) })),
-    }
+    const words = ['apply', '--cluster', '-o', 'ndjson', '--kubeconfig', this.api.kubeconfig('volctl')]
+    const child = execa(VOLCTL, [...words, ...journal, ...flags], { reject: false, stdin: 'ignore' })
+    const ended = child.then(({ exitCode, stdout, stderr }) => {
+      const run = { status: exitCode, stdout, stderr }
+      return { ...run, ends: endsOf(run) }
+    })
+    return { pid: child.pid ?? 0, ended }
   }
-
-  #begin(args: readonly string[]) {
-    return execa(VOLCTL, [...args, '--kubeconfig', this.api.kubeconfig('volctl')], { reject: false, stdin: 'ignore' })
-  }
-}
-
-function ran({ exitCode, stdout, stderr }: { exitCode?: number; stdout: string; stderr: string }): Run {
-  return { status: exitCode, stdout, stderr }
 }
 
 function endsOf(run: Run): string[] {
   return endEvents(run).map(
     ({ type, kind, volume, node, code }) => `${type} ${kind} ${volume}@${node}${code === undefined ? '' : ` ${code}`}`,
   )
-}
-
-/** `DetachVolume pv-data@gone`, with the code of what blocks it. */
-export function operationsOf({ operations }: ClusterPlan): string[] {
-  return operations.map(
-    ({ kind, node, volume, blocked }) =>
-      `${kind} ${volume.persistentVolume}@${node}${blocked === undefined ? '' : ` ${blocked.code}`}`,
-  )
-}
-
-/** Why each volume that is not as wanted waits: `StillInUse pv-data@here`. */
-export function waitsOf({ waiting }: ClusterPlan): string[] {
-  return waiting.map(({ code, node, volume }) => `${code} ${volume?.persistentVolume}@${node}`)
 }

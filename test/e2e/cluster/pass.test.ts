@@ -1,8 +1,7 @@
-/** volctl beside an API server, a controller that is dead or lives, and an external attacher. */
+/** volctl beside an API server, and a controller that is dead or comes back; with an external attacher: test/cluster/apply. */
 import { expect, it } from 'vitest'
-import { attached, claimed, controllerLease, DRIVER, node, pod } from '../../cluster/apply/scene.ts'
-import { startAttacher } from '../../cluster/attacher.ts'
-import { ATTACH, DETACH, GONE, LiveCluster, moved, operationsOf, waitsOf } from './live-cluster.ts'
+import { attached, claimed, node, pod } from '../../cluster/apply/scene.ts'
+import { GONE, LiveCluster } from './live-cluster.ts'
 
 const OFF = { isOutOfService: true, ready: 'Unknown' } as const
 
@@ -43,23 +42,11 @@ it('a controller that is dead: volctl does what it would have done', async () =>
   expect(await cluster.attachments()).toEqual(DONE)
 })
 
-it('a controller that lives, while pods come and go: every plan is empty, and an apply does nothing', async () => {
-  await using cluster = await LiveCluster.start(
-    [...node('n1'), ...node('n2'), ...['a', 'b'].flatMap(claimed), attached('a', 'n1')],
-    'own',
-  )
-  for (const on of ['n1', 'n2', 'n1']) {
-    cluster.api.put(controllerLease(0), ...['a', 'b'].map((claim) => pod(`${claim}-0`, on, claim)))
-    await cluster.kubelets()
-    const plan = await cluster.plan()
-    expect([plan.inputs.controller.state, plan.operations]).toEqual(['lives', []])
-  }
-  expect(await cluster.apply()).toMatchObject({ status: 0, ends: [] })
-  expect(cluster.changes()).toEqual([])
-})
-
 it('a controller that attaches between the two looks of an apply stops it', async () => {
-  await using cluster = await LiveCluster.start(moved())
+  await using cluster = await LiveCluster.start([
+    ...[...node('here'), ...claimed('data')],
+    ...[pod('web-0', 'here', 'data'), attached('data', 'gone')],
+  ])
   cluster.api.setFaults({ method: 'POST', path: '/leases', times: 1, action: { type: 'hold' } })
   const { ended } = cluster.begin(...GONE)
   await expect.poll(() => cluster.api.held()).toBe(1)
@@ -68,21 +55,4 @@ it('a controller that attaches between the two looks of an apply stops it', asyn
   cluster.api.setFaults()
   expect((await ended).ends).toContainEqual(expect.stringContaining('refused AttachVolume pv-data@here'))
   expect(await cluster.attachments()).not.toContain('pv-data@here')
-})
-
-it('an attacher that fails to detach: its words are shown, nothing is attached, and the next plan waits for it', async () => {
-  await using cluster = await LiveCluster.start(moved(), 'own')
-  await using _ = await startAttacher(cluster.api, { driver: DRIVER, detachError: 'the disk is busy' })
-  const applied = await cluster.apply(...GONE, '--timeout', '100ms')
-  expect(applied).toMatchObject({
-    status: 3,
-    ends: [`failed ${DETACH} TimedOut`, `skipped ${ATTACH} Predecessor`],
-  })
-  expect(applied.stdout).toContain('the last attempt to detach failed: the disk is busy')
-  const plan = await cluster.plan()
-  expect([operationsOf(plan), waitsOf(plan)]).toEqual([
-    [],
-    ['AttachmentDeleting pv-data@gone', 'DetachFirst pv-data@here'],
-  ])
-  expect(await cluster.attachments()).toEqual(['pv-data@gone!'])
 })
