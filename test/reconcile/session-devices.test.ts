@@ -133,6 +133,7 @@ describe('flexVolume', () => {
     const made = plan(node().mount(dir, DISK).mount(pod, DISK), { driverGone: ['v/d'] })
     expect(blocked(made)).toEqual([])
     expect(steps(made).flat()).toEqual(expect.arrayContaining([`umount ${dir}`, `umount ${pod}`]))
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
     expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
   })
 

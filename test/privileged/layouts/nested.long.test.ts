@@ -11,7 +11,6 @@ const layout: Layout = 'nested'
 process.env[LAYOUT] = layout
 
 describe(`S8, O35: on the layout ${layout}`, async () => {
-  await import('../left-behind.test.ts')
   await import('../set-up/local.test.ts')
   await import('../set-up/empty-dir.test.ts')
   await import('../set-up/atomic.test.ts')
