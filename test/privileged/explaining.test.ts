@@ -14,7 +14,7 @@ import { sh, unmountBelow } from '../helpers/scenario.ts'
 import { DRIVER, handleOf } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN } from '../helpers/scene/pods.ts'
 import { makeScene, type Scene } from '../helpers/scene/scene.ts'
-import { runUnjudged, runVolctl } from '../helpers/scene/volctl.ts'
+import { runUnjudged } from '../helpers/scene/volctl.ts'
 import { VOLCTL } from '../helpers/volctl-program.ts'
 import { describeUnless } from './describe-unless.ts'
 import { type Holder, hold, holdByShell, holdElsewhere } from './holder.ts'
@@ -66,21 +66,6 @@ describeUnless(noRoot, 'explaining for real', () => {
 
   const targetOf = (uid: string): string => `${scene.rootDir}/pods/${uid}/volumes/kubernetes.io~csi/pv-common/mount`
   const stagedVolume = (): string => `${scene.rootDir}/${csiGlobalDir(DRIVER, handleOf(FORGOTTEN))}/globalmount`
-
-  it('the same offline but for the holders; nothing is written', async ({ directory }) => {
-    const file = `${directory}/node.json`
-    await runVolctl(scene, ['snapshot', '-o', file])
-    scene.api.clearRequests()
-    // A next command is typed on the node, or reads the snapshot.
-    const comparable = ({ holders: _, createdAt: __, notes: ___, summary, ...each }: Explanation): object => ({
-      ...each,
-      summary: { ...summary, next: [] },
-    })
-    for (const what of [scene.pods.web.uid, scene.pods.db.uid, 'pv/pv-common', 'pvc/shop/common', scene.rootDir])
-      expect(comparable(await answer(what, '--snapshot', file)), what).toEqual(comparable(await answer(what)))
-    const requests = scene.api.requests().map(({ method, path }) => `${method} ${path}`)
-    expect(requests.filter((each) => !/^GET |selfsubject/.test(each))).toEqual([])
-  })
 
   const noSetpriv = noProgram('setpriv')
 

@@ -101,28 +101,6 @@ describe('links on the disk', () => {
     if (!path.startsWith(wanted)) for (const kind of kept) expect(found.outcomes).not.toContain(`${kind}: done`)
   })
 
-  it.for(['circle', 'dangling', 'upwards', 'owner'])(
-    'S8: a link in place of all pods that is not gone through hides every one of them: %s',
-    async (how, { directory, skip }) => {
-      skip(how === 'owner' && noRoot !== undefined, noRoot)
-      const node = brokenNode(directory)
-      const pods = `${node.root}/pods`
-      const place = toDisk(directory, pods)
-      const before = inventory(place)
-      if (how === 'circle') relink(pods, 'pods')
-      if (how === 'dangling') relink(pods, '/nonexistent/pods')
-      if (how === 'upwards') relink(pods, '..')
-      if (how === 'owner') lchownSync(pods, 65534, 65534)
-      const found = await outcome(node)
-      expect(found).toMatchObject({ complete: false, links: ['pods'] })
-      expect(inventory(place)).toEqual(before)
-      expect(found.outcomes).toContain('DetachVolume: blocked LinkInPlace')
-      // Empty directories of the kubelet's own elsewhere may go.
-      const others = found.outcomes.filter((each) => !/^Un(?:map|mount)Device: done$/.test(each))
-      expect(others.filter((each) => !each.endsWith(': blocked LinkInPlace'))).toEqual([])
-    },
-  )
-
   interface Change {
     readonly pods: string
     /** Where `pods` leads. */

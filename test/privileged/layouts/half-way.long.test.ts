@@ -1,7 +1,7 @@
 /** Set-up that fails half-way, its verifying and its taking back, on real mounts, on every propagation layout of the root directory (S8, S18, O35). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { type Host, linuxHost } from '../../../src/core/node/host.ts'
+import { linuxHost } from '../../../src/core/node/host.ts'
 import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'
@@ -80,27 +80,6 @@ describeUnless(noMounts, 'set-up on layouts', () => {
       expect(foreigners() - own).toBe(put)
       expect(readFileSync(`${node.root}/${TARGET}/file`, 'utf8')).toBe('kept')
     }),
-  )
-
-  it.for(LAYOUTS)(
-    'S18: what somebody mounts right before volctl does is foreign, and stays: %s',
-    (layout, { directory }) =>
-      withNode(directory, layout, async (node) => {
-        const target = `${node.root}/${TARGET}`
-        let put = 0
-        const own = foreigners()
-        const run: Host['run'] = async (program, args, deadlineMs, input) => {
-          if (program === 'mount' && args.at(-1) === target && put === 0) {
-            sh('mount', '-t', 'tmpfs', 'foreign', target)
-            put = foreigners() - own
-          }
-          return linuxHost.run(program, args, deadlineMs, input)
-        }
-        node.context = { host: { ...linuxHost, run } }
-        expect(await node.ended()).toEqual(['MountVolume failed ForeignMount'])
-        expect(put).toBeGreaterThan(0)
-        expect(foreigners() - own).toBe(put)
-      }),
   )
 
   // The tree is bound elsewhere, too, and the copy there hears of nothing any more.

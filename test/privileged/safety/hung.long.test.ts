@@ -1,5 +1,5 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
@@ -141,31 +141,6 @@ describeUnless(noFuse, 'FUSE file systems', () => {
 })
 
 describeUnless(noMounts, 'many mounts', () => {
-  it('S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign', async ({
-    directory,
-  }) => {
-    const node = new LiveNode(directory)
-    const source = `${directory}/source`
-    mkdirSync(source)
-    writeFileSync(`${source}/file`, 'precious')
-    const [clean = '', foreign = ''] = [1, 2].map(
-      (n) => `${node.root}/pods/${podUid(n)}/volumes/kubernetes.io~local-volume/pv`,
-    )
-    for (const path of [clean, foreign]) {
-      mkdirSync(path, { recursive: true })
-      for (let layer = 0; layer < 10; layer++) {
-        if (path === foreign && layer === 4) sh('mount', '-t', 'tmpfs', 'foreign', path)
-        else sh('mount', '--bind', source, path)
-      }
-    }
-    const { operations } = await node.plan()
-    expect(operations.map(({ steps }) => steps.filter(({ op }) => op === 'umount').length)).toEqual([10, 10])
-    expect(operations.map(({ blocked }) => blocked?.code)).toEqual([undefined, 'ForeignMount'])
-    expect(await node.applied()).toEqual(['done', 'blocked ForeignMount'])
-    expect([clean, foreign].map((path) => readMounts().at(path).length)).toEqual([0, 10])
-    expect(readFileSync(`${source}/file`, 'utf8')).toBe('precious')
-  })
-
   // A container that bind-mounts the root directory into itself, shared: every mount is copied into every copy. What each step of an
   // apply takes then is the reading of the table, which a busy machine does in seconds.
   it('20,000 copies by propagation: plan and apply answer, name the place, leave it, and do the rest', ({

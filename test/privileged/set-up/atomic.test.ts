@@ -135,20 +135,6 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     expect(readdirSync(`${node.root}/pods`)).not.toContain(POD)
   })
 
-  it('S23: changed content is written when it is asked for', async ({ directory }) => {
-    const node = makeNode(directory)
-    await node.apply()
-    setData(node, { a: '2', b: 'new' })
-    expect(await node.applied()).toEqual(Array(2).fill('blocked NotAsked'))
-    expect(seen(confOf(node))).toMatchObject({ 'etc/a.conf': '400 1' })
-    expect(await node.applied(REMOUNT)).toEqual(['done', 'done'])
-    expect(seen(confOf(node))).toEqual({ bin: '640 \0\x01\x02', 'etc/a.conf': '400 2' })
-    const all = dirOf(node, 'projected', 'all')
-    expect(Object.keys(seen(all)).sort()).toEqual(['a', 'b', 'bin', 'ca.pem', 'notes', 'token'])
-    expect(machinery(all)).toEqual(PUBLISHED)
-    expect(await node.operations()).toEqual([])
-  })
-
   it('P25, S23: a refresh that fails leaves the old content', async ({ directory }) => {
     const node = makeNode(directory)
     await node.apply()

@@ -1,5 +1,5 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
-import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
 import { StepFailed } from '../../../src/core/base/operation-error.ts'
@@ -270,30 +270,6 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       },
     )
   })
-
-  it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', ({
-    directory,
-  }) =>
-    withContentDriver(directory, {}, async (node) => {
-      addVolume(node, 'pv-1')
-      node.pod(POD, 'a', [claim('pv-1')])
-      await node.apply()
-      const { pod, global } = directories(node, 'pv-1')
-      for (const [file, damage] of [
-        [`${pod}/vol_data.json`, undefined],
-        [`${pod}/vol_data.json`, '{"attachmentID":"csi-45c'],
-        [`${global}/vol_data.json`, ''],
-      ] as const) {
-        const before = readFileSync(file, 'utf8')
-        if (damage === undefined) unlinkSync(file)
-        else writeFileSync(file, damage)
-        expect(await node.operations()).toMatchObject([{ reason: 'StateFileMissing' }])
-        await isDone(node)
-        expect(readFileSync(file, 'utf8')).toBe(before)
-        expect(await node.operations()).toEqual([])
-      }
-      expect(present(node, 'pv-1')).toEqual(ALL)
-    }))
 
   it('asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)', ({ directory }) =>
     withContentDriver(directory, {}, async (node, driver) => {
