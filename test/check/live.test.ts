@@ -1,21 +1,38 @@
 /** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { CAPTURES } from '../helpers/captures.ts'
+import { node as built, claimOf, uid } from '../helpers/node-builder.ts'
 import { type Result, volctl } from '../helpers/run-main.ts'
-import { type CheckedNode, idleNode, startCheckedNode } from './checked-node.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 
-let node: CheckedNode
-let idle: CheckedNode
+let node: WarmNode
+let idle: WarmNode
 beforeAll(async () => {
-  node = await startCheckedNode()
-  idle = await startCheckedNode(idleNode(node.directory))
+  node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
+  idle = await startWarmNode(idleNode())
 })
 afterAll(async () => {
   await idle[Symbol.asyncDispose]()
   await node[Symbol.asyncDispose]()
 })
 
-const checkOn = (on: CheckedNode, ...args: string[]): Promise<Result> => volctl(['check', ...args], { env: on.env })
+/** The snapshot of a node with nothing to do: one pod, with a volume that needs no mount. */
+function idleNode(): string {
+  // Just created, so that it does not wait too long if its volume is not known.
+  const metadata = { creationTimestamp: new Date().toISOString() }
+  const { snapshot } = built()
+    .persistentVolume('host', { source: { hostPath: { path: '/srv' } } })
+    .livingPod(uid(7), 'web', [claimOf('host')], { metadata })
+    .build()
+  const path = join(temporaryDirectory(), 'idle.json')
+  writeFileSync(path, JSON.stringify(snapshot))
+  return path
+}
+
+const checkOn = (on: WarmNode, ...args: string[]): Promise<Result> => volctl(['check', ...args], { env: on.env })
 const check = (...args: string[]): Promise<Result> => checkOn(node, ...args)
 
 /** What the detector makes of it: the whole of standard output, trimmed, at most 80 bytes. */
@@ -24,9 +41,6 @@ function expectAnswer({ status, stdout }: Result, want: number, line: RegExp): v
   expect(stdout).toMatch(line)
   expect(status).toBe(want)
 }
-
-/** A kubeconfig of a server that accepts and never answers. */
-const silentKubeconfig = (): string => node.kubeconfig(node.silentPort)
 
 describe('a node with orphaned pods', () => {
   it('not ok, in both looks: that it looks again is said at once, beside the answer', async () => {
@@ -43,6 +57,9 @@ describe('a node with orphaned pods', () => {
 })
 
 describe('unknown', () => {
+  const answerNothing = () => node.api.setFaults({ action: { type: 'hang' } })
+  afterEach(() => node.api.setFaults())
+
   const hideClaims = () =>
     idle.api.setFaults({
       path: '/persistentvolumeclaims',
@@ -67,22 +84,24 @@ describe('unknown', () => {
   })
 
   it('an API server that accepts, and never answers: it ends in time', async () => {
+    answerNothing()
     const started = performance.now()
-    const result = await check('--kubeconfig', silentKubeconfig(), '--timeout=1500ms')
+    const result = await check('--timeout=1500ms')
     expectAnswer(result, 2, /^unknown: TimedOut: no answer within 2s/)
     expect(result.stderr).toContain('--timeout')
     expect(performance.now() - started).toBeLessThan(90_000)
   })
 
   it('that stands in the gauges, too', async () => {
-    const { status, stdout } = await check('--kubeconfig', silentKubeconfig(), '--timeout=500ms', '-o=prometheus')
+    answerNothing()
+    const { status, stdout } = await check('--timeout=500ms', '-o=prometheus')
     expect(status).toBe(2)
     expect(stdout).toMatch(/^volctl_check_status 2$/m)
     expect(stdout).not.toContain('volctl_volumes')
   })
 
   it('an API server that is not there', async () =>
-    expectAnswer(await check('--kubeconfig', join(node.directory, 'none')), 2, /^unknown: \w+: /))
+    expectAnswer(await check('--kubeconfig', '/nonexistent'), 2, /^unknown: \w+: /))
 
   it('a usage error is no answer about the node', async () =>
     expectAnswer(await check('--timeout=soon'), 2, /^unknown: \w+: /))
