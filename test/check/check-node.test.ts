@@ -75,7 +75,7 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   },
   {
     name: 'a pod of which nobody knows since when it waits (S28)',
-    built: () => waiting().with({ ...RUNNING, bootTime: undefined } as never),
+    built: () => waiting().with({ bootTime: undefined }),
     line: 'ok: 1 volume',
   },
   {
@@ -85,23 +85,17 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   },
   {
     name: 'the device of a pod that is being torn down',
-    built: () =>
-      busy().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1').dir(`pods/${GONE}`, justNow),
+    built: () => busy().left(GONE).dir(`pods/${GONE}`, justNow),
     line: 'ok: 2 volumes',
   },
   {
     name: 'a mount that does not answer',
-    built: () => busy().with({ ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] }),
+    built: () => busy().dead('x'),
     line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
   },
   {
     name: 'the mount of a pod that lives, which does not answer: it is no error besides',
-    built: () => {
-      const path = `/var/lib/kubelet/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-      return busy()
-        .served(POD, 'web')
-        .with({ ...RUNNING, deadMounts: [{ path, error: 'ENOTCONN' }] })
-    },
+    built: () => busy().served(POD, 'web').dead(`pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`),
     line: `not ok: 1 dead mount: /var/lib/kubelet/pods/${POD.slice(0, 33)}...`,
   },
   {
@@ -126,11 +120,7 @@ it.each<{ name: string; built: () => NodeBuilder; line: string }>([
   },
   {
     name: 'no list of pods',
-    built: () =>
-      orphan(busy())
-        .persistentVolume('pv-1')
-        .staged('pv-1', '7:1')
-        .withApi({ errors: [{ resource: 'pods', status: 503, message: 'x' }] as never }),
+    built: () => orphan(busy()).persistentVolume('pv-1').staged('pv-1', '7:1').unlisted('pods'),
     line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
   },
 ])('a node whose kubelet runs: $name', ({ built, line }) => {
@@ -239,6 +229,6 @@ describe('the line', () => {
 })
 
 it('of a node that the plan refuses nobody knows what is wrong, whatever it looks like', () => {
-  const built = orphan(busy()).with({ ...RUNNING, machineID: 'of-another-machine' })
+  const built = orphan(busy()).with({ machineID: 'of-another-machine' })
   expect(checkOn(built)).toMatchObject({ status: 'unknown', line: expect.stringMatching(/^unknown: refused \(/) })
 })

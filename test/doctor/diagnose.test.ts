@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { csiNodeObject } from '../helpers/objects.ts'
 import { blocked, GONE, kinds, plan } from '../reconcile/planned.ts'
 import { type Broken, doctorOf, healthy } from './look-builder.ts'
 
@@ -11,9 +12,8 @@ const open = ({ checks }: Doctor): string[] =>
 
 /** A pod that wants a volume of the driver, which is attached, staged and mounted. */
 function withDriver(sockets: readonly CsiSocket[], listed = true): NodeBuilder {
-  const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
   return healthy(node().served(uid(7), 'web-0'))
-    .withApi({ csiNode })
+    .withApi({ csiNode: csiNodeObject('node-1', listed ? [DRIVER] : []) })
     .with({ csiSockets: sockets })
 }
 
@@ -99,11 +99,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a list of pods that was refused',
-    given: {
-      state: healthy().withApi({
-        errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'pods is forbidden' }],
-      }),
-    },
+    given: { state: healthy().unlisted('pods') },
     is: ['ApiServer failed', 'PlanRights warning'],
     says: 'pods is forbidden',
     next: 'may list pods',

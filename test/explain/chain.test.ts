@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
+import type { CsiDriver } from '../../src/core/kube/api/objects.ts'
 import { chainLines, chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { csiDriverObject } from '../helpers/objects.ts'
 
 const GONE = uid(9)
 const LIVING = uid(2)
@@ -33,9 +35,7 @@ describe('links', () => {
   it('a volume that is as it should be', () => expect(states(chainOf(healthy()))).toEqual(GOOD))
 
   it('of a pod that was deleted: claim and PersistentVolume are good, what is left is bad', () => {
-    const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-    built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', fsType: 'ext4' })
-    expect(states(chainOf(built))).toEqual({
+    expect(states(chainOf(node().left(GONE).leaf(GONE, 'pv-1', '7:1')))).toEqual({
       ...GOOD,
       VolumeAttachment: 'bad',
       StagedMount: 'bad',
@@ -93,10 +93,7 @@ describe('links', () => {
     {
       name: 'claims that could not be read (S3)',
       of: (built) => {
-        built.withApi({
-          persistentVolumeClaims: [],
-          errors: [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }],
-        })
+        built.unlisted('persistentVolumeClaims')
       },
       want: { PersistentVolumeClaim: 'unknown' },
       says: 'could not be read',
@@ -128,11 +125,7 @@ describe('links', () => {
       of(built)
       return chainOf(built).find(({ kind }) => kind === 'VolumeAttachment')
     }
-    const driver = (attachRequired?: boolean) => (built: NodeBuilder) => {
-      const spec =
-        attachRequired === undefined ? [] : [{ metadata: { name: DRIVER, uid: 'd' }, spec: { attachRequired } }]
-      built.withApi({ csiDrivers: spec })
-    }
+    const drivers = (...csiDrivers: CsiDriver[]) => attachment((built) => built.withApi({ csiDrivers }))
 
     it('is bad where the driver attaches', () =>
       expect(attachment(() => undefined)).toMatchObject({
@@ -146,11 +139,9 @@ describe('links', () => {
       ))
 
     it('is no link where the driver does not attach, and unknown where its object is gone or could not be read (S3)', () => {
-      expect(attachment(driver(false))).toBeUndefined()
-      expect(attachment(driver())).toMatchObject({ state: 'unknown' })
-      const refused = { resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'x' }
-      const blind = (built: NodeBuilder): unknown => built.withApi({ csiDrivers: [], errors: [refused] })
-      expect(attachment(blind)).toMatchObject({ state: 'unknown' })
+      expect(drivers(csiDriverObject(DRIVER, { attachRequired: false }))).toBeUndefined()
+      expect(drivers()).toMatchObject({ state: 'unknown' })
+      expect(attachment((built) => built.unlisted('csiDrivers'))).toMatchObject({ state: 'unknown' })
     })
 
     it('is no link of an inline volume', () => {
@@ -221,7 +212,7 @@ describe('the verdict is about the volume that matters', () => {
     const ask = () => told(built, GONE).verdict
     expect(ask()).toMatchObject({ state: 'problem', code: 'DeadMount' })
     expect(ask().message).toMatch(/^the mount on .* is dead: transport endpoint is not connected \(ENOTCONN\)/)
-    built.withApi({ errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] })
+    built.unlisted('pods')
     expect(ask()).toMatchObject({ state: 'problem', code: 'PodListIncomplete' })
   })
 })

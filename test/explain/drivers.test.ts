@@ -4,6 +4,7 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { stepsOf, told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { csiDriverObject, csiNodeObject } from '../helpers/objects.ts'
 
 const LIVING = uid(2)
 const PLUGIN = uid(3)
@@ -123,8 +124,7 @@ describe('a driver that does not', () => {
   })
 
   it('is not in CSINode', () => {
-    const built = used().withApi({ csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } })
-    const answer = ask(built)
+    const answer = ask(used().withApi({ csiNode: csiNodeObject('node-1', []) }))
     expect(answer.verdict).toMatchObject({
       state: 'problem',
       code: 'DriverRegistration',
@@ -203,7 +203,7 @@ describe('a driver that does not', () => {
 })
 
 it('a driver of the cluster that this node does not need is no problem', () => {
-  const built = node().withApi({ csiDrivers: [{ metadata: { name: 'other.test', uid: 'x' }, spec: {} }] })
+  const built = node().withApi({ csiDrivers: [csiDriverObject('other.test')] })
   const answer = ask(built, undefined, 'other.test')
   expect(answer.verdict.message).toBe('nothing to do: the driver is not on this node, and nothing here depends on it')
   expect(links(answer)).toEqual(['NodePluginPod absent', 'Socket absent', 'CSINode absent', 'CSIDriver good'])

@@ -97,11 +97,9 @@ describe('a name of nothing', () => {
   })
 
   it('says what could not be read (S3)', () => {
-    const built = twins().withApi({
-      persistentVolumes: [],
-      errors: [{ resource: 'persistentvolumes', status: 403, reason: 'Forbidden', message: 'x' }],
-    })
-    expect(errorOf(built, 'pv/pvc-123').message).toContain('not all persistentvolumes could be read')
+    expect(errorOf(twins().unlisted('persistentVolumes'), 'pv/pvc-123').message).toContain(
+      'not all persistentvolumes could be read',
+    )
   })
 
   it('is no path where it is a number behind another kind than that of a device', () =>

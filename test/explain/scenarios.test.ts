@@ -19,9 +19,7 @@ function places({ volumes }: Explanation): string[] {
 /** Of the causes that are named, those that stop most first. */
 const codes = ({ summary: { causes = [] } }: Explanation): string[] => causes.map(({ code }) => code)
 
-function orphan(): NodeBuilder {
-  return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
-}
+const orphan = (): NodeBuilder => node().left(GONE)
 
 describe('an orphaned pod', () => {
   const answer = ask(orphan(), GONE)

@@ -204,9 +204,7 @@ describe('what is carried out next', () => {
 })
 
 it('“transport endpoint is not connected”: on a mount of a pod that lives: what has to be started anew', () => {
-  const built = node()
-    .served(POD, 'web-0')
-    .with({ deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] })
+  const built = node().served(POD, 'web-0').dead(`pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`)
   expect(ask(built, TARGET).answer).toMatchObject({
     subject: { kind: 'Mount', name: TARGET },
     places: [{ dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] }],
@@ -267,7 +265,7 @@ describe('why does this VolumeAttachment never go away?', () => {
       message: 'nothing to do: the volume stays attached: pod default/web-0 wants it',
       rule: 'R706',
     })
-    const ran = idle().running(GONE, 'old').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    const ran = node().left(GONE).running(GONE, 'old')
     expect(ask(ran, VA).answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
   })
 })

@@ -143,6 +143,13 @@ export abstract class DescribedNode extends PodFiles {
     return this
   }
 
+  /** Of this list the API server refuses all. */
+  unlisted(list: keyof ApiSnapshot): this {
+    const resource = list.toLowerCase()
+    const error = { resource, status: 403, reason: 'Forbidden', message: `${resource} is forbidden` }
+    return this.withApi({ [list]: [], errors: [error] })
+  }
+
   /** What the API says of it. */
   api(): ApiSnapshot {
     return apiSnapshot({

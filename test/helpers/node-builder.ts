@@ -121,6 +121,11 @@ export class NodeBuilder extends DescribedNode {
     return this.published(podUid, volume, dev).staged(volume, dev)
   }
 
+  /** What a pod that is gone has left: its volume, attached, staged and mounted. */
+  left(podUid: string, volume = 'pv-1', dev = '7:1'): this {
+    return this.persistentVolume(volume).published(podUid, volume, dev).staged(volume, dev)
+  }
+
   /** What is mounted on this path, from the root directory, does not answer. */
   dead(path: string, error = 'ENOTCONN'): this {
     return this.with({ deadMounts: [...(this.override.deadMounts ?? []), { path: `${ROOT}/${path}`, error }] })

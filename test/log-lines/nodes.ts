@@ -6,7 +6,7 @@ export const LIVING = uid(1)
 
 /** A pod that was deleted, and its volume: published, staged, attached. */
 export function orphan(): NodeBuilder {
-  return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+  return node().left(GONE)
 }
 
 /** web-0 wants its volume, which is attached and not mounted. */

@@ -115,9 +115,7 @@ describe('a volume that a pod wants', () => {
   ])('$name', ({ built, want }) => expect(brief(rowsOf(built), POD)).toBe(want))
 
   it('a mount that does not answer', () => {
-    const built = mounted()
-    built.with({ deadMounts: [{ path: `/var/lib/kubelet/${csiDir(POD, 'pv-1')}/mount`, error: 'ENOTCONN' }] })
-    expect(brief(rowsOf(built), POD)).toBe(
+    expect(brief(rowsOf(mounted().dead(`${csiDir(POD, 'pv-1')}/mount`)), POD)).toBe(
       'wanted, attached, inUse true/true, GloballyMounted, Mounted, dead ENOTCONN, error DeadMount',
     )
   })
@@ -150,10 +148,8 @@ describe('a volume that a pod wants', () => {
 })
 
 describe('what is left of a volume', () => {
-  const orphan = (): NodeBuilder => node().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1')
-
   it('of an orphaned pod: the pod has a row, and the node', () => {
-    const rows = rowsOf(orphan())
+    const rows = rowsOf(node().left(GONE))
     expect(brief(rows, GONE)).toBe('notWanted, attached, inUse true/true, GloballyMounted, Mounted, operation PodGone')
     expect(brief(rows)).toBe('notWanted, attached, inUse true/true, GloballyMounted, operation LastPodGone')
   })
@@ -184,9 +180,7 @@ describe('a node that was not seen whole', () => {
 
   it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {
     const built = mounted().published(GONE, 'pv-1', '7:1')
-    const errors = [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }]
-    built.withApi({ persistentVolumeClaims: [], errors })
-    const rows = rowsOf(built)
+    const rows = rowsOf(built.unlisted('persistentVolumeClaims'))
     const named = rows.filter(({ volume }) => volume.name === 'pv-1')
     expect(named.map(({ pod, desired }) => [pod?.uid, desired])).toEqual(
       expect.arrayContaining([

@@ -57,10 +57,8 @@ describe('mounted', () => {
   })
 
   it('a volume on a dead mount is not mounted', () => {
-    const builder = mounted()
-    const path = `/var/lib/kubelet/pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`
-    builder.with({ deadMounts: [{ path, error: 'ENOTCONN' }] })
-    expect(waited(builder, 'mounted', web)).toEqual(['not mounted: data'])
+    const built = mounted().dead(`pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`)
+    expect(waited(built, 'mounted', web)).toEqual(['not mounted: data'])
   })
 
   it('another volume on record is not this one', () => {
@@ -189,13 +187,12 @@ describe('detached', () => {
   })
 
   it('S3: where attachments may not be listed it is not known', () => {
-    const builder = node()
-    const error = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
-    builder.withApi({ errors: [error] })
-    expect(waited(mounted(), 'detached', web, builder)).toEqual(['what is attached is not known'])
+    expect(waited(mounted(), 'detached', web, node().unlisted('volumeAttachments'))).toEqual([
+      'what is attached is not known',
+    ])
     const nothing = node()
       .livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
-      .withApi({ errors: [error] })
+      .unlisted('volumeAttachments')
     expect(waited(nothing, 'detached', web)).toEqual([REACHED])
   })
 })
