@@ -1,9 +1,5 @@
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { CAPTURES } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
-
-const snapshot = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
 
 it.each([
   { args: ['paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
@@ -55,11 +51,6 @@ it.each([
     args: ['plan', '--only', 'umount'],
     says: '--only: "umount" is neither a kind of operation nor a group of them.',
     meant: expect.stringMatching(/^Did you mean mount or unmount\? Groups are /),
-  },
-  {
-    args: ['status', 'pod/p-cgf,pg/sc-a', ...snapshot],
-    says: 'p-cgf matches no pod on this node',
-    meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
   },
 ])('$args', async ({ args, says, meant }) => {
   const { status, stdout, stderr } = await volctl(args)

@@ -1,15 +1,6 @@
 /** Where files that volctl writes, reads, or remembers by, are not what they should be (S33). */
 import { execFileSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -64,12 +55,9 @@ describe('snapshot -o', () => {
 
   it.each([
     { to: '/dev/stdout', says: 'it is a symbolic link' },
-    { to: 'fifo', says: 'it is a FIFO', make: () => execFileSync('mkfifo', [join(directory, 'fifo')]) },
     { to: '/dev/tty', says: 'it is a device' },
-    { to: 'link', says: 'it is a symbolic link', make: () => symlinkSync('mine.json', join(directory, 'link')) },
     { to: 'missing/x', says: 'no such directory' },
-  ])('$to: one line, and nothing is written', async ({ to, says, make }) => {
-    make?.()
+  ])('$to: one line, and nothing is written', async ({ to, says }) => {
     const names = readdirSync(directory)
     const { status, stdout, stderr } = await run('snapshot', '-o', to)
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
@@ -78,12 +66,11 @@ describe('snapshot -o', () => {
     expect(readdirSync(directory)).toEqual(names)
   })
 
-  it('a snapshot that no shell has made is for its owner alone', async () => {
-    writeFileSync(join(directory, 'mine.json'), 'older', { mode: 0o644 })
-    const { status, stderr } = await run('snapshot', '-o', 'mine.json')
-    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringMatching(/^wrote mine\.json: /) })
-    expect(statSync(join(directory, 'mine.json')).mode & 0o777).toBe(0o600)
-  })
+  it('says what it wrote', async () =>
+    expect(await run('snapshot', '-o', 'mine.json')).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^wrote mine\.json: /),
+    }))
 
   it.skipIf(noOthersFiles !== undefined)('a disk that is open is not written to', async () => {
     writeFileSync(join(directory, 'image'), Buffer.alloc(1024 * 1024))
@@ -113,13 +100,11 @@ describe('plan --snapshot', () => {
     }
   })
 
-  it.each([
-    { from: '/dev/zero', says: 'a device, not a plain file' },
-    { from: '/dev/fd/999', says: 'EBADF: bad file descriptor, fstat' },
-  ])('does not read $from', async ({ from, says }) => {
-    const { status, stderr } = await run('plan', '--snapshot', from)
-    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining(`: ${says}\n`) })
-  })
+  it('does not read what is not open', async () =>
+    expect(await run('plan', '--snapshot', '/dev/fd/999')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(': EBADF: bad file descriptor, fstat\n'),
+    }))
 })
 
 describe('the journal', () => {

@@ -3,10 +3,9 @@ import { expect, it } from 'vitest'
 import { diagnose } from '../../src/core/explain/doctor/diagnose.ts'
 import { renderDoctor } from '../../src/core/views/doctor-view.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
-import { textWidth } from '../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { saidTwice } from '../helpers/screens.ts'
+import { saidTwice, tooWide } from '../helpers/screens.ts'
 
 const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 /** Of these the screen is compared with what it was. */
@@ -27,7 +26,7 @@ it.each(captureFiles())(
     if (KEPT.has(path)) await expect(text).toMatchFileSnapshot(file)
     const lines = text.trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(24)
-    expect(lines.filter((line) => textWidth(line) > 80)).toEqual([])
+    expect(tooWide(text, 80)).toEqual([])
     expect(saidTwice(text)).toEqual([])
     expect(lines[0]).toContain('a plan can be made from this snapshot')
     expect(lines.slice(-2).join('\n')).toMatch(/^Next: volctl plan --snapshot node\.json /m)

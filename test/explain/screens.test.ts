@@ -8,11 +8,10 @@ import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { withoutRoot } from '../../src/core/views/answer/answer.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { type Screen, screenLines } from '../../src/core/views/screen.ts'
-import { chunksOf, textWidth } from '../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { SCREENS } from '../helpers/screens.ts'
+import { SCREENS, tooWide } from '../helpers/screens.ts'
 
 /** Of these the screens are compared with what they were. */
 const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'forcedel-running/before.json'])
@@ -32,19 +31,6 @@ function answersOn(state: NodeState): Explanation[] {
   return [...new Set(names)].map((what) => ask(what).explanation)
 }
 
-/** Lines that are too wide, though they could have been broken: a path, an object's name or a UID stays whole. */
-function tooWide(text: string, width: number): string[] {
-  const isCommand = (line: string): boolean => chunksOf(line.trim()).every((chunk) => chunk.isCommand)
-  return text
-    .split('\n')
-    .filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT && !isCommand(line))
-}
-
-/** Before a word that takes a line of its own. */
-const INDENT = 30
-
-const longestWord = (line: string): number => Math.max(...line.trim().split(' ').map(textWidth))
-
 /** Four of five are at most a small terminal's; none is longer than this. */
 const LINES_AT_MOST = 40
 const ROWS = 24
@@ -57,7 +43,7 @@ function defects(answer: Explanation, screen: Screen): string[] {
   const lines = screenLines(text, screen.width)
   return [
     ...(lines <= LINES_AT_MOST ? [] : [`${lines} lines`]),
-    ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
+    ...tooWide(text, screen.width).map((line) => `too wide: ${line}`),
     ...has(withoutRoot(verdict.message, rootDir)),
     ...saidTwice(words).map((sentence) => `twice: ${sentence}`),
     ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),

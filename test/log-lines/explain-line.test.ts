@@ -1,6 +1,5 @@
 /** What a line is answered with on a node: what its names are there first, then what it says. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import { isLine, type LookedNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { explainLine, type LineAnswer } from '../../src/core/explain/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
@@ -206,34 +205,12 @@ describe('WHAT is a line, or a name', () => {
   ])('%j: a name', (text) => expect(isLine(text)).toBe(false))
 })
 
-describe('what is no answer', () => {
-  const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
-  const blind = () => Promise.reject(failure)
+it('what begins volctl again in another namespace goes through', async () => {
+  const again = new Error('again')
+  await expect(lineAnswer(BUSY, () => Promise.reject(again))).rejects.toBe(again)
+})
 
-  it('without a node the meaning is answered, and why nothing was looked for', async () => {
-    const { value, unseen } = await lineAnswer(BUSY, blind)
-    expect(unseen).toBe(failure)
-    expect(value).toMatchObject({ sentence: { cause: expect.stringContaining('still uses it') }, names: [] })
-    await expect(lineAnswer('something new happened', blind)).rejects.toBe(failure)
-  })
-
-  it('what begins volctl again in another namespace goes through', async () => {
-    const again = new Error('again')
-    await expect(lineAnswer(BUSY, () => Promise.reject(again))).rejects.toBe(again)
-  })
-
-  it('a line that says and names nothing is an error', async () =>
-    await expect(lineAnswer('hello world', asking(nodes.orphan()))).rejects.toMatchObject({
-      code: 'NotFound',
-      exit: 1,
-    }))
-
-  it('several lines are an error; rows of one are one', async () => {
-    await expect(lineAnswer(`${BUSY}\n${ORPHANED}`, asking(node()))).rejects.toMatchObject({
-      code: 'Usage',
-      message: 'these are 2 lines, and explain takes one',
-    })
-    const rows = `\n${ORPHANED.replace(/ found.*/, '')} found, but failed to rmdir() volume at path /x: mount failed: exit status 32\nMounting command: mount\n\tdirectory not empty\n`
-    expect((await lineAnswer(rows, asking(node()))).value).toMatchObject({ names: [{ kind: 'podUid' }] })
-  })
+it('rows of one line are one', async () => {
+  const rows = `\n${ORPHANED.replace(/ found.*/, '')} found, but failed to rmdir() volume at path /x: mount failed: exit status 32\nMounting command: mount\n\tdirectory not empty\n`
+  expect((await lineAnswer(rows, asking(node()))).value).toMatchObject({ names: [{ kind: 'podUid' }] })
 })

@@ -12,11 +12,10 @@ import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { countsText } from '../../../src/core/views/answer/needs.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { PLAIN_SCREEN, type Screen, UNICODE_SYMBOLS } from '../../../src/core/views/screen.ts'
-import { chunksOf, textWidth } from '../../../src/core/views/wrap.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
-import { SCREENS, saidTwice } from '../../helpers/screens.ts'
+import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const KEPT_IN = join(import.meta.dirname, '..', '..', 'screens')
@@ -36,16 +35,6 @@ const withKubelet = (state: NodeState, kubelet: KubeletSnapshot): NodeState => (
   snapshot: { ...state.snapshot, kubelet },
 })
 
-/** Lines that are too wide, but for one path, a command, or one word in a shell's quotes, that no line is wide enough for. */
-function tooWide(text: string, width: number): string[] {
-  return text
-    .split('\n')
-    .filter(
-      (line) => textWidth(line) > width && !/^(?:\s*(?:[x!] )?|Next: volctl explain )(?:\S*\/\S*|'\S+')$/.test(line),
-    )
-    .filter((line) => chunksOf(line.replace(/^Next: /, '').trim()).some(({ isCommand }) => !isCommand))
-}
-
 /** The verdict as a person reads it who sees the last lines only. */
 function lastLines(text: string, rows: number): string {
   return text.split('\n').slice(-rows).join(' ').replace(/\s+/g, ' ')
@@ -53,7 +42,7 @@ function lastLines(text: string, rows: number): string {
 
 /** Errors stand on the first screen, the counts and the next command last. */
 function expectReadable(plan: Plan, text: string, { width, rows }: Screen): void {
-  if (width !== undefined) expect(tooWide(text, width)).toEqual([])
+  expect(tooWide(text, width)).toEqual([])
   const seen = lastLines(text, Math.min(rows ?? 24, 24))
   expect(seen).toContain(countsText(plan))
   const [next] = plan.summary.next ?? []
