@@ -19,25 +19,6 @@ async function flagsOf(args: readonly string[]): Promise<{ output: string; confi
   return flags as { output: string }
 }
 
-interface Monitor {
-  readonly plugin: string
-  readonly pluginConfig: Readonly<Record<string, unknown>> & {
-    readonly timeout: string
-    readonly max_output_length: number
-  }
-  readonly source: string
-  readonly metricsReporting: boolean
-  readonly conditions: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
-  readonly rules: readonly {
-    readonly type: string
-    readonly condition: string
-    readonly reason: string
-    readonly path: string
-    readonly args: readonly string[]
-    readonly timeout: string
-  }[]
-}
-
 /** Of node-problem-detector's pkg/custompluginmonitor/types: all that a configuration can have. */
 const FIELDS = {
   top: ['plugin', 'pluginConfig', 'source', 'metricsReporting', 'conditions', 'rules'],
@@ -56,7 +37,7 @@ const FIELDS = {
 it('there are two monitors', () => expect(monitors).toHaveLength(2))
 
 describe.each(monitors)('%s', (file) => {
-  const monitor = JSON.parse(read(file)) as Monitor
+  const monitor = JSON.parse(read(file))
   const { pluginConfig, conditions, rules } = monitor
 
   it('has the fields that node-problem-detector knows, and no other', () => {
@@ -65,8 +46,8 @@ describe.each(monitors)('%s', (file) => {
     expect([
       ...unknown(monitor, FIELDS.top),
       ...unknown(pluginConfig, FIELDS.pluginConfig),
-      ...conditions.flatMap((each) => unknown(each, FIELDS.condition)),
-      ...rules.flatMap((each) => unknown(each, FIELDS.rule)),
+      ...conditions.flatMap((each: object) => unknown(each, FIELDS.condition)),
+      ...rules.flatMap((each: object) => unknown(each, FIELDS.rule)),
     ]).toEqual([])
     expect(monitor.plugin).toBe('custom')
   })
@@ -77,7 +58,7 @@ describe.each(monitors)('%s', (file) => {
     for (const { type, condition, reason, path, timeout } of rules) {
       expect(parseDuration(timeout, 'timeout')).toBeLessThanOrEqual(parseDuration(pluginConfig.timeout, 'timeout'))
       expect(type).toBe('permanent')
-      expect(conditions.map((each) => each.type)).toContain(condition)
+      expect(conditions).toContainEqual(expect.objectContaining({ type: condition }))
       expect(reason).toMatch(/^[A-Z][A-Za-z]+$/)
       expect(path).toMatch(/^\/.*\/volctl$/)
     }
@@ -112,7 +93,7 @@ it('the patch gives the container what --host-root needs', () => {
   expect(hostPID).toBe(true)
   const mounts = containers[0]?.volumeMounts ?? []
   expect(mounts.map(({ name }) => name).toSorted()).toEqual(volumes.map(({ name }) => name).toSorted())
-  const { rules } = JSON.parse(read('volctl-monitor-container.json')) as Monitor
+  const { rules } = JSON.parse(read('volctl-monitor-container.json'))
   expect(rules[0]?.args).toContain(`--host-root=${mounts[0]?.mountPath}`)
   expect(mounts.some(({ mountPath }) => rules[0]?.path.startsWith(mountPath))).toBe(true)
 })

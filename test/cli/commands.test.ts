@@ -72,8 +72,6 @@ describe('a command line', () => {
 
   it('has a pipe only where one was meant', () =>
     expect(commandLine('crictl', 'pods', '|', PIPE, 'xargs')).toBe("crictl pods '|' | xargs"))
-
-  it('what is not quoted would be found', () => expect(wordsOf('findmnt two words last')).toHaveLength(4))
 })
 
 /** A name as anybody may choose one, after a mark by which it is found again. */
@@ -216,17 +214,6 @@ describe('a command in what volctl says to do next can be pasted as it is, and w
     expect(commands).toBeGreaterThan(leastHostile)
     expect(words).toEqual([])
   })
-
-  it('what is checked would be found', () => {
-    const texts = [
-      'Run volctl plan --cluster.',
-      'volctl plan --no-such',
-      'Then: volctl no-such',
-      'kubectl delete node a, or',
-    ]
-    expect(texts.map((text) => defects(text).length)).toEqual([1, 1, 0, 1])
-    expect(defects('See the node (kubectl describe node a), then: volctl apply --cluster --confirm x')).toEqual([])
-  })
 })
 
 /** Programs that people are told to type, each with what may follow. */
@@ -279,13 +266,6 @@ describe('in the source', () => {
     expect(overrides).toEqual(expect.arrayContaining(['accept-insecure-api', 'confirm', 'node-gone']))
     const asks = new RegExp(`\\b(?:add|give|needs|pass|use) --(?:${overrides.join('|')})\\b(?!.* only when)`, 'i')
     expect(inSource('src/**/*.ts', matching(asks))).toEqual([])
-  })
-
-  it('what is built otherwise would be found', () => {
-    const texts = ['Look: kubectl get node #{n}', '(findmnt #{path})', 'volctl plan --lazy #{shellWord(path)}']
-    const source = (text: string): string => `\`${text.replace('#', '$')}\``
-    expect(texts.map((text) => builtByHand(source(text)).length)).toEqual([1, 1, 1])
-    expect(builtByHand(source("Look: #{kubectl('get', 'node', n)}"))).toEqual([])
   })
 })
 

@@ -21,25 +21,12 @@ const work = temporary('volctl-image-')
 
 afterAll(() => sweep(work))
 
-/** Of an image layout, what is compared here (image-spec). */
+const parsed = (bytes: Buffer) => JSON.parse(bytes.toString('utf8'))
+
+/** Of an image layout: what a blob is called by (image-spec). */
 interface Descriptor {
   readonly digest: string
-  readonly platform?: object
 }
-interface Index {
-  readonly manifests: readonly Descriptor[]
-}
-interface Manifest {
-  readonly config: Descriptor
-  readonly layers: readonly Descriptor[]
-}
-interface Config {
-  readonly rootfs: { readonly diff_ids: readonly string[] }
-  readonly config: { readonly Labels: Readonly<Record<string, string>> }
-}
-
-const NOTHING: Descriptor = { digest: '' }
-const parsed = <T>(bytes: Buffer): T => JSON.parse(bytes.toString('utf8')) as T
 
 const ENTER = new URL('../helpers/image/container', import.meta.url).pathname
 
@@ -57,17 +44,15 @@ interface PodSpec {
 
 /** As the kubelet puts a service account into a container: of a user who may read what a plan needs. @returns the environment there */
 function asServiceAccount(scene: Scene, image: string): Readonly<Record<string, string>> {
-  const config = JSON.parse(readFileSync(scene.api.kubeconfig('plan'), 'utf8')) as {
-    readonly users: readonly [{ readonly user: { readonly token: string } }]
-  }
+  const [{ user }] = parsed(readFileSync(scene.api.kubeconfig('plan'))).users
   const directory = join(image, 'var/run/secrets/kubernetes.io/serviceaccount')
   mkdirSync(join(directory, '..2026'), { recursive: true })
-  writeFileSync(join(directory, '..2026', 'token'), config.users[0].user.token, { mode: 0o600 })
+  writeFileSync(join(directory, '..2026', 'token'), user.token, { mode: 0o600 })
   copyFileSync(join(scene.api.directory, 'ca.crt'), join(directory, '..2026', 'ca.crt'))
   symlinkSync('..2026', join(directory, '..data'))
   for (const name of ['token', 'ca.crt']) symlinkSync(`..data/${name}`, join(directory, name))
   chmodSync(directory, 0o1777)
-  const { kubeconfig: _, ...host } = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as { kubeconfig: string }
+  const { kubeconfig: _, ...host } = parsed(readFileSync(scene.hostFile))
   const poor = join(scene.directory, 'host-without-credential.json')
   writeFileSync(poor, JSON.stringify(host))
   const { hostname, port } = new URL(scene.api.url)
@@ -84,21 +69,21 @@ describeUnless(noPackages, 'image', () => {
   const image = join(work, 'image')
   const layout = join(work, 'layout')
   let files: string
-  let descriptor: Descriptor | undefined
-  let manifest: Manifest
+  let descriptor: Descriptor & { readonly platform: object }
+  let manifest: { readonly config: Descriptor; readonly layers: readonly [Descriptor] }
   let scene: Scene
-  const blobPath = ({ digest } = NOTHING): string => join(layout, 'blobs', digest.replace(':', '/'))
-  const blob = (of: Descriptor | undefined): Buffer => {
-    expect(`sha256:${sha256(blobPath(of))}`).toBe(of?.digest)
+  const blobPath = ({ digest }: Descriptor): string => join(layout, 'blobs', digest.replace(':', '/'))
+  const blob = (of: Descriptor): Buffer => {
+    expect(`sha256:${sha256(blobPath(of))}`).toBe(of.digest)
     return readFileSync(blobPath(of))
   }
   beforeAll(async () => {
     const executable = await testsExecutable(work)
     await writeImage(new Map([['x64', executable]]), 0, 'quick', archive)
     await unpack(archive, layout)
-    const [found] = parsed<Index>(readFileSync(join(layout, 'index.json'))).manifests
-    ;[descriptor] = parsed<Index>(blob(found)).manifests
-    manifest = parsed<Manifest>(blob(descriptor))
+    const [found] = parsed(readFileSync(join(layout, 'index.json'))).manifests
+    ;[descriptor] = parsed(blob(found)).manifests
+    manifest = parsed(blob(descriptor))
     await unpack(blobPath(manifest.layers[0]), image)
     // As systemd makes it.
     execFileSync('mount', ['--make-rshared', '/'])
@@ -117,8 +102,8 @@ describeUnless(noPackages, 'image', () => {
 
   it('is an OCI layout: each blob is what its name says, from the index to the files', () => {
     expect(parsed(readFileSync(join(layout, 'oci-layout')))).toEqual({ imageLayoutVersion: '1.0.0' })
-    expect(descriptor?.platform).toEqual({ architecture: 'amd64', os: 'linux' })
-    const config = parsed<Config>(blob(manifest.config))
+    expect(descriptor.platform).toEqual({ architecture: 'amd64', os: 'linux' })
+    const config = parsed(blob(manifest.config))
     const files = gunzipSync(blob(manifest.layers[0]))
     expect(config.rootfs.diff_ids).toEqual([`sha256:${createHash('sha256').update(files).digest('hex')}`])
     expect(config.config).toMatchObject({ Entrypoint: ['/usr/bin/volctl'], User: '0:0' })
