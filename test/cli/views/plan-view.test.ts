@@ -1,116 +1,25 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { omitUndefined } from '../../../src/core/base/omit-undefined.ts'
-import { messageOnPod } from '../../../src/core/plan/draft.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { type PlanDetail, renderPlan } from '../../../src/core/views/plan-view.ts'
 import { PLAIN_SCREEN, palette, type Screen } from '../../../src/core/views/screen.ts'
+import { recorded } from '../../helpers/captures.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const shown = (plan: Plan, screen: Partial<Screen> = {}, detail: PlanDetail = {}): string =>
   renderPlan(withAdvice(plan, { applyFlags: [], settleMs: 120_000 }), { ...PLAIN_SCREEN, ...screen }, detail)
 
-const gonePod = 'pod shop/web-0 was deleted from the API; no sandbox, container or process is left'
-const busy = aPlan({
-  operations: [
-    anOperation(),
-    anOperation({
-      id: 'op-2',
-      ...messageOnPod(gonePod, 'empty-dir volume cache is set up'),
-      volume: { name: 'cache', plugin: 'kubernetes.io/empty-dir', mode: 'Filesystem' },
-      deletes: { files: 3, bytes: 12_345 },
-      blocked: { code: 'DeletesData', message: 'it deletes 3 files', hint: 'Give --orphans.' },
-      kubeletWould: 'delete the content without asking',
-    }),
-    anOperation({
-      id: 'op-3',
-      kind: 'UnmountDevice',
-      reason: 'LastPodGone',
-      message: 'nobody wants it',
-      after: ['op-1'],
-    }),
-  ].map(({ pod, podMessage, ownMessage, ...rest }) =>
-    rest.kind === 'UnmountDevice' ? rest : { ...rest, ...omitUndefined({ pod, podMessage, ownMessage }) },
-  ),
-  waiting: [
-    {
-      kind: 'MountVolume',
-      code: 'NotAttached',
-      message: 'the controller has not attached it yet',
-      pod: { namespace: 'shop', name: 'db-0', uid: 'uid-2' },
-      volume: { name: 'pv-b', podVolumeName: 'data', plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
-      rule: 'S22',
-    },
-  ],
-  problems: [
-    {
-      severity: 'error',
-      code: 'ForeignMount',
-      message: 'a tmpfs lies below',
-      hint: 'Unmount it.',
-      about: { path: '/x' },
-    },
-    { severity: 'info', code: 'OrphanPodDir', message: '2 directories could go', about: {} },
-  ],
-})
+/** A recorded node, of which all is known. */
+const known = async (): Promise<Plan> => {
+  const { inputs } = aPlan()
+  return { ...planNode(await recorded('recreate/before.json'), planOptions()), inputs }
+}
 
-it('wide: everything that is known, before anyone says yes (S31)', () =>
-  expect(shown(busy, { wide: true })).toMatchInlineSnapshot(`
-    "Node:       node-1 (matches the Node object; boot boot-1)
-    Root:       /var/lib/kubelet (118 mounts in the mount table)
-    API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
-    Kubelet:    stopped (kubelet.service inactive; masked)
-    Runtime:    cri, 14 pods
-    Pods:       14 in the API, 16 pod directories, 2 orphaned
-
-    Needs you
-      x a tmpfs lies below
-          /x
-        -> Unmount it.
-
-    Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)
-      shop/web-0   pv-a
-
-    Kept: emptyDir data (--orphans deletes it, and the pods' directories)
-      shop/web-0   cache: 3 files, 12 KiB
-
-    Left to others
-      shop/db-0 data   the controller has not attached it yet
-
-    #  OPERATION      VOLUME  DELETES          STATE    REASON       RULE  ID
-    1  UnmountVolume  pv-a                     ready    PodGone      R404  op-1
-        pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
-        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-    2  UnmountVolume  cache   3 files, 12 KiB  blocked  PodGone      R404  op-2
-        empty-dir volume cache is set up
-        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-        the kubelet would delete the content without asking
-        blocked: DeletesData: it deletes 3 files
-        -> Give --orphans.
-        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-    3  UnmountDevice  pv-a                     after 1  LastPodGone  R404  op-3
-        nobody wants it
-        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-
-    Waiting:
-      . MountVolume data of shop/db-0: NotAttached: the controller has not attached it yet
-
-    Problems:
-      x ForeignMount: a tmpfs lies below
-        -> Unmount it.
-      ? OrphanPodDir: 2 directories could go
-        -> To remove what is left of deleted pods: volctl apply --orphans
-
-    VOLUME  PLUGIN             CLAIM            PV    DRIVER            HANDLE  HANDLE FROM    ACCESS         ATTACHED  IN USE
-    pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes
-
-    3 operations: 2 ready, 1 needs --orphans
-    Next: volctl apply  # asks, and carries out the 2 operations that are ready
-    "
-  `))
+it('wide: everything that is known, before anyone says yes (S31)', async () =>
+  await expect(shown(await known(), { wide: true })).toMatchFileSnapshot('../../screens/recreate-before-wide.txt'))
 
 it.each([
   [{ insecure: 'TlsNotVerified' }, 'its certificate is not verified: anyone on the network path could answer'],
@@ -165,9 +74,10 @@ it('where there is little room, what stops something has it', () => {
 })
 
 it('colour paints, and changes no letter', async () => {
-  const painted = shown(busy, { wide: true, paint: await palette(true) })
+  const plan = await known()
+  const painted = shown(plan, { wide: true, paint: await palette(true) })
   expect(painted).toContain('\u001b[')
-  expect(stripVTControlCharacters(painted)).toBe(shown(busy, { wide: true }))
+  expect(stripVTControlCharacters(painted)).toBe(shown(plan, { wide: true }))
 })
 
 it('problems that differ only in their volume are one; -v and -o wide list each', () => {
