@@ -90,7 +90,6 @@ describe('a volume that no pod wants, the controller dead', () => {
     const [given] = planOf(state, { nodeGone: ['a'] }).operations
     expect(given).toMatchObject({ reason: 'NodeLost', makeSure: expect.stringContaining('machine of node a') })
     expect(given?.blocked).toBeUndefined()
-    expect(given?.evidence.map(({ since }) => since)).toContain(ago(7))
   })
 
   const [HELD, FREE] = [['DetachVolume a TaintedButReady'], ['DetachVolume a']]

@@ -41,12 +41,6 @@ const step = object({
   finalizers: optional(list(text)),
 }) as Shape<ClusterStep>
 
-/** Since when something is so, RFC 3339 in the clock of the API server; absent: not known. */
-const fact = object({ what: text, since: optional(text) })
-
-/** A fact that an operation rests on. */
-export interface Evidence extends ShapeOf<typeof fact> {}
-
 const source = object({ persistentVolumeName: optional(text), inlineVolumeSpec: optional(anything) }) as Shape<
   | { readonly persistentVolumeName: string }
   /** Of a translated in-tree volume that stands in a pod itself. */
@@ -80,7 +74,6 @@ const operation = object({
   pods: list(pod),
   volume: volumeInApi as Shape<ClusterVolumeRef>,
   steps: list(step),
-  evidence: list<Evidence>(fact),
   /** What a person has to make sure of first. */
   makeSure: optional(text),
   /** S31: what the controller would have done instead, where it differs. */
@@ -134,8 +127,6 @@ export interface ControllerState {
   readonly state: 'lives' | 'mayLive' | 'dead'
   /** Why, in words. */
   readonly note: string
-  /** Signs of life, and what speaks against it. */
-  readonly evidence: readonly Evidence[]
 }
 
 interface ClusterPlanInputs {

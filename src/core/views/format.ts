@@ -1,18 +1,9 @@
-import { inSeconds } from '../base/rfc3339.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {
   return volume.podVolumeName ?? shownVolume({ volume })
-}
-
-/** What the API shows, and since when; of what happened, when. */
-export function evidenceText({ what, since }: { readonly what: string; readonly since?: string }): string {
-  if (since === undefined) return what
-  return / (?:became|renewed|reported|was) /.test(what)
-    ? `${what} at ${inSeconds(since)}`
-    : `${what} since ${inSeconds(since)}`
 }
 
 /** With a capital and a full stop. */

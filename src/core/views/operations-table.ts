@@ -8,7 +8,7 @@ import { readyAmong } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
 import { dataText } from './answer/ready.ts'
 import { type Column, columnsTable } from './columns-table.ts'
-import { evidenceText, numberRanges, numbersOf } from './format.ts'
+import { numberRanges, numbersOf } from './format.ts'
 import type { Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
 
@@ -85,11 +85,10 @@ const PODS_AT_MOST = 4
 /** What is said below an operation, before its obstacle. */
 function aboutOf(operation: AnyOperation, before: AnyOperation | undefined, plan: AnyPlan) {
   if ('node' in operation) {
-    const { message, pods, evidence, makeSure, controllerWould } = operation
+    const { message, pods, makeSure, controllerWould } = operation
     return [
       message,
       pods.length > 0 && `pods ${take(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`,
-      ...evidence.map(evidenceText),
       makeSure && `Make sure first ${makeSure}`,
       controllerWould && `the controller would ${controllerWould}`,
     ]

@@ -11,7 +11,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type ApiReadError, insecure, writtenError } from '../../facts/actual/snapshot.ts'
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
 import type { ObjectKey } from '../../kube/api/resources.ts'
-import type { Evidence } from '../../plan/cluster-plan.ts'
 import {
   count,
   flag,
@@ -372,9 +371,4 @@ export function lagMs({ renewTime, writtenAt }: Renewed): number {
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */
 export function heardAt({ renewTime, writtenAt }: Renewed): string | undefined {
   return latestOf([renewTime, writtenAt])
-}
-
-/** For the evidence of an operation. @param since not known: absent */
-export function fact(what: string, since?: string): Evidence {
-  return { what, ...omitUndefined({ since }) }
 }

@@ -11,8 +11,7 @@
  * 5. some kubelet has renewed its own lease lately, where those are readable: else it may be the clock, or an API server that
  *    has just come back and that nobody has reached yet.
  *
- * A cluster without that Lease has its controllers elsewhere (a managed control plane, another name, no leader election): it
- * lives where one of these signs is younger than ten minutes, or attachments still come and go, and may live everywhere else.
+ * A cluster without that Lease has its controllers elsewhere (a managed control plane, another name, no leader election): it may live.
  *
  * What is no sign: VolumeAttachments that are being deleted or have gone, where the lease is stale, since people delete them by hand
  * then; Nodes that come and go, which is the work of kubelets and of a cloud's own controllers; and leases of other programs that are
@@ -20,13 +19,13 @@
  */
 
 import { formatDuration } from '../../base/duration.ts'
-import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
-import { type ClusterState, fact, heardAt, type LeaseEvidence, renewedOn, serverTime, timeOf } from './cluster-state.ts'
+import type { ControllerState } from '../../plan/cluster-plan.ts'
+import { type ClusterState, heardAt, type LeaseEvidence, renewedOn, serverTime, timeOf } from './cluster-state.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
-/** An attachment that came or goes within this time shows that somebody acts. */
-const LATELY_MS = 10 * 60_000
+/** Clocks that are right differ by less. */
+const CLOCKS_MS = 10 * 60_000
 
 /** @param isHeard whether some kubelet was heard lately (5.) */
 export function controllerState(
@@ -36,21 +35,18 @@ export function controllerState(
 ): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = serverTime(state)
-  if (lease === undefined) return withoutLease(state, now, leaseProblem)
+  if (lease === undefined) return withoutLease(leaseProblem)
   const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
   const named = `lease ${lease.name}`
   const renewed = timeOf(lease.renewTime)
   const heard = heardAt(lease)
-  const evidence = [fact(`${named} was renewed${holderOf(lease)}`, heard)]
-  const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
-  const lives = (note: string, signs: readonly Evidence[] = []): ControllerState => {
-    return { state: 'lives', note, evidence: [...evidence, ...signs] }
-  }
+  const may = (note: string): ControllerState => ({ state: 'mayLive', note })
+  const lives = (note: string): ControllerState => ({ state: 'lives', note })
   if (renewed === undefined) return may(`${named} does not say when it was renewed`)
   if (now === undefined) return may('the clock of the API server is not known')
   if (leaseAtEnd !== undefined && (heardAt(leaseAtEnd) !== heard || leaseAtEnd.holder !== lease.holder))
     return lives(`${named} was renewed while volctl read the cluster`)
-  if (renewed > now + LATELY_MS) return may(`${named} was renewed in the future: a clock is wrong`)
+  if (renewed > now + CLOCKS_MS) return may(`${named} was renewed in the future: a clock is wrong`)
   // The lease may be read a moment after the clock was.
   const last = timeOf(heard) ?? renewed
   const age = Math.max(0, now - last)
@@ -61,9 +57,9 @@ export function controllerState(
     return may(`${named} was renewed ${text} ago, which is not long enough to be sure`)
   if (leaseAtEnd === undefined) return may(`${named} is stale, and could not be read a second time`)
   if (!isHeard) return may(`${named} is stale, but so are those of all kubelets`)
-  const signs = signsSince(state, last + durationMs)
-  if (signs.length > 0) return lives(`${named} is stale, but a controller has acted since: ${signs[0]?.what}`, signs)
-  return { state: 'dead', note: `${named} was last renewed ${text} ago, and nothing acted since`, evidence }
+  const sign = signSince(state, last + durationMs)
+  if (sign !== undefined) return lives(`${named} is stale, but a controller has acted since: ${sign}`)
+  return { state: 'dead', note: `${named} was last renewed ${text} ago, and nothing acted since` }
 }
 
 /** A kubelet renews its lease every ten seconds. */
@@ -79,37 +75,26 @@ function holderOf({ holder }: LeaseEvidence): string {
   return holder === undefined || holder === '' ? '' : ` by ${holder}`
 }
 
-function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
+function withoutLease(problem: string | undefined): ControllerState {
   const name = 'lease kube-system/kube-controller-manager'
   const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
-  const from = (now ?? Number.POSITIVE_INFINITY) - LATELY_MS
-  const gone = state.attachments.find(({ deletedAt }) => isAfter(deletedAt, from))
-  const signs = [
-    ...(now === undefined ? [] : signsSince(state, from)),
-    ...(gone === undefined ? [] : [fact(`VolumeAttachment ${gone.name} is being deleted`, gone.deletedAt)]),
-  ]
-  const evidence = [fact(why), ...signs]
-  const [sign] = signs
-  if (sign === undefined)
-    return { state: 'mayLive', note: `${why}, so that the controller may run elsewhere`, evidence }
-  return { state: 'lives', note: `${why}, but a controller acts: ${sign.what}`, evidence }
+  return { state: 'mayLive', note: `${why}, so that the controller may run elsewhere` }
 }
 
-const MOST_SIGNS = 3
-
-/** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
-function signsSince({ controller, nodes, attachments }: ClusterState, from: number): Evidence[] {
+/** What only a controller does, the first of it since a time; volctl and people with kubectl do none of it by the way. */
+function signSince({ controller, nodes, attachments }: ClusterState, from: number): string | undefined {
   const { changes = [], otherLeases = [], writes = [] } = controller
-  const late = (what: string, time: string | undefined): Evidence[] => (isAfter(time, from) ? [fact(what, time)] : [])
+  const late = (what: string, time: string | undefined): string | [] => (isAfter(time, from) ? what : [])
   const silent = nodes.filter(({ ready }) => ready === 'Unknown')
   const others = attachments.filter(({ byVolctl }) => byVolctl !== true)
-  return [
-    ...changes.map((what) => fact(what)),
+  const [sign] = [
+    ...changes,
     ...otherLeases.flatMap((lease) => late(`lease ${lease.name} was renewed${holderOf(lease)}`, heardAt(lease))),
     ...writes.flatMap(({ manager, object, time }) => late(`${manager} wrote ${object}`, time)),
     ...silent.flatMap(({ name, readySince }) => late(`Ready of node ${name} became Unknown`, readySince)),
     ...others.flatMap(({ name, createdAt }) => late(`VolumeAttachment ${name} was created`, createdAt)),
-  ].slice(0, MOST_SIGNS)
+  ]
+  return sign
 }
 
 function isAfter(text: string | undefined, from: number): boolean {

@@ -17,7 +17,7 @@ import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, fact } from '../model/cluster-state.ts'
+import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
@@ -65,7 +65,6 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after: turn.after },
     ...omitUndefined({ blocked: room(node, driver) ?? forbidden(context, steps) ?? behind(turn.after) }),
-    evidence: pods.slice(0, MOST_PODS).map((pod) => fact(`pod ${namespacedName(pod)} was created`, pod.createdAt)),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {
@@ -78,8 +77,6 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     basis: { node: { uid: node.uid, resourceVersion: node.resourceVersion }, inUse: want.isInUse },
   })
 }
-
-const MOST_PODS = 5
 
 /** An operation after one that is blocked is blocked, too (S26). */
 function behind(after: readonly ClusterDraft[]): Blocked | undefined {

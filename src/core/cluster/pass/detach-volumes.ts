@@ -19,13 +19,13 @@ import {
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { Reason } from '../../messages/codes.ts'
-import type { ClusterStep, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import type { ClusterStep, DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
-import type { ClusterContext, Readiness } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, fact, newestOf, timeOf } from '../model/cluster-state.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
+import { type ClusterAttachment, type ClusterNode, newestOf, timeOf } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
@@ -50,7 +50,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     context.findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
     return
   }
-  const { blocked, exception, evidence, makeSure, controllerWould, ...decision } = verdict
+  const { blocked, exception, makeSure, controllerWould, ...decision } = verdict
   const isOff = exception && `that the machine of node ${object.node} is off, or cannot reach the storage any more`
   const node = context.node(object.node)
   const steps = stepsOf(context, attached)
@@ -59,7 +59,6 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     ...omitUndefined({ ...decision, makeSure: makeSure ?? isOff, controllerWould }),
     ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
     ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
-    evidence: [...evidence, fact(`VolumeAttachment ${object.name} was created`, object.createdAt)],
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       ...(node && { node: { uid: node.uid, resourceVersion: node.resourceVersion } }),
@@ -72,7 +71,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
 /** It waits, or it is an operation. */
 type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
 
-type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'evidence' | 'makeSure' | 'controllerWould'> & {
+type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'makeSure' | 'controllerWould'> & {
   readonly blocked?: Blocked | undefined
   readonly exception?: DetachException
 }
@@ -120,8 +119,8 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   )
 }
 
-function settling({ object }: Attached): Verdict {
-  const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
+function settling({ name }: ClusterAttachment): Verdict {
+  const message = `VolumeAttachment ${name}, or its node, is younger than the settle time: its pod may not be in every list yet`
   return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
 }
 
@@ -176,8 +175,7 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
  * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write, as that of a node that is
  * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
  */
-function fromMissingNode(context: ClusterContext, attached: Attached, never: Never | undefined): Verdict {
-  const { object, row } = attached
+function fromMissingNode(context: ClusterContext, { object }: Attached, never: Never | undefined): Verdict {
   const { node } = object
   const isGiven = context.isGivenAsGone(node)
   if (!isGiven && context.isControllerAlive && never === undefined) {
@@ -188,16 +186,11 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Nev
       ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(node)],
     )
   }
-  if (!isGiven && !context.isSettled(object.createdAt)) return settling(attached)
+  if (!isGiven && !context.isSettled(object.createdAt)) return settling(object)
   const [reason, because] = never ?? ['NodeDeleted', '']
   return {
     ...{ reason, rule: 'R734', exception: 'NodeGone' },
     message: `${because}node ${node} does not exist, and no pod wants the volume there`,
-    evidence: [
-      fact(`node ${node} is not in the list of nodes`),
-      ...heard(node, 'renewed its lease', context.lastHeard(node)),
-      ...endings(row),
-    ],
     blocked: machineObstacle(context, node),
   }
 }
@@ -241,7 +234,6 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
   )
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
-    evidence: [fact(`VolumeAttachment ${object.name} is being deleted`, object.deletedAt)],
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
     ...(node === undefined && { exception: 'NodeGone' as const }),
     blocked:
@@ -263,25 +255,22 @@ function stepsOf(context: ClusterContext, { object }: Attached): readonly Cluste
 function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Never): Verdict {
   const { object, row } = attached
   const { name } = node
-  if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt)) return settling(attached)
-  const { is, readiness, silence: evidence, since, endings: ended } = detachRow(context, node, row)
+  if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt)) return settling(object)
+  const { is, readiness, since } = detachRow(context, node, row)
   const decided = (message: string, more: Partial<Decision>, other: Reason = 'NotWanted'): Verdict => {
     const [reason, because] = never ?? [other, '']
-    return { reason, rule: 'R731', evidence, message: `${because}${message}`, ...more }
+    return { reason, rule: 'R731', message: `${because}${message}`, ...more }
   }
   switch (is) {
     case 'NotInUse':
       return decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
-        ...{ evidence: ended, blocked: useNotReported(context, object) },
+        blocked: useNotReported(context, object),
       })
     case 'OutOfService': {
       const use = row?.isInUse ? '; the node still reports the volume in use' : ''
       return decided(
         `node ${name} is tainted out-of-service, and no pod wants the volume there${use}`,
-        {
-          evidence: [...evidence, fact(`node ${name} is tainted out-of-service`)],
-          ...(row?.isInUse && { exception: 'OutOfService' }),
-        },
+        row?.isInUse ? { exception: 'OutOfService' } : {},
         'OutOfService',
       )
     }
@@ -373,36 +362,16 @@ type DetachRow =
   /** Ready is missing, or none of its three values, or nobody knows since when: nothing is detached. */
   | 'NodeUnknown'
 
-/**
- * R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since
- * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods with the volume. The newest
- * counts; without Ready's transition nothing is known.
- */
-function silence(
-  { name, heartbeat, leaseRenewTime, leaseWrittenAt = leaseRenewTime }: ClusterNode,
-  { ready, since, isStale }: Readiness,
-  ended: readonly Evidence[],
-): readonly Evidence[] {
-  const state = isStale ? 'is True, but its kubelet is silent' : `is ${ready ?? 'missing'}`
-  return [
-    fact(`Ready of node ${name} ${state}`, since),
-    ...heard(name, 'reported its status', heartbeat),
-    ...heard(name, 'renewed its lease', leaseWrittenAt),
-    ...ended,
-  ]
-}
-
-function heard(node: string, what: string, time: string | undefined): Evidence[] {
-  return time === undefined ? [] : [fact(`the kubelet of node ${node} last ${what}`, time)]
-}
-
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
 export function detachRow(context: ClusterContext, node: ClusterNode, row: Row | undefined) {
-  const ended = endings(row)
   const readiness = context.readinessOf(node)
-  const evidence = silence(node, readiness, ended)
-  const since = newestOf([readiness.since, ...evidence.flatMap((each) => each.since ?? [])])
   const { ready } = readiness
+  const { heartbeat, leaseRenewTime, leaseWrittenAt = leaseRenewTime } = node
+  // R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since when the
+  // node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods with the volume. The newest counts; without Ready's
+  // transition nothing is known.
+  const signs = [heartbeat, leaseWrittenAt, ...(row?.ended ?? []).map(({ deletedAt }) => deletedAt)]
+  const since = newestOf([readiness.since, ...signs.filter((sign) => sign !== undefined)])
   const find = (): DetachRow => {
     if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
     if (node.outOfService)
@@ -413,10 +382,5 @@ export function detachRow(context: ClusterContext, node: ClusterNode, row: Row |
     if (silent === undefined) return 'NodeUnknown'
     return context.now - silent > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
   }
-  return { is: find(), readiness, silence: evidence, since, endings: ended }
-}
-
-/** Pods that have ended and are still in the API. */
-function endings(row: Row | undefined): Evidence[] {
-  return (row?.ended ?? []).map((pod) => fact(`pod ${namespacedName(pod)} has ended`, pod.deletedAt))
+  return { is: find(), readiness, since }
 }
