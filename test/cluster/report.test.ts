@@ -9,11 +9,9 @@ import {
   bound,
   claim,
   cluster,
-  DEAD,
   DRIVER,
   node,
   pod,
-  silentNode,
   uniqueName,
   unread,
 } from '../helpers/cluster-builder.ts'
@@ -86,33 +84,10 @@ describe('findings', () => {
         ],
       },
     ],
-    ['clocks apart', 'ClocksApart', 'node a', { nodes: [node('a', { leaseRenewTime: ago(-10) })] }],
-    [
-      'a node whose clock is behind',
-      'ClocksApart',
-      'node a are behind',
-      { nodes: [node('a', { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.1) })] },
-    ],
-    [
-      'leases that are all old',
-      'ClocksApart',
-      'for 1h',
-      { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
-    ],
     ['a server that is not verified', 'InsecureApi', 'api.example', { insecure: 'TlsNotVerified' }],
   ])('%s: %s', (_, code, says, state) => {
     const found = plan(state).problems.find((each) => each.code === code && each.message.includes(says))
     expect(found).toBeDefined()
-  })
-
-  it('clocks that differ by less than a minute, and silent kubelets beside one that is heard, are no clocks apart', () => {
-    const nodes = [
-      node('a', { leaseRenewTime: ago(0.5), leaseWrittenAt: ago(0) }),
-      node('b', { leaseRenewTime: ago(-0.5) }),
-      silentNode('c', 60),
-    ]
-    const controller = { lease: { ...DEAD, renewTime: ago(9), writtenAt: ago(8.5) } }
-    expect(plan({ nodes, controller }).problems.map(({ code }) => code)).not.toContain('ClocksApart')
   })
 
   const unbound = claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })

@@ -207,14 +207,6 @@ export const CLUSTER_CODES = {
     next: "Look at the driver's controller pods, and at the log of their attacher container.",
     rules: ['N59'],
   },
-  ClocksApart: {
-    in: ['problem'],
-    cause: 'unread',
-    means:
-      'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
-    remedy: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
-    rules: ['S28'],
-  },
   DetachFirst: {
     in: ['waiting'],
     cause: 'controller',

@@ -350,25 +350,15 @@ export function newestOf(times: readonly (string | undefined)[]): string | undef
   return times.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0))[0]
 }
 
-/** The latest of some times, as text: of signs of life those that are missing say nothing. */
-export function latestOf(times: readonly (string | undefined)[]): string | undefined {
-  return newestOf(times.filter((time) => timeOf(time) !== undefined))
-}
-
 /** When a lease was renewed: by the clock of its holder, and by that of the API server. */
-export type Renewed = Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>
+type Renewed = Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>
 
 /** Of the lease of a node's kubelet. */
 export function renewedOn({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }: Partial<ClusterNode>): Renewed {
   return omitUndefined({ renewTime, writtenAt })
 }
 
-/** By how many milliseconds a lease was written later, by the clock of the API server, than its holder says; NaN: not known. */
-export function lagMs({ renewTime, writtenAt }: Renewed): number {
-  return (timeOf(writtenAt) ?? Number.NaN) - (timeOf(renewTime) ?? Number.NaN)
-}
-
-/** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */
+/** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. A time that is missing says nothing. */
 export function heardAt({ renewTime, writtenAt }: Renewed): string | undefined {
-  return latestOf([renewTime, writtenAt])
+  return newestOf([renewTime, writtenAt].filter((time) => timeOf(time) !== undefined))
 }

@@ -12,7 +12,6 @@ import {
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
-import { formatDuration } from '../../base/duration.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
@@ -29,13 +28,7 @@ import {
   type ClusterPod,
   type ClusterResource,
   type ClusterVolume,
-  heardAt,
-  lagMs,
-  latestOf,
-  type Renewed,
-  renewedOn,
   serverTime,
-  timeOf,
 } from '../model/cluster-state.ts'
 import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef } from '../model/findings.ts'
 import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
@@ -286,63 +279,15 @@ function reportReading(context: ClusterContext): void {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
     context.findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
   }
-  reportClocks(context)
+  if (serverTime(state) === undefined) {
+    const text = 'the clock of the API server is not known: everything counts as just now'
+    const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
+    context.findings.incomplete('ReadFailed', text, ON_API, hint)
+  }
   if (objects.isWhole('nodes') && nodes.length === 0) {
     const hint = 'Check --context and --kubeconfig: this may be another cluster.'
     context.findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
   }
   const refusal = refuseInsecureApi(state, options)
   if (refusal !== undefined) context.findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
-}
-
-// Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
-// whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere; nothing is said of it.
-
-/** Beyond what the steps of a clock explain. */
-const MARGIN_MS = 60_000
-const MOST_CLOCKS = 5
-const MOST_NODES = 20
-
-function reportClocks({ state, now, findings }: ClusterContext): void {
-  if (serverTime(state) === undefined) {
-    const text = 'the clock of the API server is not known: everything counts as just now'
-    const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
-    findings.incomplete('ReadFailed', text, ON_API, hint)
-    return
-  }
-  const { nodes, attachers, controller } = state
-  const lease: Renewed = controller.lease ?? {}
-  const say = (text: string, about = ON_API): void => findings.problem('warning', 'ClocksApart', text, about)
-  const ofNodes = nodes.map((node) => {
-    const times = [node.readySince, node.heartbeat, node.leaseRenewTime]
-    return { of: `node ${node.name}`, on: [node.name], times, lag: lagMs(renewedOn(node)) }
-  })
-  const clocks = [
-    { of: 'the controller manager', on: [], times: [lease.renewTime], lag: lagMs(lease) },
-    ...ofNodes,
-    ...attachers.map((each) => ({ of: `lease ${each.name}`, on: [], times: [], lag: lagMs(each) })),
-  ]
-  const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + MARGIN_MS
-  for (const [odd, what] of [
-    [
-      clocks.filter(({ times }) => times.some(isAhead)),
-      'in the future by the clock of the API server, and count as just now',
-    ],
-    [
-      clocks.filter(({ lag }) => lag > MARGIN_MS),
-      'behind the clock of the API server: their leases count from when the API server wrote them',
-    ],
-  ] as const) {
-    const on = odd.flatMap((each) => each.on).slice(0, MOST_NODES)
-    const names = odd.map(({ of }) => of)
-    const text = `times of ${take(names, MOST_CLOCKS).join(', ')} are ${what}`
-    if (odd.length > 0) say(text, on.length === 0 ? ON_API : { nodes: on })
-  }
-  // If the API server's own clock is ahead, all leases look old to it.
-  const heard = nodes.flatMap((node) => heardAt(renewedOn(node)) ?? [])
-  const newest = timeOf(latestOf([...heard, heardAt(lease)]))
-  if (heard.length > 0 && newest !== undefined && now - newest > MARGIN_MS) {
-    const silent = `no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server`
-    say(`${silent}: none of them reaches it, or that clock is ahead of theirs`)
-  }
 }

@@ -26,7 +26,7 @@ import {
   type ClusterPodVolume,
   type ClusterVolume,
   type LeaseEvidence,
-  lagMs,
+  timeOf,
 } from '../model/cluster-state.ts'
 import { lastWritten } from './controller-writes.ts'
 
@@ -83,7 +83,9 @@ const WRITING_MS = 10_000
 /** What the lease of a kubelet says of its node. */
 export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
   const { renewTime: leaseRenewTime, writtenAt } = lease
-  return omitUndefined({ leaseRenewTime, leaseWrittenAt: lagMs(lease) > WRITING_MS ? writtenAt : undefined })
+  // NaN: not known.
+  const lagMs = (timeOf(writtenAt) ?? Number.NaN) - (timeOf(leaseRenewTime) ?? Number.NaN)
+  return omitUndefined({ leaseRenewTime, leaseWrittenAt: lagMs > WRITING_MS ? writtenAt : undefined })
 }
 
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
