@@ -37,7 +37,6 @@ import {
   clientOf,
   controllerLease,
   DRIVER,
-  lease,
   node,
   planOf,
   pod,
@@ -128,20 +127,6 @@ describe('detach elsewhere, then attach', () => {
       status: { attached: true },
     })
     expect(messages(applied)).toContain('waiting for the external attacher (external-attacher/disk-csi-example-com)')
-  })
-
-  it.each([
-    { lease: 'was fresh when the apply began', minutes: 1, says: [] },
-    { lease: 'was stale', minutes: 3, says: ['AttacherSilent'] },
-  ])('an apply of minutes: an attacher is called silent where its lease $lease', async ({ minutes, says }) => {
-    const driver = 'external-attacher-leader-disk-csi-example-com'
-    await given(...moved(), lease('storage', driver, minutes))
-    const now = Date.now()
-    const late = afterFirstLook(admin(), () => vi.spyOn(Date, 'now').mockReturnValue(now + 150_000))
-    const applied = await apply(late, await gonePlan(), { options: GONE, timeoutMs: 0 })
-    vi.restoreAllMocks()
-    expect(ends(applied)[0]).toBe('failed TimedOut')
-    expect(applied.events.flatMap(({ code }) => (code === 'AttacherSilent' ? [code] : []))).toEqual(says)
   })
 
   it('an attach whose plan was edited, to another node, is refused: the volume is never on two nodes', async () => {

@@ -26,7 +26,7 @@ export function ago(minutes: number): string {
   return new Date(Date.now() - minutes * 60_000).toISOString()
 }
 
-export function lease(namespace: string, name: string, minutes: number): object {
+function lease(namespace: string, name: string, minutes: number): object {
   return {
     kind: 'Lease',
     metadata: { namespace, name },

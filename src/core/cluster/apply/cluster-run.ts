@@ -24,7 +24,7 @@ import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
-import { ClusterContext, clusterFacts } from '../model/cluster-context.ts'
+import { clusterFacts } from '../model/cluster-context.ts'
 import { type ClusterState, clusterObjects } from '../model/cluster-state.ts'
 import { Rows } from '../model/rows.ts'
 import { partOf } from '../pass/row-part.ts'
@@ -49,21 +49,21 @@ export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
   /** At the whole cluster, with which the apply began; and what was read again since then in the place of the same. */
   #known: Look
-  /** The first look without its objects. Attachers are judged by its clock: what is read again has no later leases of them. */
-  readonly first: ClusterContext
+  /** At the first look. */
+  readonly #wasControllerDead: boolean
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
     const facts = clusterFacts(state, parts.options.settleMs)
     this.#known = { state, facts }
-    const none = { nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
-    this.first = new ClusterContext({ ...state, ...none }, parts.options, facts)
+    this.#wasControllerDead = facts.controller.state === 'dead'
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
   forget(): void {
-    this.#known = { ...this.#known, state: this.first.state }
+    const none = { nodes: [], pods: [], claims: [], volumes: [], attachments: [] }
+    this.#known = { ...this.#known, state: { ...this.#known.state, ...none } }
   }
 
   /** Of its pods the first. */
@@ -92,7 +92,7 @@ export class ClusterRun extends Run<ClusterOperation> {
    */
   requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
     const { state, note } = look.facts.controller
-    if (state !== 'dead' && !this.first.isControllerAlive) {
+    if (state !== 'dead' && this.#wasControllerDead) {
       const message = `the attach/detach controller is back, and the rest is its work: ${note}`
       throw this.stopFor(new CameBack('ControllerRunning', message))
     }
@@ -232,14 +232,12 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
 async function finish(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
   const { timeoutMs, pollMs, signal } = run.parts
   const { attachment, volume, message } = operation
-  const nobody = whyNoAttacher(run.first, volume.driver)
   const until = performance.now() + timeoutMs
   let told: string | undefined
   try {
     for (;;) {
       const waits = await ask().catch(unlessAway)
       if (waits === undefined) return run.settle(operation, 'done', { message })
-      if (told === undefined && nobody !== undefined) run.say(operation, nobody, { code: 'AttacherSilent' })
       if (waits !== told) run.say(operation, waits)
       told = waits
       if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
@@ -268,12 +266,4 @@ function waitsToAttach({ status, metadata }: VolumeAttachment): string | undefin
   if (status?.attached === true) return undefined
   const error = status?.attachError?.message
   return `waiting for the external attacher${error === undefined ? '' : `; the last attempt to attach failed: ${error}`}`
-}
-
-/** Why nobody may be there to attach or detach; undefined: nothing shows that. */
-function whyNoAttacher(context: ClusterContext, driver = ''): string | undefined {
-  if (context.isDriverGone(driver)) return `no CSIDriver, CSINode or attacher knows driver ${driver}`
-  const lease = context.silentAttacher(driver)
-  if (lease === undefined) return undefined
-  return `no external attacher of driver ${driver} runs: lease ${lease.name} was last renewed ${lease.renewTime ?? 'at an unknown time'}`
 }
