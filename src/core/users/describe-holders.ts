@@ -4,12 +4,11 @@ import type { UsingProcess } from '../base/errors.ts'
 import { memoize } from '../base/memoize.ts'
 import { take } from '../base/take.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
-import type { Pod } from '../kube/api/objects.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
-import { namedUids } from '../volumes/pods.ts'
+import { containerStatusesOf, namedUids } from '../volumes/pods.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './uses.ts'
 
@@ -97,7 +96,7 @@ export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api
   for (const pod of api?.pods ?? []) {
     const { namespace, name } = pod.metadata
     for (const uid of namedUids(pod)) pods.set(uid, { ...(namespace && { namespace }), name, uid })
-    for (const { containerID, name: container } of statusesOf(pod)) {
+    for (const { containerID, name: container } of containerStatusesOf(pod)) {
       if (typeof containerID === 'string') containers.set(containerID.replace(/^.*:\/\//, ''), container)
     }
   }
@@ -107,8 +106,3 @@ export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api
     return { pod: pods.get(podUid) ?? { uid: podUid }, ...(container && { container }) }
   }
 })
-
-function statusesOf({ status }: Pod) {
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
-  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
-}

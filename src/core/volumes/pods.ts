@@ -55,8 +55,13 @@ export function isTerminating(pod: Pod): boolean {
 export function isControllerTerminated(pod: Pod): boolean {
   if (isTerminalPhase(pod)) return true
   if (!isTerminating(pod)) return false
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
-  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].every(hasStopped)
+  return containerStatusesOf(pod).every(hasStopped)
+}
+
+/** Of init, main and ephemeral containers. */
+export function containerStatusesOf({ status }: Pod): readonly ContainerStatus[] {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
 }
 
 /** How containers use a volume; both at once is possible, but an error for a claim (R116). */

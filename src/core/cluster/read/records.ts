@@ -15,7 +15,7 @@ import type {
 import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
-import { isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
+import { containerStatusesOf, isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { claimReferenceOf } from '../../volumes/resolve-claim.ts'
 import { ofSource, persistentSpec } from '../../volumes/resolve-volume.ts'
 import {
@@ -126,9 +126,8 @@ function podVolumes(pod: Pod, volume: PodVolumeSource): ClusterPodVolume[] {
 }
 
 /** Some container runs or ran; one that crashed waits to be started again. */
-function hasRun({ status }: Pod): boolean {
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
-  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].some(
+function hasRun(pod: Pod): boolean {
+  return containerStatusesOf(pod).some(
     ({ state, lastState }) => state?.running != null || state?.terminated != null || lastState?.terminated != null,
   )
 }

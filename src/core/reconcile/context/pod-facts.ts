@@ -8,6 +8,7 @@ import type { Pod } from '../../kube/api/objects.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
+import { containerStatusesOf } from '../../volumes/pods.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import { leftUnread, unreadWithin } from './unread.ts'
@@ -44,20 +45,12 @@ function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | u
  * When the pod and each of its containers ended, by the API. The kubelet tears the volumes down right after that, and touches
  * no directory before (S11); a pod counts as ended just now if nothing says when it ended (S28).
  */
-function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (number | undefined)[] {
-  const {
-    conditions = [],
-    initContainerStatuses = [],
-    containerStatuses = [],
-    ephemeralContainerStatuses = [],
-  } = {
-    ...status,
-  }
-  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+function endTimes({ snapshot }: ActualInputs, pod: Pod): (number | undefined)[] {
+  const { metadata, status } = pod
   const times = [
     metadata.deletionTimestamp,
-    ...conditions.map((condition) => condition.lastTransitionTime),
-    ...statuses.map(({ state }) => state?.terminated?.finishedAt),
+    ...(status?.conditions ?? []).map((condition) => condition.lastTransitionTime),
+    ...containerStatusesOf(pod).map(({ state }) => state?.terminated?.finishedAt),
   ].flatMap((time) => (time == null ? [] : [(Date.parse(time) - (snapshot.api?.clockSkewMs ?? 0)) / 1000]))
   return times.length === 0 ? [undefined] : times
 }
