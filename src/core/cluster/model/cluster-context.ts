@@ -152,14 +152,6 @@ export class ClusterContext {
   }
 
   /**
-   * A Node object that was deleted shows nothing of its machine. Its lease, which outlives it where the controllers are dead, shows
-   * when its kubelet was last heard.
-   */
-  lastHeard(node: string): string | undefined {
-    return newestOf([this.state.lostNodes?.find(({ name }) => name === node)?.leaseRenewTime])
-  }
-
-  /**
    * No CSIDriver has its name, no CSINode lists it, and no attacher of its name renews a lease; all of that read as a whole (S3).
    * A driver may work without a CSIDriver object (C35), but not without a node that has it or an attacher.
    */

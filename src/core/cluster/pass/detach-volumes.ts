@@ -195,10 +195,13 @@ function fromMissingNode(context: ClusterContext, { object }: Attached, never: N
   }
 }
 
-/** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
+/**
+ * A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. Where the controllers
+ * are dead its lease outlives it, which shows when its kubelet was last heard.
+ */
 function machineObstacle(context: ClusterContext, node: string): Blocked | undefined {
-  const signs = omitUndefined({ leaseRenewTime: context.lastHeard(node) })
-  if (!context.isHeard({ name: node, ready: 'Unknown', ...signs }))
+  const lease = context.state.lostNodes?.find(({ name }) => name === node)
+  if (!context.isHeard({ name: node, ready: 'Unknown', ...lease }))
     return context.isGivenAsGone(node) ? undefined : mayWrite(node)
   return blockedBy(
     'MachineMayWrite',
