@@ -1,7 +1,7 @@
 /** Content is deleted, or changed, while another process (swapper.ts) swaps it for links and mounts (S12). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { nodeProgram } from '../helpers/programs.ts'
@@ -16,25 +16,6 @@ type Walk = (volume: string) => Promise<number>
 async function byDescriptors(volume: string): Promise<number> {
   const mountId = containingMount(readMounts(), volume)?.id ?? -1
   return (await deleteContent(volume, { mountId })).files
-}
-
-/** What any script would do, a kubelet's too; careful enough to follow no link that it sees. */
-export async function byPaths(volume: string): Promise<number> {
-  let files = 0
-  const empty = (path: string): void => {
-    for (const name of readdirSync(path)) {
-      const child = `${path}/${name}`
-      if (lstatSync(child).isDirectory()) {
-        empty(child)
-        rmdirSync(child)
-      } else {
-        unlinkSync(child)
-        files += 1
-      }
-    }
-  }
-  empty(volume)
-  return files
 }
 
 /** The same names as in the volume, at each depth at which a swap may make one lead here. */
@@ -80,9 +61,7 @@ export async function race(directory: string, kind: string, rounds: number, walk
   while (swapper.exitCode === null && swapper.signalCode === null) {
     await attempt()
     // Who gets a processor when is left to the machine: it goes on until one walk came through and one met a swap.
-    // A naive deletion has shown what it is once the outside is hurt.
-    if (walk === byPaths) intact() || swapper.kill()
-    else if (outcomes.size > 1) writeFileSync(`${attic}/met`, '')
+    if (outcomes.size > 1) writeFileSync(`${attic}/met`, '')
     await new Promise((resolve) => setImmediate(resolve))
   }
   const [status] = await ended

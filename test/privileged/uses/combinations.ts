@@ -1,6 +1,6 @@
 /**
  * What may be taken away of a node's volumes, and every way in which somebody may be using it meanwhile: as tables, and
- * the combinations of both as a list. Those without meaning say why, and so do those that nothing can hurt.
+ * the combinations of both as a list. Those without meaning say why.
  */
 import { randomFrom } from '../../helpers/random-from.ts'
 
@@ -153,18 +153,6 @@ export function meaningless(each: Combination): string | undefined {
   if (use === 'file named as if deleted, detached lazily' && !isPlainDirectory(each))
     return 'of a file system that is unmounted, as any file that was detached lazily'
   if (use === 'swap file' && kind === 'emptyDir in memory') return 'tmpfs has no swap files'
-  return undefined
-}
-
-/** Why even commands that look for nobody leave the use unhurt; undefined: they hurt it. */
-export function harmless(each: Combination): string | undefined {
-  const { kind, use } = each
-  if (use === 'none') return 'nobody uses it'
-  if (kind === 'local device') return 'the disk stays, and the kernel keeps its file system for whoever has it'
-  if (kind === 'subPath of a hostPath') return 'the directory stays; only a bind of it goes'
-  if (use === 'swap file' && !onAttachedDisk(each)) return 'the kernel deletes no file that it swaps to'
-  if (kind === 'pod directory' && (use === 'overlay, lower' || use === 'overlay in a namespace'))
-    return 'there is nothing in it to be seen through the overlay'
   return undefined
 }
 

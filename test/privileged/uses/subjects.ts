@@ -7,7 +7,7 @@ import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { OnDisk, subPathOf, volumePath } from '../../helpers/pod-files.ts'
-import { sh, unmountBelow } from '../../helpers/scenario.ts'
+import { sh } from '../../helpers/scenario.ts'
 import { NODE } from '../../helpers/scene/api-objects.ts'
 import { type Combination, type Kind, USES } from './combinations.ts'
 import { attachDisk, type Disk, wipe } from './disk.ts'
@@ -21,8 +21,6 @@ export interface Subject extends Made {
   readonly podUid: string
   /** What stands in it, and must stay; empty where nothing may stand. */
   readonly mark: string
-  /** Plain commands do here what the operations do, without looking for anybody. */
-  takeAway(): void
 }
 
 interface Made {
@@ -38,10 +36,6 @@ interface Made {
   readonly content?: string
   /** What is done elsewhere once it is detached, or its session has ended. */
   taken?(): void
-  /** Where it is mounted for all pods. */
-  readonly global?: string
-  /** Where it is more than to take mounts off. */
-  takeAway?(): void
 }
 
 /** A trial's own, below the scenario's directory. */
@@ -72,11 +66,7 @@ export async function makeSubject(node: TrialNode, combination: Combination, num
     mark,
     podDirectory,
   })
-  const takeAway = (): void => {
-    for (const place of [podDirectory, made.global]) if (place !== undefined) unmountBelow(place)
-    made.taken?.()
-  }
-  return { combination, name, podUid, mark, takeAway, ...made }
+  return { combination, name, podUid, mark, ...made }
 }
 
 const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
@@ -95,7 +85,6 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
       directory,
       store: backing,
       volume: { name, mode: 'Filesystem', csi: { driver: driver.name, handle } },
-      global: `${node.root}/${csiGlobalDir(driver.name, handle)}`,
       taken: () => empty(backing),
     }
   },
@@ -113,7 +102,6 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
       directory: existsSync(bound) ? bound : global,
       disk,
       volume: { name, mode: 'Filesystem', path: disk.fileSystem },
-      global,
     }
   },
 
@@ -134,7 +122,6 @@ const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
     return {
       directory: podDirectory,
       inner: `${podDirectory}/volumes`,
-      takeAway: () => rmSync(podDirectory, { recursive: true }),
     }
   },
 }
@@ -160,7 +147,6 @@ async function onCsiDisk(plan: Plan): Promise<Made> {
       mode: kind === 'CSI raw block' ? 'Block' : 'Filesystem',
       csi: { driver: driver.name, handle, metadata },
     },
-    global: `${node.root}/${csiGlobalDir(driver.name, handle)}`,
     taken: () => takeDisk(disk, combination),
   }
 }
@@ -206,15 +192,6 @@ function emptyDir({ node, podUid, mark }: Plan, medium: 'disk' | 'memory'): Made
   return {
     directory,
     ...(medium === 'disk' && { content: directory }),
-    takeAway: () => {
-      empty(directory)
-      unmountBelow(directory)
-      try {
-        rmSync(directory, { recursive: true })
-      } catch {
-        // The kernel keeps a swap file in it.
-      }
-    },
   }
 }
 

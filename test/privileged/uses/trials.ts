@@ -23,8 +23,8 @@ export interface Verdict extends Combination {
   /** Why it was not tried on this machine; all else is empty then. */
   readonly skipped?: string
   readonly outcomes: readonly Outcome[]
-  /** Where the use was named first, and whether the plan said so, before anything was done. */
-  readonly named?: { readonly by: string; readonly planned: boolean; readonly text: string }
+  /** Whether plan or apply named the use. */
+  readonly isNamed: boolean
   /** How the use was hurt, in words; empty: it was not. */
   readonly hurt: string
 }
@@ -48,7 +48,7 @@ export function undoneOf(each: Verdict): string[] {
  * a refusal names it, and where nobody uses anything all is done.
  */
 export function wrongOf(verdict: Verdict): string {
-  const { use, outcomes, named, hurt, skipped } = verdict
+  const { use, outcomes, isNamed, hurt, skipped } = verdict
   if (skipped !== undefined) return ''
   const what = outcomes.map(({ kind, state, code = '' }) => `${kind} ${state} ${code}`.trim()).join(', ')
   const why = outcomes.find(({ state }) => state !== 'done')?.message ?? ''
@@ -56,7 +56,7 @@ export function wrongOf(verdict: Verdict): string {
   if (hurt !== '' && negligible(verdict) === undefined) return `hurt (${hurt}): ${told}`
   if (isDone(verdict)) return ''
   if (use === 'none') return `refused, and nobody uses it: ${told}`
-  return named === undefined ? `refused, and the use is not named: ${told}` : ''
+  return isNamed ? '' : `refused, and the use is not named: ${told}`
 }
 
 interface Trial {
@@ -64,50 +64,8 @@ interface Trial {
   readonly holding: Holding
 }
 
-/** What volctl does. */
-export function applied(directory: string, combinations: readonly Combination[]): Promise<readonly Verdict[]> {
-  return onNode(directory, combinations, async (node, trials) => {
-    const saidOf = await planAndApply(node)
-    for (const { subject } of trials) if (isTaken(saidOf(subject))) subject.taken?.()
-    return Promise.all(
-      trials.map(async (trial) => {
-        const { subject, holding } = trial
-        const { outcomes, named } = saidOf(subject)
-        const by = named(holding.names)
-        const done = outcomes.every(({ state }) => state === 'done')
-        const hurt = (await hurtOf(trial)) || lossOf(subject, done)
-        return { ...subject.combination, outcomes, ...(by && { named: by }), hurt }
-      }),
-    )
-  })
-}
-
-/** The same, but what volctl would do is done by plain commands, which look for nobody. */
-export function takenPlainly(directory: string, combinations: readonly Combination[]): Promise<readonly Verdict[]> {
-  return onNode(directory, combinations, async (_, trials) => {
-    for (const { subject } of trials) subject.takeAway()
-    return Promise.all(
-      trials.map(async (trial) => ({ ...trial.subject.combination, outcomes: [], hurt: await hurtOf(trial) })),
-    )
-  })
-}
-
-async function hurtOf({ holding }: Trial): Promise<string> {
-  return await holding.check(randomBytes(16).toString('hex')).catch((error: Error) => error.message)
-}
-
-function lossOf({ content }: Subject, done: boolean): string {
-  return done || content === undefined || isFilled(content) ? '' : 'some of the content was deleted all the same'
-}
-
-type Work = (node: TrialNode, trials: readonly Trial[]) => Promise<readonly Verdict[]>
-
-/** One group after another, each at once on the node: used, taken away, and asked. */
-async function onNode(
-  directory: string,
-  combinations: readonly Combination[],
-  work: Work,
-): Promise<readonly Verdict[]> {
+/** One group after another, each at once on the node: used, planned and applied, and asked. */
+export async function applied(directory: string, combinations: readonly Combination[]): Promise<readonly Verdict[]> {
   await using node = await startTrialNode(directory)
   const verdicts: Verdict[] = []
   let number = 0
@@ -120,15 +78,28 @@ async function onNode(
         const holding = await begin(subject, node).catch((error: Error) => error)
         if (!(holding instanceof Error)) trials.push({ subject, holding })
         else if (!(holding instanceof Unavailable)) throw new Error(nameOf(subject.combination), { cause: holding })
-        else verdicts.push({ ...subject.combination, skipped: holding.message, outcomes: [], hurt: '' })
+        else verdicts.push({ ...subject.combination, skipped: holding.message, outcomes: [], isNamed: false, hurt: '' })
       }
       node.setVolumes(subjects.flatMap(({ volume }) => volume ?? []))
-      verdicts.push(...(await work(node, trials)))
+      const saidOf = await planAndApply(node)
+      for (const { subject } of trials) if (isTaken(saidOf(subject))) subject.taken?.()
+      verdicts.push(...(await Promise.all(trials.map((trial) => verdictOn(trial, saidOf(trial.subject))))))
     } finally {
       await cleanUp(node, trials)
     }
   }
   return verdicts
+}
+
+async function verdictOn({ subject, holding }: Trial, { outcomes, texts }: Said): Promise<Verdict> {
+  const isDone = outcomes.every(({ state }) => state === 'done')
+  const hurt = await holding.check(randomBytes(16).toString('hex')).catch((error: Error) => error.message)
+  const isNamed = texts.some((text) => holding.names.some((name) => hasName(text, name)))
+  return { ...subject.combination, outcomes, isNamed, hurt: hurt || lossOf(subject, isDone) }
+}
+
+function lossOf({ content }: Subject, done: boolean): string {
+  return done || content === undefined || isFilled(content) ? '' : 'some of the content was deleted all the same'
 }
 
 /**
@@ -160,7 +131,8 @@ async function cleanUp({ directory, root }: TrialNode, trials: readonly Trial[])
 
 interface Said {
   readonly outcomes: readonly Outcome[]
-  named(names: readonly string[]): Verdict['named']
+  /** All that was said of it that is not done. */
+  readonly texts: readonly string[]
 }
 
 /** @returns what was said of a subject by the plan, and by the apply after it */
@@ -179,18 +151,13 @@ async function planAndApply(node: TrialNode): Promise<(subject: Subject) => Said
       }
       return { outcome, blocked }
     })
-    const texts = [
-      ...told.flatMap(({ outcome: { kind }, blocked }) =>
-        blocked ? [{ by: kind, planned: true, text: blocked.message }] : [],
-      ),
-      ...saidOf(subject, plan).map((text) => ({ by: 'a problem', planned: true, text })),
-      ...told.flatMap(({ outcome: { kind, state, message } }) =>
-        state === 'done' ? [] : [{ by: kind, planned: false, text: message }],
-      ),
-    ]
     return {
       outcomes: told.map(({ outcome }) => outcome),
-      named: (names) => texts.find(({ text }) => names.some((name) => hasName(text, name))),
+      texts: [
+        ...told.map(({ blocked }) => blocked?.message ?? ''),
+        ...saidOf(subject, plan),
+        ...told.map(({ outcome: { state, message } }) => (state === 'done' ? '' : message)),
+      ],
     }
   }
 }
