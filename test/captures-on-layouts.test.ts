@@ -2,26 +2,20 @@
  * The captures once more, as if their root directory were bound over itself on a shared tree (O35): every mount stands in
  * the table twice, and nothing else is different.
  */
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Explanation } from '../src/core/explain/explanation.ts'
 import { allThings } from '../src/core/explain/things.ts'
 import type { NodeSnapshot, NodeState } from '../src/core/facts/actual/snapshot.ts'
 import { containingMount } from '../src/core/linux/location.ts'
 import type { MountInfo, MountTable } from '../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
-import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
+import { captureFiles, recorded } from './helpers/captures.ts'
 import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'
-
-const ROOT = new URL('./fixtures/captures/', import.meta.url).pathname
-const FILES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /(node|before|after)\.json$/.test(file))
-  .toSorted()
 
 /** Of a line of mountinfo the id, what it is on, and the rest. */
 const LINE = /^(\d+) (\d+) (.*)$/
@@ -65,14 +59,13 @@ function withTable(snapshot: NodeSnapshot, mountinfo: string): NodeState {
   return { snapshot: { ...snapshot, mountinfo }, mounts: parseMountinfo(mountinfo) }
 }
 
-/** What people and scripts see of it; what it rests on are mounts by their number. */
-function seen({ operations, waiting, problems, summary, complete, refused }: Plan): unknown {
-  const shown = operations.map(({ expects: __, ...operation }) => operation)
-  return { operations: shown, waiting, problems, summary, complete, refused }
+/** What people and scripts see of it; what it rests on are mounts by their number, and they are counted. */
+function seen({ operations = [], inputs: _, ...rest }: Partial<Plan> | Partial<Explanation>): unknown {
+  return { ...rest, operations: operations.map(({ expects: __, ...operation }) => operation) }
 }
 
-it.each(FILES)('S8, S18: every mount twice, %s: the same plan', async (file) => {
-  const state = await readSnapshot(join(ROOT, file))
+it.each(captureFiles())('S8, S18: every mount twice, %s: the same plan', async (file) => {
+  const state = await recorded(file)
   const options = planOptions({ orphans: true })
   const { rootDir } = state.snapshot
   const targets = (mounts: MountTable): number => mounts.under(`${rootDir}/pods`).length
@@ -84,27 +77,19 @@ it.each(FILES)('S8, S18: every mount twice, %s: the same plan', async (file) => 
   }
 })
 
-describe.each(['stuck/before.json'])('%s explained', (file) => {
-  it('O35: every pod, volume and mount as without, and of no mount that is foreign', async () => {
-    const state = await readSnapshot(join(ROOT, file))
-    const twice = boundOverItself(state, 'copies last')
-    const { rootDir } = state.snapshot
-    const { context } = planWithDecisions(state, planOptions())
-    const asked = new Set([
-      ...allThings(context).map(({ ask }) => ask),
-      ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
-    ])
-    asked.delete(rootDir)
-    const [plain, doubled] = [state, twice].map((each) => explainer(each, planOptions()))
-    const answers = [...asked].map((what) => [plain?.(what).explanation, doubled?.(what).explanation] as const)
-    expect(answers.length).toBeGreaterThan(50)
-    for (const [want, answer] of answers) expect(untold(answer)).toEqual(untold(want))
-    expect(JSON.stringify(answers)).not.toContain('ForeignMount')
-  })
+it('O35: of every pod, volume and mount the same is explained as without, and of no mount that is foreign', async () => {
+  const state = await recorded('stuck/before.json')
+  const twice = boundOverItself(state, 'copies last')
+  const { rootDir } = state.snapshot
+  const { context } = planWithDecisions(state, planOptions())
+  const asked = new Set([
+    ...allThings(context).map(({ ask }) => ask),
+    ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
+  ])
+  asked.delete(rootDir)
+  const [plain, doubled] = [state, twice].map((each) => explainer(each, planOptions()))
+  const answers = [...asked].map((what) => [plain?.(what).explanation, doubled?.(what).explanation] as const)
+  expect(answers.length).toBeGreaterThan(50)
+  for (const [want = {}, answer = {}] of answers) expect(seen(answer)).toEqual(seen(want))
+  expect(JSON.stringify(answers)).not.toContain('ForeignMount')
 })
-
-/** What an operation rests on are mounts by their number, and they are counted. */
-function untold(explanation: Explanation | undefined): unknown {
-  const { operations = [], inputs: _, ...rest } = explanation ?? {}
-  return { ...rest, operations: operations.map(({ expects: __, ...operation }) => operation) }
-}

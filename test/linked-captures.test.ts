@@ -2,18 +2,15 @@
  * The captures of a real node as they would be if directories of its kubelet were links to another place (S8): the kernel
  * shows every mount point, every bind mount's root and every loop device's file without links. The plan must be the same.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot, NodeState, TreeEntry } from '../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
-import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
+import { recorded } from './helpers/captures.ts'
 import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'
 
-const CAPTURES = new URL('./fixtures/captures/', import.meta.url).pathname
 const ROOT = '/var/lib/kubelet'
 
 /** By relative path, where each link leads; those above before those below. */
@@ -77,24 +74,14 @@ function withPlaces(plan: Plan, links: Links): Plan {
   return { ...plan, operations }
 }
 
-const CASES = ['healthy', 'subpath-leak', 'stuck', 'shared-root'].flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json'].flatMap((file) => {
-    const path = join(CAPTURES, folder, file)
-    return existsSync(path) ? [{ name: `${folder}/${file}`, path }] : []
-  }),
-)
-
-const states = new Map<string, Promise<NodeState>>()
-/** Read once. */
-function stateOf(path: string): Promise<NodeState> {
-  const state = states.get(path) ?? readSnapshot(path)
-  states.set(path, state)
-  return state
-}
+const FILES = [
+  ...['healthy/node.json', 'subpath-leak/before.json', 'subpath-leak/after.json'],
+  ...['stuck/before.json', 'stuck/after.json', 'shared-root/node.json'],
+]
+const CASES = await Promise.all(FILES.map(async (name) => ({ name, state: await recorded(name) })))
 
 describe.each(Object.entries(LAYOUTS))('S8: a link in place of %s changes no plan', (_name, links) => {
-  it.each(CASES)('$name', async ({ path }) => {
-    const state = await stateOf(path)
+  it.each(CASES)('$name', ({ state }) => {
     const options = planOptions({ orphans: true })
     const there = linked(state, links)
     expect(planNode(there, options)).toEqual(withPlaces(planNode(state, options), links))
@@ -102,8 +89,7 @@ describe.each(Object.entries(LAYOUTS))('S8: a link in place of %s changes no pla
 
   it.each(CASES.slice(1, 2))(
     '$name: what is asked by the place behind a link is what has the path of the link',
-    async ({ path }) => {
-      const state = await stateOf(path)
+    ({ state }) => {
       const options = planOptions()
       const there = linked(state, links)
       const [ask, askThere] = [explainer(state, options), explainer(there, options)]
@@ -125,8 +111,8 @@ describe.each(Object.entries(LAYOUTS))('S8: a link in place of %s changes no pla
 
   it.each(CASES.slice(0, 2))(
     'a control, $name: where nothing tells what is behind them, nothing is decided on it',
-    async ({ path }) => {
-      const plan = planNode(linked(await stateOf(path), links, { told: false }), planOptions({ orphans: true }))
+    ({ state }) => {
+      const plan = planNode(linked(state, links, { told: false }), planOptions({ orphans: true }))
       const [first = ''] = Object.keys(links)
       expect(plan.complete).toBe(false)
       expect(plan.problems.filter(({ code }) => code === 'LinkInPlace').map(({ about }) => about.path)).toContain(

@@ -15,6 +15,7 @@ import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
 import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import { withAdvice } from '../src/core/plan/next-steps.ts'
 import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
+import { recorded } from './helpers/captures.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
 import { claimOf, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
@@ -109,7 +110,7 @@ it('a node that is tainted out-of-service, and whose lease is renewed', async ()
   )
 })
 
-const healthy = await readSnapshot(join(import.meta.dirname, 'fixtures/captures/healthy/node.json'))
+const healthy = await recorded('healthy/node.json')
 const UID = 'f7d15aec-a641-44e9-a739-dffa1c6f9aad'
 const TARGET = `${ROOT}/pods/${UID}/volumes/kubernetes.io~csi/pv-fs1/mount`
 const STAGED = `${ROOT}/plugins/kubernetes.io/csi/loop.pg.test/a6dc80caae626a1aba85f08f1643054416ffcd0aea2944825c634e25eddbf072/globalmount`

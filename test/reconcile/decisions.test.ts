@@ -1,15 +1,13 @@
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { podParts } from '../../src/core/facts/actual/pod-volumes.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { globalMounts } from '../../src/core/facts/global-mounts.ts'
-import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { podPathOf } from '../../src/core/volumes/paths.ts'
-import { CAPTURES, captureFiles } from '../helpers/captures.ts'
+import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 
@@ -53,10 +51,8 @@ function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string
     )
 }
 
-const files = captureFiles().map((path) => join(CAPTURES, path))
-
-it.each(files)('nothing on a real node is left without a word: %s', async (path) => {
-  const state = await readSnapshot(path)
+it.each(captureFiles())('nothing on a real node is left without a word: %s', async (path) => {
+  const state = await recorded(path)
   expect(unexplained(state)).toEqual([])
   expect(unexplained(state, { orphans: true })).toEqual([])
 })
