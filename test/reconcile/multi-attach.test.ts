@@ -29,17 +29,6 @@ const verdict = (built: NodeBuilder, what = 'pod/default/app') => told(built, wh
 
 const ISCSI = { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 }
 const LUN = 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'
-const PLUGINS = 'plugins/kubernetes.io'
-const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string, dir: string, global: string][] = [
-  ['iSCSI', { iscsi: ISCSI }, LUN, 'kubernetes.io~iscsi', `${PLUGINS}/iscsi/iface-default/10.0.0.1:3260-iqn.x:y-lun-1`],
-  [
-    'flexVolume',
-    { flexVolume: { driver: 'acme/disk' } },
-    'acme/disk/pv-1',
-    'acme~disk',
-    `${PLUGINS}/flexvolume/acme/disk/mounts/pv-1`,
-  ],
-]
 
 /** The same with a source whose attachments stand in the status of Nodes alone. */
 const ofPlugin = (source: PersistentVolume['spec']): NodeBuilder =>
@@ -78,7 +67,10 @@ describe('of CSI', () => {
   })
 })
 
-it.each(SOURCES)('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
+it.each([
+  ['iSCSI', { iscsi: ISCSI }, LUN],
+  ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
+])('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
   const built = asked(ofPlugin(spec), { nodes: [holding(uniqueName)] })
   const made = plan(built)
   expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
@@ -88,18 +80,18 @@ it.each(SOURCES)('of %s: the other node and its pod are named', (_name, spec, un
   expect(codes(plan(asked(ofPlugin(spec), { nodes: [holding('kubernetes.io/fc/[1]')] })))).toEqual([])
 })
 
-describe.each(SOURCES)('of %s, which is attached here', (_name, source, uniqueName, dir, global) => {
+describe('a volume whose attachment no VolumeAttachment tells, which is attached here', () => {
+  const source = { iscsi: ISCSI }
   const DISK = { fsType: 'ext4', source: '/dev/sdb' }
   const NOBODY = { nodes: [] }
-  const attached = (built: NodeBuilder, elsewhere: Elsewhere = { nodes: [holding(uniqueName)] }): NodeBuilder => {
-    built.attached.push(uniqueName)
-    built.inUse.push(uniqueName)
-    built.flexDrivers = [{ name: 'acme/disk', executable: '/opt/disk' }]
+  const attached = (built: NodeBuilder, elsewhere: Elsewhere = { nodes: [holding(LUN)] }): NodeBuilder => {
+    built.attached.push(LUN)
+    built.inUse.push(LUN)
     return asked(built, elsewhere)
   }
 
   it('mounted here as well, it has two writers', () => {
-    const built = attached(ofPlugin(source)).mount(`pods/${uid(2)}/volumes/${dir}/pv-1`, DISK)
+    const built = attached(ofPlugin(source)).mount(`pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`, DISK)
     const made = plan(built)
     expect([made.operations, codes(made)]).toEqual([[], ['TwoWriters']])
     expect(verdict(built, 'pv/pv-1')).toMatchObject({ state: 'problem', code: 'TwoWriters' })
@@ -108,7 +100,7 @@ describe.each(SOURCES)('of %s, which is attached here', (_name, source, uniqueNa
 
   it('with no pod left here it is not unstaged either (S30)', () => {
     const built = attached(node().persistentVolume('pv-1', { source }))
-    const made = plan(built.mount(global, DISK))
+    const made = plan(built.mount('plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.x:y-lun-1', DISK))
     expect(blocked(made)).toEqual(['UnmountDevice TwoWriters'])
     expect(codes(made)).toContain('TwoWriters')
     expect(kinds(plan(asked(built, NOBODY)))).toEqual(['UnmountDevice'])
