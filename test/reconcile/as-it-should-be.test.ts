@@ -1,249 +1,161 @@
 /**
  * "Every volume on this node is as it should be" must be true: what the API or the mount table shows to be wrong is said, in the
- * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
+ * plan and as the verdict of explain, each shown on a healthy node of which one thing was changed (O7, S3, S30).
  */
 import { expect, it } from 'vitest'
-import type { ApiSnapshot, NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
 import { countsText } from '../../src/core/views/answer/needs.ts'
-import { CAPTURES } from '../helpers/captures.ts'
-import { explain } from '../helpers/explaining.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { told } from '../helpers/explaining.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { csiNodeObject, MACHINE } from '../helpers/objects.ts'
+import { plan } from './planned.ts'
 
 const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
-const NAME = 'kubernetes.io/csi/loop.pg.test^vol-fs1'
-const healthy = await readSnapshot(`${CAPTURES}/healthy/node.json`)
+const LOST = `kubernetes.io/csi/${DRIVER}^vol-lost`
+const SINCE = '2026-11-21T02:30:00Z'
 
-type Writable<T> = T extends object ? { -readonly [Key in keyof T]: Writable<T[Key]> } : T
-type Draft = Writable<NodeSnapshot> & { api: Writable<ApiSnapshot> }
+const healthy = (): NodeBuilder => node().served(uid(2), 'app')
 
-/** The healthy node, with one thing changed. */
-function altered(change: (draft: Draft) => void): NodeState {
-  const snapshot = structuredClone(healthy.snapshot) as Draft
-  change(snapshot)
-  return { snapshot: snapshot as NodeSnapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
-}
+type Change = (built: NodeBuilder) => unknown
+/** Whatever the object has, with these parts besides. */
+const changed = (object: object | undefined, parts: object): object => Object.assign(object ?? {}, parts)
+const refused = (built: NodeBuilder, what: object): NodeBuilder =>
+  built.withApi({ errors: [{ ...what, status: 403, reason: 'Forbidden', message: 'no' }] as never })
 
-const attachmentOf = ({ api }: Draft, volume = 'pv-fs1') => {
-  const found = api.volumeAttachments.find(({ spec }) => spec.source.persistentVolumeName === volume)
-  if (found === undefined) throw new Error(`no attachment of ${volume}`)
-  return found
-}
-const volumeOf = ({ api }: Draft, name = 'pv-fs1') => {
-  const found = api.persistentVolumes.find(({ metadata }) => metadata.name === name)
-  if (found === undefined) throw new Error(`no ${name}`)
-  return found
-}
-const nodeOf = ({ api }: Draft) => {
-  if (api.node === null || api.node.status === undefined) throw new Error('no node')
-  return { ...api.node, metadata: api.node.metadata, status: api.node.status, object: api.node }
-}
-const refused = (what: object): Draft['api']['errors'] =>
-  [{ ...what, status: 403, reason: 'Forbidden', message: 'no' }] as Draft['api']['errors']
-const without = <T>(list: T[], wrong: (each: T) => boolean): T[] => list.filter((each) => !wrong(each))
+const wrong = ({ problems }: Plan): string[] =>
+  problems.flatMap(({ severity, code }) => (severity === 'info' ? [] : `${severity} ${code}`))
 
-/** The options of the file system that the kernel shows of a loop device, where it is mounted. */
-function superOptions(draft: Draft, device: string, options: string): void {
-  draft.mountinfo = (draft.mountinfo ?? '')
-    .split('\n')
-    .map((line) => (line.includes(` ${device} rw`) ? line.replace(/ \S+$/, ` ${options}`) : line))
-    .join('\n')
+/** With these options of the file system, as the kernel shows them. */
+function superOptions({ mounts }: NodeBuilder, options: string): void {
+  for (const [at, line] of mounts.entries()) mounts[at] = line.replace(/(\/dev\/loop1) rw$/, `$1 ${options}`)
 }
-
-const planOf = (state: NodeState) => planNode(state, planOptions())
-const codes = (state: NodeState, severities: readonly string[] = ['error', 'warning']) =>
-  planOf(state)
-    .problems.filter(({ severity }) => severities.includes(severity))
-    .map(({ severity, code }) => `${severity} ${code}`)
 
 it('control: of the node as it is nothing is said', () => {
-  const plan = planOf(altered(() => {}))
-  expect([plan.operations, plan.waiting, plan.problems, countsText(plan)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
+  const made = plan(healthy())
+  expect([made.operations, made.waiting, made.problems, countsText(made)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
 })
 
-interface Row {
-  readonly name: string
-  readonly change: (draft: Draft) => void
-  readonly said: readonly string[]
-  /** What explain is asked, and its verdict's code; else PersistentVolume pv-fs1, and the first code that is said. */
-  readonly ask?: string
-  readonly verdict?: string
-  readonly words: string
-}
+/** @param ask of which the verdict says so; empty: it is said of the node */
+it.each<[name: string, change: Change, said: string, words: string, ask?: string]>([
+  [
+    'its VolumeAttachment is being deleted',
+    ({ attachments: [own] }) => changed(own?.metadata, { deletionTimestamp: SINCE }),
+    'error AttachmentDeleting',
+    `is being deleted (${SINCE}) while`,
+  ],
+  [
+    'its VolumeAttachment says attached: false',
+    ({ attachments: [own] }) => changed(own, { status: { attached: false, attachError: { message: 'gone' } } }),
+    'error MountedButNotAttached',
+    'is not attached: gone',
+  ],
+  [
+    'its VolumeAttachment is absent',
+    ({ attachments }) => attachments.pop(),
+    'error MountedButNotAttached',
+    '(VolumeAttachment csi-',
+  ],
+  [
+    'the Node does not list it as attached',
+    ({ attached }) => attached.pop(),
+    'error MountedButNotAttached',
+    'node.status.volumesAttached does not list it',
+  ],
+  [
+    'the Node does not report it in use (O7)',
+    ({ inUse }) => inUse.pop(),
+    'error NotReportedInUse',
+    'node.status.volumesInUse does not list it',
+  ],
+  [
+    'the Node lists as in use a CSI volume that nothing here explains',
+    ({ inUse }) => inUse.push(LOST),
+    'warning ReportedUnused',
+    `${LOST} is still listed in node.status.volumesInUse of node-1`,
+    LOST,
+  ],
+  ...['ro', 'rw,emergency_ro', 'rw,shutdown'].map((options): [string, Change, string, string] => [
+    `the kernel turned its file system read-only (${options})`,
+    (built) => superOptions(built, options),
+    'error ReadOnlyFileSystem',
+    '(/dev/loop1) is read-only',
+  ]),
+  ...['v1.33.13', 'v1.38.0', 'nightly'].map((kubeletVersion): [string, Change, string, string, string] => [
+    `a kubelet ${kubeletVersion}`,
+    (built) => built.withNode(({ status }) => ({ status: { ...status, nodeInfo: { ...MACHINE, kubeletVersion } } })),
+    'warning VersionUntested',
+    `runs kubelet ${kubeletVersion}, and volctl was tested with 1.34 to 1.37`,
+    '',
+  ]),
+  [
+    'the kubelet is told to attach by itself',
+    (built) =>
+      built.with({ kubelet: { running: false, mayReturn: false, config: { enableControllerAttachDetach: false } } }),
+    'warning NotManaged',
+    'enableControllerAttachDetach: false',
+    '',
+  ],
+  [
+    'its claim is being deleted',
+    ({ claims: [own] }) =>
+      changed(own?.metadata, { deletionTimestamp: SINCE, finalizers: ['kubernetes.io/pvc-protection'] }),
+    'warning BeingDeleted',
+    'claim default/claim-pv-1 (volume pv-1) of pod default/app is being deleted',
+  ],
+  ...['Released', 'Failed'].map((phase): [string, Change, string, string] => [
+    `its PersistentVolume is ${phase}`,
+    ({ volumes: [own] }) => changed(own, { status: { phase } }),
+    'warning ClaimUnbound',
+    `PersistentVolume pv-1 is ${phase}`,
+  ]),
+  [
+    'CSINode does not list its driver',
+    (built) => built.withApi({ csiNode: csiNodeObject('node-1', []) }),
+    'warning DriverRegistration',
+    `CSI driver ${DRIVER} answers on this node, but the CSINode object does not list it`,
+  ],
+])('a mounted volume, a healthy node, and one thing wrong: %s', (_, change, said, words, ask = 'pv/pv-1') => {
+  const built = healthy()
+  change(built)
+  const made = plan(built)
+  expect(made.operations).toEqual([])
+  expect(wrong(made)).toEqual([said])
+  const found = made.problems.find(({ message }) => message.includes(words))
+  expect(found?.hint).toMatch(/./)
+  expect(countsText(made)).not.toBe(AS_IT_SHOULD_BE)
+  if (ask !== '') expect(told(built, ask).verdict).toMatchObject({ state: 'problem', code: said.split(' ')[1] })
+})
 
-const ROWS: readonly Row[] = [
-  {
-    name: 'its VolumeAttachment is being deleted',
-    change: (draft) => Object.assign(attachmentOf(draft).metadata, { deletionTimestamp: '2026-11-21T02:30:00Z' }),
-    said: ['error AttachmentDeleting'],
-    words: 'is being deleted (2026-11-21T02:30:00Z) while',
-  },
-  {
-    name: 'its VolumeAttachment says attached: false',
-    change: (draft) =>
-      Object.assign(attachmentOf(draft), { status: { attached: false, attachError: { message: 'gone' } } }),
-    said: ['error MountedButNotAttached'],
-    words: 'is not attached: gone',
-  },
-  {
-    name: 'its VolumeAttachment is absent',
-    change: ({ api }) => {
-      api.volumeAttachments = without(
-        api.volumeAttachments,
-        ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
-      )
+it.each<[name: string, change: Change]>([
+  [
+    'of an attachment that could not be read (S3)',
+    (built) => built.attachments.pop() && refused(built, { resource: 'volumeattachments' }),
+  ],
+  [
+    'of a file system that is read-only, where the pod only reads it',
+    (built) => {
+      superOptions(built, 'ro')
+      changed(built.pods[1]?.spec.volumes?.[0]?.persistentVolumeClaim, { readOnly: true })
     },
-    said: ['error MountedButNotAttached'],
-    words: '(VolumeAttachment csi-',
-  },
-  {
-    name: 'the Node does not list it as attached',
-    change: (draft) => {
-      const { status } = nodeOf(draft)
-      status.volumesAttached = without(status.volumesAttached ?? [], ({ name }) => name === NAME)
+  ],
+  ...[{ mountOptions: ['noatime', 'ro'] }, { accessModes: ['ReadOnlyMany'] }].map((spec): [string, Change] => [
+    `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
+    (built) => {
+      superOptions(built, 'ro')
+      changed(built.volumes[0]?.spec, spec)
     },
-    said: ['error MountedButNotAttached'],
-    words: 'node.status.volumesAttached does not list it',
-  },
-  {
-    name: 'the Node does not report it in use (O7)',
-    change: (draft) => {
-      const { status } = nodeOf(draft)
-      status.volumesInUse = without(status.volumesInUse ?? [], (name) => name === NAME)
+  ]),
+  [
+    'of a name in the status that may be a volume of which nothing could be read (S4)',
+    (built) => {
+      built.inUse.push(LOST)
+      built.pod(uid(3), 'new', [claimOf('secret')], { phase: 'Pending' })
+      refused(built, { resource: 'persistentvolumeclaims', namespace: 'default', name: 'claim-secret' })
     },
-    said: ['error NotReportedInUse'],
-    words: 'node.status.volumesInUse does not list it',
-  },
-  {
-    name: 'the Node lists as in use a CSI volume that nothing here explains',
-    change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
-    said: ['warning ReportedUnused'],
-    ask: 'kubernetes.io/csi/loop.pg.test^vol-lost',
-    words: 'kubernetes.io/csi/loop.pg.test^vol-lost is still listed in node.status.volumesInUse of pg-node',
-  },
-
-  ...(['ro', 'rw,emergency_ro', 'rw,shutdown'] as const).map(
-    (options): Row => ({
-      name: `the kernel turned its file system read-only (${options})`,
-      change: (draft) => superOptions(draft, '/dev/loop5', options),
-      said: ['error ReadOnlyFileSystem'],
-      words: '(/dev/loop5) is read-only',
-    }),
-  ),
-
-  ...['v1.33.13', 'v1.38.0', 'nightly'].map(
-    (version): Row => ({
-      name: `a kubelet ${version}`,
-      change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: version }),
-      said: ['warning VersionUntested'],
-      verdict: '',
-      words: `runs kubelet ${version}, and volctl was tested with 1.34 to 1.37`,
-    }),
-  ),
-
-  {
-    name: 'the kubelet is told to attach by itself',
-    change: (draft) => Object.assign(draft.kubelet ?? {}, { config: { enableControllerAttachDetach: false } }),
-    said: ['warning NotManaged'],
-    verdict: '',
-    words: 'enableControllerAttachDetach: false',
-  },
-  {
-    name: 'its claim is being deleted',
-    change: ({ api }) => {
-      const claim = api.persistentVolumeClaims.find(({ metadata }) => metadata.name === 'pvc-fs1')
-      Object.assign(claim?.metadata ?? {}, {
-        deletionTimestamp: '2026-11-21T02:30:00Z',
-        finalizers: ['kubernetes.io/pvc-protection'],
-      })
-    },
-    said: ['warning BeingDeleted'],
-    words: 'claim pg/pvc-fs1 (volume pv-fs1) of pod pg/p-csi-fs is being deleted',
-  },
-
-  ...['Released', 'Failed'].map(
-    (phase): Row => ({
-      name: `its PersistentVolume is ${phase}`,
-      change: (draft) => Object.assign(volumeOf(draft), { status: { phase } }),
-      said: ['warning ClaimUnbound'],
-      words: `PersistentVolume pv-fs1 is ${phase}`,
-    }),
-  ),
-
-  {
-    name: 'CSINode does not list its driver',
-    change: ({ api }) => {
-      const { csiNode } = api
-      if (csiNode === null) throw new Error('no CSINode')
-      csiNode.spec.drivers = without(csiNode.spec.drivers ?? [], ({ name }) => name === 'hostpath.csi.k8s.io')
-    },
-    said: ['warning DriverRegistration'],
-    ask: 'pv/pv-hp1',
-    words: 'CSI driver hostpath.csi.k8s.io answers on this node, but the CSINode object does not list it',
-  },
-]
-
-it.each(ROWS)(
-  'a mounted volume, a healthy node, and one thing wrong: $name: $said',
-  ({ change, said, words, ask = 'pv/pv-fs1', verdict }) => {
-    const state = altered(change)
-    const plan = planOf(state)
-    expect(plan.operations).toEqual([])
-    expect(codes(state)).toEqual(said)
-    const found = plan.problems.filter(({ message }) => message.includes(words))
-    expect(plan.problems.map(({ message }) => message).join('\n')).toContain(words)
-    expect(found[0]?.hint ?? '').not.toBe('')
-    expect(countsText(plan)).not.toBe(AS_IT_SHOULD_BE)
-    const explained = explain(state, planOptions(), ask).explanation.verdict
-    const code = verdict ?? said[0]?.split(' ')[1]
-    if (code !== '') expect(explained).toMatchObject({ state: 'problem', code })
-  },
-)
-
-it.each<{ name: string; change: (draft: Draft) => void }>([
-  {
-    name: 'of an attachment that could not be read (S3)',
-    change: ({ api }) => {
-      api.volumeAttachments = without(
-        api.volumeAttachments,
-        ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
-      )
-      api.errors = refused({ resource: 'volumeattachments' })
-    },
-  },
-  {
-    name: 'of a file system that is read-only, where the pod only reads it',
-    change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
-  },
-
-  ...[{ mountOptions: ['noatime', 'ro'] }, { accessModes: ['ReadOnlyMany'] }].map((spec) => ({
-    name: `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
-    change: (draft: Draft) => {
-      superOptions(draft, '/dev/loop5', 'ro')
-      Object.assign(volumeOf(draft).spec, spec)
-    },
-  })),
-
-  {
-    name: 'of a name in the status that may be a volume of which nothing could be read (S4)',
-    change: (draft) => {
-      nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
-      const { api } = draft
-      // A pod that has not begun, and whose claim is not told.
-      const [pod] = api.pods.filter(({ metadata }) => metadata.name === 'p-csi-fs')
-      if (pod === undefined) throw new Error('no pod')
-      api.pods.push({
-        ...pod,
-        metadata: { ...pod.metadata, name: 'new', uid: '00000000-0000-4000-8000-000000000077' },
-        spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'secret' } }] },
-        status: { phase: 'Pending' },
-      })
-      api.errors = refused({ resource: 'persistentvolumeclaims', namespace: 'pg', name: 'secret' })
-    },
-  },
-])('nothing is said: $name', ({ change }) => {
+  ],
+])('nothing is said: %s', (_, change) => {
+  const built = healthy()
+  change(built)
   // That something could not be read is said.
-  expect(codes(altered(change)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
+  expect(wrong(plan(built)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
 })
