@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
-import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
-import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import type { CsiDriver, PersistentVolume } from '../../../src/core/kube/api/objects.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
-import { planOptions } from '../../helpers/plan-options.ts'
-import { blocked, WANTS_PV_1 } from '../planned.ts'
+import { csiDriverObject } from '../../helpers/objects.ts'
+import { blocked, plan, WANTS_PV_1 } from '../planned.ts'
 
 const FILE_LABEL = 'system_u:object_r:container_file_t:s0'
 const ON = { enabled: true, fileLabel: FILE_LABEL }
@@ -16,17 +16,17 @@ const LABEL = `system_u:object_r:container_file_t:${LEVEL}`
 interface Given {
   readonly selinux?: NodeSnapshot['selinux'] | null
   readonly modes?: string[]
-  readonly driver?: object
+  readonly driver?: CsiDriver['spec']
   readonly pod?: object
   /** Options of each container. */
   readonly containers?: readonly object[]
-  /** Feature gates of the kubelet; true and false: SELinuxMount. */
-  readonly gate?: boolean | object
+  /** The kubelet's feature gate SELinuxMount. */
+  readonly gate?: boolean
   /** Of the volume; default: CSI. */
   readonly source?: PersistentVolume['spec']
 }
 
-function scene(given: Given = {}) {
+function scene(given: Given = {}): NodeBuilder {
   const { selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate, source } = given
   const volumeMounts = [{ name: 'v', mountPath: '/data' }]
   const spec = {
@@ -37,27 +37,16 @@ function scene(given: Given = {}) {
       securityContext: Object.keys(seLinuxOptions).length === 0 ? {} : { seLinuxOptions },
     })),
   }
-  const kubelet = { running: false, mayReturn: false, config: { featureGates: gatesOf(gate ?? {}) } }
-  const built = node()
+  const kubelet = { running: false, mayReturn: false, config: { featureGates: { SELinuxMount: gate } } }
+  return node()
     .persistentVolume('pv-1', { accessModes: modes, ...(source && { source, inUse: false }) })
     .pod(uid(2), 'app', WANTS_PV_1, { spec })
     .with({ ...(selinux === null ? {} : { selinux }), ...(gate !== undefined && { kubelet }) } as never)
-  return { built, driver: driver ?? { seLinuxMount: true } }
-}
-
-const gatesOf = (gate: boolean | object): object => (typeof gate === 'object' ? gate : { SELinuxMount: gate })
-
-/** With this in the CSIDriver. */
-function planned({ built, driver }: { built: NodeBuilder; driver: object }) {
-  const inputs = built.build()
-  const api = inputs.snapshot.api
-  if (api === undefined) throw new Error('no API')
-  const csiDrivers = api.csiDrivers.map((each) => ({ ...each, spec: { ...each.spec, ...driver } }))
-  return planNode({ ...inputs, snapshot: { ...inputs.snapshot, api: { ...api, csiDrivers } } }, planOptions())
+    .withApi({ csiDrivers: [csiDriverObject(DRIVER, driver ?? { seLinuxMount: true })] })
 }
 
 function labels(given: Given): string[] {
-  const made = planned(scene(given))
+  const made = plan(scene(given))
   expect(blocked(made)).toEqual([])
   const steps = made.operations.flatMap((each) => each.steps)
   expect(steps.map(({ op }) => op)).toEqual([
@@ -71,8 +60,7 @@ function labels(given: Given): string[] {
   return [...new Set(steps.filter(({ op }) => op !== 'mkdir').map(({ label }) => label ?? ''))]
 }
 
-const mismatches = ({ problems }: ReturnType<typeof planNode>) =>
-  problems.filter(({ code }) => code === 'SELinuxMismatch')
+const mismatches = ({ problems }: Plan) => problems.filter(({ code }) => code === 'SELinuxMismatch')
 
 describe('the label of a CSI volume (C68, R310)', () => {
   const itself = { seLinuxOptions: { level: LEVEL } }
@@ -111,15 +99,15 @@ describe('the label of a CSI volume (C68, R310)', () => {
       'is not a valid SELinux label',
     ],
   ])('%s blocks it', (_name, given, says) => {
-    const made = planned(scene(given))
+    const made = plan(scene(given))
     expect(blocked(made)).toEqual(['MountVolume LeftToKubelet'])
     expect(made.operations[0]?.blocked?.message).toContain(says)
   })
 })
 
 /** Staged, and published to the pod where `published`, with these in the state files. */
-function mounted(label: string, published: boolean, given: Given = {}) {
-  const { built, driver } = scene(given)
+function mounted(label: string, published: boolean): NodeBuilder {
+  const built = scene()
   const more = label === '' ? {} : { seLinuxMountContext: label }
   const record = (path: string) =>
     built.file(path, JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1', ...more }))
@@ -130,7 +118,7 @@ function mounted(label: string, published: boolean, given: Given = {}) {
     built.mount(`${dir}/mount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
     record(`${dir}/vol_data.json`)
   }
-  return { built, driver }
+  return built
 }
 
 describe('another label than the one that is there', () => {
@@ -138,7 +126,7 @@ describe('another label than the one that is there', () => {
     { label: 'system_u:object_r:old_t:s0', says: 'with the SELinux label system_u:object_r:old_t:s0' },
     { label: '', says: 'without an SELinux label' },
   ])('a volume that runs keeps it, and it is said (R824, T144): "$label"', ({ label, says }) => {
-    const made = planned(mounted(label, true))
+    const made = plan(mounted(label, true))
     expect(made.operations).toEqual([])
     expect(mismatches(made)).toMatchObject([
       { message: expect.stringContaining(`mounted ${says}, but the pod wants it with`) },
@@ -146,10 +134,10 @@ describe('another label than the one that is there', () => {
   })
 
   it('nobody knows whether it is another label where the CSIDriver may not be read (S3)', () => {
-    const { built } = mounted(LABEL, true)
+    const built = mounted(LABEL, true)
     const errors = [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }]
     built.withApi({ csiDrivers: [], errors } as never)
-    const made = planNode(built.build(), planOptions())
+    const made = plan(built)
     expect(mismatches(made)).toEqual([])
   })
 
@@ -158,17 +146,14 @@ describe('another label than the one that is there', () => {
     { label: '', want: ['MountVolume SELinuxMismatch'] },
     { label: 'system_u:object_r:old_t:s0', want: ['MountVolume SELinuxMismatch'] },
   ])('staged with "$label"', ({ label, want }) => {
-    expect(blocked(planned(mounted(label, false)))).toEqual(want)
+    expect(blocked(plan(mounted(label, false)))).toEqual(want)
   })
 })
 
 /** A second pod of the volume, which nobody has yet; both of them with their own security context. */
-function shared(first: object, second: object, given: Given = {}) {
-  const made = scene({ pod: first, ...given })
-  const one = made.built.pods.at(-1)
-  if (one === undefined) throw new Error('no pod')
-  made.built.livingPod(uid(3), 'other', [], { spec: { ...one.spec, securityContext: second } })
-  return made
+function shared(first: object, second: object, given: Given): NodeBuilder {
+  const built = scene({ pod: first, ...given })
+  return built.livingPod(uid(3), 'other', [], { spec: { ...built.pods.at(-1)?.spec, securityContext: second } })
 }
 
 describe('two pods of one volume: the first one’s label counts (R312, TestCheckVolumeSELinux, SELinux_MultiplePods)', () => {
@@ -194,7 +179,7 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
       { ...gate, driver: { seLinuxMount: false } },
     ],
   ])('%s', (_name, first, second, want, given = gate) => {
-    const made = planned(shared(first, second, given))
+    const made = plan(shared(first, second, given))
     expect(blocked(made)).toEqual(want)
     expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([
       [uid(2), undefined],
@@ -203,13 +188,13 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
   })
 
   it('the first is the one that has it', () => {
-    const { built, driver } = shared(own('s0:c3'), own(LEVEL), gate)
+    const built = shared(own('s0:c3'), own(LEVEL), gate)
     const record = JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1' })
     const dir = `pods/${uid(3)}/volumes/kubernetes.io~csi/pv-1`
     built
       .mount(`${dir}/mount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
       .file(`${dir}/vol_data.json`, record)
-    const made = planned({ built, driver })
+    const made = plan(built)
     expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([[uid(2), 'SELinuxMismatch']])
     expect(made.operations[0]?.blocked?.message).toMatch(/^pod default\/other has pv-1 mounted/)
   })
@@ -225,14 +210,14 @@ it.each([
   { there: 'no label', option: '', want: ['without an SELinux label, but'] },
 ])('LUNs: a pod keeps what it has, a mount with $there, and what differs is said (R808, R824)', ({ option, want }) => {
   const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
-  const { built, driver } = scene({ source: { iscsi } })
+  const built = scene({ source: { iscsi } })
   built.attached.push(NAME)
   built.inUse.push(NAME)
   for (const path of [GLOBAL, TARGET]) {
     built.mount(path, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
     built.mounts.push(`${built.mounts.pop()}${option === '' ? '' : `,${option}`},data=ordered`)
   }
-  const made = planned({ built, driver })
+  const made = plan(built)
   expect(made.operations).toEqual([])
   expect(mismatches(made)).toMatchObject(
     want.map((part) => ({ about: { path: `${ROOT}/${TARGET}` }, message: expect.stringContaining(part) })),
