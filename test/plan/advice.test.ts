@@ -38,7 +38,6 @@ const nextOf = (plan: Partial<Plan>, given: Partial<Advised> = {}): readonly Nex
 
 describe('the counts add up', () => {
   it.each([
-    ['all ready', [op('a'), op('b')], '2 operations: 2 ready'],
     [
       'what comes after a blocked one is not ready',
       [op('a', { blocked: held }), op('b', { after: ['a'] })],
@@ -248,11 +247,6 @@ describe('what to type next on this node', () => {
       next: ['volctl apply --orphans'],
     },
     { name: 'nothing on a healthy node', plan: running, next: [] },
-    {
-      name: 'the real unit, where the kubelet never does it',
-      plan: { ...running, operations: [op('a')], waiting: [staged] },
-      next: ['volctl apply', 'volctl apply --stop-kubelet'],
-    },
     {
       name: 'without a known unit the process, once it is clear what started it',
       plan: { ...withKubelet({ pid: 4711 }), operations: [op('a')], waiting: [staged] },

@@ -29,15 +29,19 @@ function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: s
   return omitUndefined({ pods: pod, volumes: volume })
 }
 
-/** Each name finds what is called so, and none is said to be nothing's. What comes after an operation that is left out is counted. */
+/** The name finds what is called so, and is not said to be nothing's. What comes after an operation that is left out is counted. */
+function expectFound({ operations, problems, summary }: Plan | ClusterPlan, name: string, id: string): void {
+  expect(problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
+  expect(operations.some((one) => one.id === id) || summary.filtered > 0, name).toBe(true)
+}
+
 function checkNode(state: NodeState): void {
   const options = planOptions({ orphans: true })
   const decided = planWithDecisions(state, options)
   const { operations } = decided.plan
   for (const [name, id] of each(namesOfPlan(decided.plan), operations)) {
     const part = planNode(state, planOptions({ orphans: true, ...scopeOf(name) }))
-    expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
-    expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
+    expectFound(part, name, id)
     checkDirectories(state, name, part)
   }
   const touched = new Set(operations.map(({ subject }) => rowOf(subject)))
@@ -77,9 +81,7 @@ function checkDirectories(state: NodeState, name: string, withOrphans: Plan): vo
 function checkCluster(state: ClusterState): void {
   const whole = planCluster(state, clusterOptions({}))
   for (const [name, id] of each(namesOfPlan(whole), whole.operations)) {
-    const part = planCluster(state, clusterOptions(scopeOf(name)))
-    expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
-    expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
+    expectFound(planCluster(state, clusterOptions(scopeOf(name))), name, id)
   }
   checkNext(state, whole)
 }

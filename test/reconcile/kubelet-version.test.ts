@@ -31,18 +31,13 @@ type Columns = readonly [entries: Gates, ...on: string[]]
 const VERSIONS = ['v1.34.2', 'v1.35.6', 'v1.36.2', 'v1.37.0-rc.0', 'v1.38.0', 'v2.0.0', undefined]
 it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
   ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
-  ['ImageVolume', { ImageVolume: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
-  ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-  ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
   ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
-  ['SELinuxMount', { SELinuxMount: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
   ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['SELinuxMount', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
   ['PreventStaticPodAPIReferences', {}, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['PreventStaticPodAPIReferences', { AllBeta: false }, '-', '-', '-', 'on', 'on', 'on', '-'],
-  ['EmptyDirVolumeMode', {}, '-', '-', '-', '-', '-', '-', '-'],
   ['EmptyDirVolumeMode', { EmptyDirVolumeMode: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
   ['AtomicWriteVolumeUserFields', { AllAlpha: true }, '-', '-', '-', 'on', 'on', 'on', '-'],
   ['AtomicWriteVolumeUserFields', { AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],

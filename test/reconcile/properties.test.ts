@@ -29,7 +29,9 @@ const options = fc
   .record({ orphans: fc.boolean(), acceptOutage: fc.constant(undefined) })
   .map(({ orphans }) => ({ orphans }))
 
-const UNDOING = /^(Unmount|Unmap|CleanOrphan|Detach|RemoveOrphan)/
+/** It would be carried out, and takes something away. */
+const undoes = ({ kind, blocked }: Operation): boolean =>
+  /^(Unmount|Unmap|CleanOrphan|Detach|RemoveOrphan)/.test(kind) && blocked === undefined
 
 /** Operations that would be carried out. */
 const runnable = ({ operations }: Plan): Operation[] => {
@@ -49,8 +51,7 @@ type Check = (plan: Plan, random: RandomNode) => void
 /** Nothing of a pod that is wanted, or of which something runs, is undone (S5, S9). */
 const sparesPods: Check = ({ operations }, random) => {
   const mine = random.pods.flatMap((pod, n) => (isProtected(pod) ? podUid(n) : []))
-  for (const { kind, pod, paths, steps, blocked } of operations) {
-    if (!UNDOING.test(kind) || blocked !== undefined) continue
+  for (const { pod, paths, steps } of operations.filter(undoes)) {
     expect(mine).not.toContain(pod?.uid)
     const touched = [...paths, ...steps.map(({ target }) => target)]
     for (const uid of mine) expect(touched.filter((path) => path.includes(uid))).toEqual([])
@@ -61,8 +62,7 @@ const sparesPods: Check = ({ operations }, random) => {
 const sparesDevices: Check = ({ operations }, random) => {
   for (const name of protectedVolumes(random)) {
     const global = `${ROOT}/${csiGlobalDir(DRIVER, name)}`
-    for (const { kind, steps, attachment, blocked } of operations) {
-      if (!UNDOING.test(kind) || blocked !== undefined) continue
+    for (const { steps, attachment } of operations.filter(undoes)) {
       expect(steps.filter(({ target }) => target.startsWith(global))).toEqual([])
       if (attachment !== undefined) expect(attachment.name).not.toBe(attachmentName(name, DRIVER, 'node-1'))
     }
@@ -71,7 +71,7 @@ const sparesDevices: Check = ({ operations }, random) => {
 
 /** Nothing is undone where the list of pods failed, a kubelet may act on devices, or a witness is blind. */
 const waitsForSight: Check = ({ operations }, { around, podListFailed }) => {
-  const undone = operations.filter(({ kind, blocked }) => UNDOING.test(kind) && blocked === undefined)
+  const undone = operations.filter(undoes)
   if (podListFailed) expect(undone).toEqual([])
   // It runs, may return, has just stopped, or nobody knows.
   if ('kubelet' in around.kubelet) expect(undone.filter(({ kind }) => /Device$|^Detach/.test(kind))).toEqual([])
@@ -151,7 +151,7 @@ describe('of every plan', () => {
         fc.property(randomNode, options, fc.infiniteStream(fc.nat(1_000_000)), (random, given, picks) => {
           const node = new SimulatedNode(buildNode(random))
           const plan = planned(node.state(), given)
-          const undoing = runnable(plan).filter(({ kind }) => UNDOING.test(kind))
+          const undoing = runnable(plan).filter(undoes)
           const todo = new Map(undoing.map((operation) => [operation.id, operation]))
           while (todo.size > 0) {
             const ready = [...todo.values()].filter(({ after }) => !after.some((each) => todo.has(each)))
@@ -162,7 +162,7 @@ describe('of every plan', () => {
             done += 1
             todo.delete(next.id)
           }
-          expect(runnable(planned(node.state(), given)).filter(({ kind }) => UNDOING.test(kind))).toEqual([])
+          expect(runnable(planned(node.state(), given)).filter(undoes)).toEqual([])
         }),
         parameters,
       )
