@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { csiDriverObject } from '../helpers/objects.ts'
-import { kinds, plan, WANTS_PV_1, waits } from './planned.ts'
+import { outcome, plan, WANTS_PV_1 } from './planned.ts'
 
 const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
   node().persistentVolume('pv-1', { accessModes }).livingPod(uid(2), 'app', WANTS_PV_1)
@@ -43,7 +43,7 @@ describe('a wanted volume', () => {
     },
   ])('waits: $name', ({ built, wait, says }) => {
     const made = plan(built)
-    expect([kinds(made), waits(made)]).toEqual([[], [`MountVolume ${wait}`]])
+    expect(outcome(made)).toEqual([`MountVolume waits: ${wait}`])
     expect(made.waiting[0]?.message).toContain(says)
   })
 
@@ -62,8 +62,7 @@ describe('a wanted volume', () => {
         .withApi({ csiDrivers: [csiDriverObject(DRIVER, { attachRequired: false })] }),
     },
   ])('does not wait: $name', ({ built }) => {
-    const made = plan(built)
-    expect([kinds(made), waits(made)]).toEqual([['MountVolume'], []])
+    expect(outcome(plan(built))).toEqual(['MountVolume'])
   })
 })
 
@@ -72,6 +71,5 @@ it('a pod that is being deleted gets nothing that it does not have, and loses no
   const built = node()
     .persistentVolume('pv-1')
     .livingPod(uid(2), 'app', WANTS_PV_1, { metadata: { deletionTimestamp } })
-  const made = plan(built.staged('pv-1', '7:1'))
-  expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
+  expect(outcome(plan(built.staged('pv-1', '7:1')))).toEqual(['DetachVolume waits: PodStillRunning'])
 })

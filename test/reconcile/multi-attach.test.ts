@@ -7,7 +7,7 @@ import type { Elsewhere, NodeElsewhere } from '../../src/core/facts/actual/snaps
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, codes, kinds, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'
+import { blocked, codes, kinds, outcome, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'
 
 const SINCE = '2026-11-21T09:00:00Z'
 
@@ -51,7 +51,7 @@ describe('of CSI', () => {
   ])('%s', (_name, other, words, hint) => {
     const built = elsewhere(wanting(), other)
     const made = plan(built)
-    expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
+    expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode', 'MultiAttach'])
     for (const { message, hint: said } of [...made.waiting, ...made.problems]) {
       expect(message).toContain(words)
       expect(said).toContain(hint)
@@ -73,7 +73,7 @@ it.each([
 ])('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
   const built = asked(ofPlugin(spec), { nodes: [holding(uniqueName)] })
   const made = plan(built)
-  expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
+  expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode', 'MultiAttach'])
   expect(made.problems[0]?.message).toContain('node-2, where pod default/old uses it')
   expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
   // Control: another volume's name means nothing.
@@ -93,7 +93,7 @@ describe('a volume whose attachment no VolumeAttachment tells, which is attached
   it('mounted here as well, it has two writers', () => {
     const built = attached(ofPlugin(source)).mount(`pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`, DISK)
     const made = plan(built)
-    expect([made.operations, codes(made)]).toEqual([[], ['TwoWriters']])
+    expect([...outcome(made), ...codes(made)]).toEqual(['TwoWriters'])
     expect(verdict(built, 'pv/pv-1')).toMatchObject({ state: 'problem', code: 'TwoWriters' })
     expect(codes(plan(asked(built, NOBODY)))).toEqual([])
   })
@@ -118,7 +118,7 @@ it('a kubelet that attaches by itself (N8, N9, C41): nothing is promised: what i
   expect(kinds(plan(attached))).toEqual(['MountVolume'])
   for (const built of [wanting(), attached]) {
     const made = plan(built.withNode(({ metadata }) => ({ metadata: { ...metadata, annotations: {} } })))
-    expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume NotManaged'], ['NotManaged']])
+    expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: NotManaged', 'NotManaged'])
   }
 })
 
@@ -150,7 +150,7 @@ describe('a node that is told to keep the volumes of pods that have ended (N10, 
       expect(kinds(plan(built))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
       tell(built)
       const made = plan(built, { orphans: true })
-      expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume TerminatedKept']])
+      expect(outcome(made)).toEqual(['DetachVolume waits: TerminatedKept'])
       expect(new Set(codes(made))).toEqual(new Set(['TerminatedKept']))
       expect(verdict(built, 'pod/default/done')).toMatchObject({ code: 'TerminatedKept' })
     }

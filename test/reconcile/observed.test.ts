@@ -1,7 +1,7 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
-import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
 import {
   claimOf,
   DRIVER,
@@ -28,10 +28,6 @@ it('O7: what is attached and not listed, the controller has to report: nobody st
 })
 
 describe('O8: staged or mapped, with no pod directory', () => {
-  it('a global mount is unstaged', () => {
-    const made = plan(node().staged('vol-1', '7:1'))
-    expect(made.operations.map(reasonOf)).toEqual([['UnmountDevice', 'StagedWithoutPod']])
-  })
   it('a block map is unmapped, then its device', () => {
     const made = plan(block(node(), GONE, { symlink: false }))
     expect(made.operations.map(reasonOf)).toEqual([
@@ -414,21 +410,6 @@ it.each<[string, NodeBuilder, string, string]>([
   const [operation] = plan(built).operations
   expect([operation?.kind, operation?.blocked?.code]).toEqual(['MountVolume', code])
   expect(operation?.blocked?.message).toContain(words)
-})
-
-it('a mount point with blanks and a newline is recognised (T138)', () => {
-  const path = `pods/${GONE}/volumes/kubernetes.io~nfs/a b\nc`
-  expect(plan(node().mount(path, { fsType: 'nfs4' })).operations[0]?.paths).toContain(`${ROOT}/${path}`)
-})
-
-it.each<[string, Partial<PlanOptions>]>([
-  ['--only unmount', { only: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'] }],
-  ['--skip device, and the detach that needs it', { skip: ['UnmountDevice', 'UnmapDevice'] }],
-])('filters (contract, flags): %s', (_name, options) => {
-  const built = node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').persistentVolume('pv-1')
-  const made = plan(built.mount(`pods/${uid(8)}/volumes/kubernetes.io~secret/s`), options)
-  expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountVolume'])
-  expect(made.summary.filtered).toBe(2)
 })
 
 /** A mapped raw block volume pv-b of a pod, on /dev/loop3, held open by /dev/loop6. */

@@ -25,6 +25,14 @@ export function blocked({ operations }: Plan): string[] {
   return operations.flatMap((each) => (each.blocked === undefined ? [] : [`${each.kind} ${each.blocked.code}`]))
 }
 
+/** Of each operation its kind, and its code where it is blocked; then kind and code of what waits. */
+export function outcome({ operations, waiting }: Plan): string[] {
+  return [
+    ...operations.map(({ kind, blocked }) => (blocked === undefined ? kind : `${kind} ${blocked.code}`)),
+    ...waiting.map(({ kind, code }) => `${kind} waits: ${code}`),
+  ]
+}
+
 /** Codes of the problems. */
 export function codes({ problems }: Plan): string[] {
   return problems.map((each) => each.code)

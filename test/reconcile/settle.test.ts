@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, plan, RUNNING, waits } from './planned.ts'
+import { kinds, outcome, plan, RUNNING } from './planned.ts'
 
 const ENDED = uid(3)
 const BEFORE = '2026-11-21T10:30:00Z'
@@ -40,9 +40,7 @@ describe('S11 settle time of a pod that is finished', () => {
     ],
     ['ended, and nobody says when', ended({}, { phase: 'Succeeded' }), false],
   ])('%s', (_name, built, settled) => {
-    const made = plan(built)
-    expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
-    expect(waits(made)).toEqual(settled ? [] : ['UnmountVolume Settling'])
+    expect(outcome(plan(built))).toEqual([settled ? 'UnmountVolume' : 'UnmountVolume waits: Settling'])
   })
 
   it.each([

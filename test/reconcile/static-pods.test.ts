@@ -99,8 +99,7 @@ describe('R220 a static pod that has run to its end', () => {
     expect(plan(blind).operations).toEqual([])
   })
   it('a mirror pod that is deleted says nothing of the pod behind it', () => {
-    const built = completed({ phase: 'Running' }).mount(secret).link(`${secret}/..data`, '..2026_11_21_02_15_54.36')
-    built.file(`pods/${OLD}/plugins/kubernetes.io~empty-dir/wrapped_s/ready`)
+    const built = completed({ phase: 'Running' }).secret(OLD, 's', {})
     Object.assign(built.pods.at(-1)?.metadata ?? {}, { deletionTimestamp: '2026-11-21T10:30:00Z' })
     expect(plan(built, { orphans: true }).operations).toEqual([])
   })

@@ -74,29 +74,16 @@ const FORMS: Readonly<Record<string, object>> = {
 
 /** What nobody can tell the subject of. */
 const JUNK: readonly unknown[] = [
-  ...[null, 7, 0, true, false, '', [], {}, [[]], ['pods'], [{ resource: 'secrets' }]],
-  ...['pods could not be read', 'forbidden', 'configmaps', 'secrets is forbidden', 'list of po: EOF', '403'],
-  { code: 403 },
+  ...[null, 7, '', 'secrets is forbidden', [], {}, ['pods'], [{ resource: 'secrets' }]],
   { status: 403, reason: 'Forbidden', message: 'no' },
   { resource: 'widgets', status: 403 },
-  { resource: '*', status: 403 },
   { resource: 'secrets, pods', status: 403 },
   { resource: ['secrets'], status: 403 },
-  { resource: { kind: 'secrets' }, status: 403 },
-  { resource: 7, kind: 'Secret' },
+  { resource: 'secrets', status: '403' },
   { resource: 'secrets', kind: 'Pod', status: 403 },
-  { resource: 'secrets', details: { kind: 'pods' }, status: 403 },
-  { resource: 'core/v1/secrets', status: 403 },
   // As other programs write it.
   { resource: 'Secret', status: 403 },
-  { resource: 'secrets', code: 403 },
-  { kind: 'Secret', code: 403 },
   { kind: 'Status', status: 'Failure', code: 403, reason: 'Forbidden', details: { kind: 'secrets' } },
-  'secrets is forbidden: User "u" cannot list resource "secrets" in API group "" at the cluster scope',
-  { error: { resource: 'secrets', code: 403 } },
-  { kind: 'Status', code: 403, message: 'pods is forbidden' },
-  { message: 'secrets "x" is forbidden: User "u" cannot list resource "pods" in API group ""' },
-  { reason: 'NotFound', status: 404, name: 'x' },
   { status: { toString: 7 }, reason: { toString: null } },
 ]
 
@@ -130,7 +117,7 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
     expect(codes(made)).toEqual(expect.arrayContaining(['PodListIncomplete', 'ReadFailed']))
   })
 
-  it.each([undefined, null, {}, 'pods', 7])('errors that are no list (%j) cover everything', (errors) => {
+  it.each([undefined, null, {}])('errors that are no list (%j) cover everything', (errors) => {
     expect(done({ errors })).toEqual([])
   })
 
@@ -238,17 +225,11 @@ describe('what was not read is said once, with what hangs on it', () => {
     { name: 'a credential that reads others', configMaps: [cm('other')], notes: 1 },
     { name: 'a role without content', configMaps: [], notes: 0 },
   ])('a ConfigMap that a mounted volume needs, with $name', ({ configMaps, notes }) => {
-    const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap`
     const built = node().livingPod(uid(2), 'app', [
       { name: 'v', configMap: { name: 'c' } },
       { name: 'w', configMap: { name: 'c' } },
     ])
-    for (const volume of ['v', 'w']) {
-      const made = '..2026_11_21_02_15_54.36'
-      built.file(`${dir}/${volume}/${made}/k`).link(`${dir}/${volume}/..data`, made)
-      built.link(`${dir}/${volume}/k`, '..data/k')
-      built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_${volume}/ready`)
-    }
+    for (const volume of ['v', 'w']) built.configMap(uid(2), volume, { k: 'v' })
     const error = refused('configmaps', { namespace: 'default', name: 'c' })
     const { complete, added } = said(built, [error], { configMaps })
     expect(complete).toBe(true)

@@ -1,7 +1,8 @@
 /** S12: what the plan's own table and loop list show of a directory whose content is to go. */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
-import { blocked, GONE, kinds, only, plan } from '../planned.ts'
+import { volumePath } from '../../helpers/pod-files.ts'
+import { blocked, GONE, kinds, outcome, plan } from '../planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/v`
 const PLACE = `${ROOT}/${DIR}`
@@ -74,9 +75,8 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     ['memory below an overlay', overlay(`lowerdir=${PLACE}/a`, inMemory()), 'lowerdir'],
   ])('%s', (_name, built, by) => {
     const made = plan(built, ORPHANS)
-    expect(blocked(made)).toEqual(['UnmountVolume HeldBy'])
-    expect(only(made, 'UnmountVolume').blocked?.message).toContain(by)
-    expect(kinds(made)).toEqual([])
+    expect(outcome(made)).toEqual(['UnmountVolume HeldBy'])
+    expect(made.operations[0]?.blocked?.message).toContain(by)
     // Nobody asked for data to be deleted: that comes first.
     expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
   })
@@ -126,32 +126,22 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
       inMemory().mount(`pods/${GONE}/volume-subpaths/v/c/0`, { dev: '0:70', root: '/sub' }),
     ],
   ])('not for %s', (_name, built) => {
-    const made = plan(built, ORPHANS)
-    expect(blocked(made)).toEqual([])
-    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(outcome(plan(built, ORPHANS))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })
 
 describe('S12: what else is emptied or removed', () => {
-  const CONFIG = `pods/${GONE}/volumes/kubernetes.io~configmap/c`
-  const config = (): NodeBuilder => {
-    const generation = `${CONFIG}/..2026_11_21_02_04_30.123456789`
-    return node()
-      .dir(generation)
-      .file(`${generation}/key`, 'x')
-      .link(`${CONFIG}/..data`, '..2026_11_21_02_04_30.123456789')
-      .link(`${CONFIG}/key`, '..data/key')
-  }
-
-  it('a config map’s directory that is bound elsewhere', () => {
-    expect(kinds(plan(config()))).toEqual(['UnmountVolume'])
-    expect(blocked(plan(disk('/srv/c', `${ROOT}/${CONFIG}`, config())))).toEqual(['UnmountVolume HeldBy'])
-  })
-
-  it('an emptyDir that is empty', () => {
-    const empty = (): NodeBuilder => node().dir(DIR).file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
-    expect(kinds(plan(empty()))).toEqual(['UnmountVolume'])
-    expect(blocked(plan(disk('/srv/e', PLACE, empty())))).toEqual(['UnmountVolume HeldBy'])
+  it.each([
+    {
+      name: 'a config map’s directory that is bound elsewhere',
+      plugin: 'configmap',
+      make: () => node().configMap(GONE, 'v', { key: 'x' }),
+    },
+    { name: 'an emptyDir that is empty', plugin: 'empty-dir', make: () => node().emptyDir(GONE, 'v') },
+  ])('$name', ({ plugin, make }) => {
+    expect(kinds(plan(make()))).toEqual(['UnmountVolume'])
+    const bound = disk('/srv/c', `${ROOT}/${volumePath(GONE, plugin, 'v')}`, make())
+    expect(blocked(plan(bound))).toEqual(['UnmountVolume HeldBy'])
   })
 
   it('the directory of a pod that is gone', () => {

@@ -22,13 +22,6 @@ const unmatched = (options: Partial<PlanOptions>) =>
 const OF_RUNNING = ['PodStillRunning', 'PodGoneButRunning']
 
 describe('a name that --pod or --volume gives', () => {
-  it.each<[string, Partial<PlanOptions>]>([
-    ['no name', {}],
-    ['a volume by its name in the pod', { volumes: ['data'] }],
-    ['by its PersistentVolume and its handle', { volumes: ['pv-1', 'vol-1'] }],
-    ['of a pod that is gone', { volumes: ['token'] }],
-  ])('is known: %s', (_name, options) => expect(unmatched(options)).toEqual([]))
-
   it.each<[string, Partial<PlanOptions>, string[]]>([
     ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['default/ap']],
     ['a volume that is not here', { volumes: ['pv-2'] }, ['pv-2']],
