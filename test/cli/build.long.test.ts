@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { buildBundles } from '../../scripts/build.ts'
 import { ownCommand } from '../../src/core/linux/own-child.ts'
 import { PARTS } from '../../src/core/users/process-messages.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { HEALTHY } from '../helpers/captures.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
@@ -81,7 +81,7 @@ it('a plan from a snapshot loads no network, no gRPC and no API client', async (
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(process.moduleLoadList)))`,
   )
   const launcher = ['--require', preload, join(dist, 'launch.cjs')]
-  await execa(process.execPath, [...launcher, 'plan', '--snapshot', join(CAPTURES, 'healthy', 'node.json')])
+  await execa(process.execPath, [...launcher, 'plan', '--snapshot', HEALTHY])
   const loaded = JSON.parse(readFileSync(list, 'utf8')) as string[]
   for (const module of ['https', 'http2', 'tls']) expect(loaded).not.toContain(`NativeModule ${module}`)
 })

@@ -20,7 +20,7 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).not.toContain(process.cwd())
     writeFileSync(file, stdout)
-    if (!missing) typing = await Typing.start(shell, place, { path: '/usr/bin:/bin', script: `cat ${file}` })
+    if (!missing) typing = await Typing.start(shell, place, '/usr/bin:/bin', `cat ${file}`)
   })
   afterAll(() => typing?.[Symbol.dispose]())
 

@@ -2,21 +2,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import type { TrickName } from '../helpers/api-server/tricks.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-
-const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 
 let node: WarmNode
 let server: TestApiServer
 beforeAll(async () => {
-  node = await startWarmNode(CAPTURE)
+  node = await startWarmNode(BROKEN)
   server = await startApiServer()
 })
 afterAll(async () => {
@@ -81,7 +78,7 @@ it('packed answers are unpacked without a word of Node.js', async () => {
   const blob = 'x'.repeat(200_000)
   const big = { kind: 'PersistentVolume', metadata: { name: 'big', annotations: { blob } }, spec: {} }
   // 0.0.0.0 reaches this host without being a loopback address, to which nothing is packed.
-  await using server = await startApiServer({ data: [CAPTURE], objects: [big], host: '0.0.0.0' })
+  await using server = await startApiServer({ data: [BROKEN], objects: [big], host: '0.0.0.0' })
   const { status, stderr } = await plan(server.kubeconfig('admin'))
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })

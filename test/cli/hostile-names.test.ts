@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { JOURNAL_FILE } from '../../src/core/plan/documents/write-journal.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
@@ -18,10 +18,7 @@ let snapshot: string
 beforeAll(() => {
   directory = temporaryDirectory()
   snapshot = join(directory, 'node.json')
-  writeFileSync(
-    snapshot,
-    JSON.stringify(hostile(JSON.parse(readFileSync(join(CAPTURES, 'forcedel-killed', 'before.json'), 'utf8')))),
-  )
+  writeFileSync(snapshot, JSON.stringify(hostile(JSON.parse(readFileSync(BROKEN, 'utf8')))))
 })
 
 /** The same node, whose pods, claims, volumes, drivers, users and errors have names of that kind. */

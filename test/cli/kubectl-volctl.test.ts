@@ -2,13 +2,13 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN, CLUSTERS } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { startVolctl } from './run-volctl.ts'
 
-const CLUSTER = ['plan', '--cluster', '--snapshot', join(CAPTURES, '..', 'clusters', 'node-gone.jsonl')]
+const CLUSTER = ['plan', '--cluster', '--snapshot', join(CLUSTERS, 'node-gone.jsonl')]
 
 // krew installs no program of the name volctl.
 it.each([
@@ -16,7 +16,7 @@ it.each([
   { args: ['plan', '--oprhans'], says: 'See kubectl volctl plan --help' },
   // What is typed on the node is volctl there.
   {
-    args: ['plan', '--snapshot', join(CAPTURES, 'forcedel-killed/before.json')],
+    args: ['plan', '--snapshot', BROKEN],
     says: 'on node pg-node: volctl apply',
   },
   { args: CLUSTER, says: 'then: kubectl volctl plan --cluster' },

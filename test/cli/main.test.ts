@@ -1,18 +1,17 @@
 /** `main` is a function: what it is given is its whole world, and nothing that a run does outlives it. */
 import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { type Result, volctl, type World } from '../helpers/run-main.ts'
 import { until } from '../helpers/until.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 
-const STUCK = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
+const STUCK = ['--snapshot', BROKEN]
 let node: WarmNode
 
 beforeAll(async () => {
-  node = await startWarmNode(join(CAPTURES, 'forcedel-killed', 'before.json'))
+  node = await startWarmNode(BROKEN)
 })
 afterAll(() => node[Symbol.asyncDispose]())
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyArguments, narrowing } from '../../src/core/cli/plan-arguments.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN, HEALTHY } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { thrownBy } from '../kube/connect.ts'
@@ -89,15 +89,13 @@ describe('a plan file', () => {
 })
 
 it('status of what is named shows it, though it is as it should be', async () => {
-  const status = (...names: string[]) =>
-    volctl(['status', ...names, '--snapshot', join(CAPTURES, 'healthy', 'node.json')])
+  const status = (...names: string[]) => volctl(['status', ...names, '--snapshot', HEALTHY])
   expect((await status()).stdout).not.toContain('p-csi-fs')
   expect((await status('pg/p-csi-fs')).stdout).toContain('pg/p-csi-fs')
 })
 
 describe('plan of a snapshot', () => {
-  const plan = async (...args: string[]) =>
-    await volctl(['plan', ...args, '--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')])
+  const plan = async (...args: string[]) => await volctl(['plan', ...args, '--snapshot', BROKEN])
 
   it.each([
     { words: ['pg/sc-a'], flags: ['--pod', 'pg/sc-a'] },

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attached, base, claimed, node, pod } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { CLUSTERS } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 
-const CLUSTERS = join(CAPTURES, '..', 'clusters')
 const plan = (cluster: string, ...args: string[]) =>
   volctl(['plan', '--cluster', '--snapshot', join(CLUSTERS, `${cluster}.jsonl`), ...args])
 

@@ -2,16 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
-
-const SNAPSHOT = join(CAPTURES, 'forcedel-killed', 'before.json')
 
 describe('plan --out', () => {
   it.each(['table', 'json'])('prints the same -o %s as without it', async (format) => {
     const file = join(temporaryDirectory(), 'node.plan')
-    const args = ['plan', '--orphans', '--snapshot', SNAPSHOT, '-o', format]
+    const args = ['plan', '--orphans', '--snapshot', BROKEN, '-o', format]
     const plain = await volctl(args)
     const saved = await volctl([...args, '--out', file])
     expect(saved.stdout).toBe(plain.stdout)
@@ -23,7 +21,7 @@ describe('plan --out', () => {
   })
 
   it('that fails prints the answer all the same, and exits with 1', async () => {
-    const { status, stdout, stderr } = await volctl(['plan', '--snapshot', SNAPSHOT, '--out', '/dev/stdout'])
+    const { status, stdout, stderr } = await volctl(['plan', '--snapshot', BROKEN, '--out', '/dev/stdout'])
     expect(status).toBe(1)
     expect(stdout).toMatch(/\n\d+ operations: /)
     expect(stderr).toMatch(/^volctl: plan file \/dev\/stdout: it is a symbolic link\n/)

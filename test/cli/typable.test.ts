@@ -3,10 +3,8 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunksOf } from '../../src/core/views/wrap.ts'
-import { CAPTURES, captureFiles } from '../helpers/captures.ts'
+import { CAPTURES, CLUSTERS, captureFiles } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
-
-const CLUSTERS = join(CAPTURES, '..', 'clusters')
 
 /** Rows of a capture that are alike say nothing new. */
 const EXPLAINED = 6

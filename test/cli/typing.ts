@@ -12,15 +12,6 @@ const STARTS: Readonly<Record<Shell, string>> = {
   fish: 'fish --no-config -i',
 }
 
-/** Where the shell finds its programs and its script. */
-export interface Place {
-  /** A command that runs another one there. */
-  readonly within?: readonly string[]
-  readonly path: string
-  /** Prints the script. */
-  readonly script: string
-}
-
 /** Loads the script, and defines `words`, which prints its arguments. */
 const PREPARATIONS: Readonly<Record<Shell, string>> = {
   bash: String.raw`bind 'set enable-bracketed-paste off'; source <(SCRIPT); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
@@ -34,10 +25,9 @@ export class Typing implements Disposable {
   readonly #terminal: ChildProcess
   #shown = ''
 
-  private constructor(shell: Shell, directory: string, { within = [], path }: Place) {
-    const terminal = ['script', '--quiet', '--flush', '--command', STARTS[shell], '/dev/null']
-    const [program = '', ...args] = [...within, ...terminal]
-    this.#terminal = spawn(program, args, {
+  private constructor(shell: Shell, directory: string, path: string) {
+    const terminal = ['--quiet', '--flush', '--command', STARTS[shell], '/dev/null']
+    this.#terminal = spawn('script', terminal, {
       cwd: directory,
       stdio: ['pipe', 'pipe', 'ignore'],
       env: { PATH: path, TERM: 'dumb', HOME: directory, LC_ALL: 'C.UTF-8' },
@@ -47,9 +37,10 @@ export class Typing implements Disposable {
     })
   }
 
-  static async start(shell: Shell, directory: string, place: Place): Promise<Typing> {
-    const typing = new Typing(shell, directory, place)
-    await typing.#answer(`${PREPARATIONS[shell].replace('SCRIPT', place.script)}${ENTER}`)
+  /** @param path where the shell finds its programs @param script a command that prints the script */
+  static async start(shell: Shell, directory: string, path: string, script: string): Promise<Typing> {
+    const typing = new Typing(shell, directory, path)
+    await typing.#answer(`${PREPARATIONS[shell].replace('SCRIPT', script)}${ENTER}`)
     return typing
   }
 

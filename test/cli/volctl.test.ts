@@ -8,15 +8,13 @@ import { execa } from 'execa'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN, HEALTHY } from '../helpers/captures.ts'
 import { forOthers } from '../helpers/for-others.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { startVolctl } from './run-volctl.ts'
 
-const healthy = join(CAPTURES, 'healthy', 'node.json')
-const broken = join(CAPTURES, 'forcedel-killed', 'before.json')
 const directory = temporaryDirectory()
 
 const file = (name: string, content: string): string => {
@@ -26,11 +24,11 @@ const file = (name: string, content: string): string => {
 }
 
 it.each<{ args: string[]; status?: number; says: RegExp }>([
-  { args: ['plan', '--snapshot', broken, '--detailed-exitcode'], status: 2, says: /\n21 operations: 18 ready/ },
-  { args: ['status', '--snapshot', healthy], says: /^\d+ volumes: all are as they should be\.$/m },
-  { args: ['explain', 'pg/sc-a', '--snapshot', broken], says: /^Pod pg\/sc-a on node pg-node/ },
-  { args: ['doctor', '--snapshot', healthy], says: /: a plan can be made from this snapshot\n/ },
-  { args: ['check', '--snapshot', healthy], says: /^ok: \d+ volumes\n$/ },
+  { args: ['plan', '--snapshot', BROKEN, '--detailed-exitcode'], status: 2, says: /\n21 operations: 18 ready/ },
+  { args: ['status', '--snapshot', HEALTHY], says: /^\d+ volumes: all are as they should be\.$/m },
+  { args: ['explain', 'pg/sc-a', '--snapshot', BROKEN], says: /^Pod pg\/sc-a on node pg-node/ },
+  { args: ['doctor', '--snapshot', HEALTHY], says: /: a plan can be made from this snapshot\n/ },
+  { args: ['check', '--snapshot', HEALTHY], says: /^ok: \d+ volumes\n$/ },
   { args: ['wait', '--for=in-sync', '--root-dir', '/nonexistent'], status: 1, says: /^volctl: .*\/nonexistent/ },
   { args: ['journal', '--journal', '/nonexistent'], says: /^The journal has no applies\.\n$/ },
   { args: ['apply', '/nonexistent'], status: 1, says: /^volctl: / },
@@ -44,7 +42,7 @@ it.each<{ args: string[]; status?: number; says: RegExp }>([
 })
 
 it('4 where a safety rule refuses: what was asked is answered all the same; -o json and -v name the rule', async () => {
-  const snapshot = JSON.parse(readFileSync(broken, 'utf8'))
+  const snapshot = JSON.parse(readFileSync(BROKEN, 'utf8'))
   const path = file('other-machine.json', JSON.stringify({ ...snapshot, machineID: 'another', systemUUID: 'another' }))
   const result = await volctl(['plan', '--snapshot', path])
   expect(result.status).toBe(4)
@@ -86,12 +84,12 @@ describe('what goes wrong is one clear line, with what to do', () => {
     ['an argument of a command that takes none', ['journal', '--plan', 'a', 'b'], 'Unexpected argument: b'],
     [
       'a second argument to a repeatable flag is none of its values',
-      ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
+      ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', BROKEN],
       'nix matches no volume on this node',
     ],
     ['no value', ['plan', '--node'], 'Flag --node expects a value'],
     ['flags that exclude each other', ['plan', '--snapshot', 'x', '--kubeconfig', 'y'], '--kubeconfig'],
-    ['another node than the snapshot has', ['plan', '--snapshot', healthy, '--node', 'x'], '--node'],
+    ['another node than the snapshot has', ['plan', '--snapshot', HEALTHY, '--node', 'x'], '--node'],
   ])('%s', async (_name, args, says) => {
     const result = await volctl(args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
@@ -120,7 +118,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
 
   it('an output that cannot be written', async () => {
     const command = `exec "$0" plan --snapshot "$1" > /dev/full`
-    const result = await execa('sh', ['-c', command, BUNDLE, healthy], { reject: false })
+    const result = await execa('sh', ['-c', command, BUNDLE, HEALTHY], { reject: false })
     expect(result.exitCode).toBe(1)
     expect(result.stderr).toContain('volctl: cannot write the output: ENOSPC')
   })
@@ -129,7 +127,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
 describe('forms', () => {
   it('json and yaml are the same value', async () => {
     const [json, yaml] = await Promise.all(
-      ['json', 'yaml'].map((form) => volctl(['plan', '--orphans', '--snapshot', broken, '-o', form])),
+      ['json', 'yaml'].map((form) => volctl(['plan', '--orphans', '--snapshot', BROKEN, '-o', form])),
     )
     const plan = JSON.parse(json?.stdout ?? '')
     expect(load(yaml?.stdout ?? '')).toEqual(plan)
@@ -137,15 +135,15 @@ describe('forms', () => {
   })
 
   it('--verbose speaks on standard error alone', async () => {
-    const quiet = await volctl(['plan', '--snapshot', broken, '-o', 'json'])
-    const verbose = await volctl(['plan', '--snapshot', broken, '-o', 'json', '-v'])
+    const quiet = await volctl(['plan', '--snapshot', BROKEN, '-o', 'json'])
+    const verbose = await volctl(['plan', '--snapshot', BROKEN, '-o', 'json', '-v'])
     expect(verbose.stdout).toBe(quiet.stdout)
     expect(verbose.stderr).toMatch(/\[\d+ms\] snapshot .*forcedel-killed/)
     expect(verbose.stderr).toMatch(/\] R\d+: \/var\/lib\/kubelet\/\S+: UnmountVolume: /)
   })
 
   it('whatever a slow reader has not taken yet still reaches it', async () => {
-    const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
+    const snapshot = JSON.parse(readFileSync(HEALTHY, 'utf8'))
     const uids = Array.from(
       { length: 2000 },
       (_, index) => `0badc0de-0000-4000-8000-${String(index).padStart(12, '0')}`,
@@ -162,7 +160,7 @@ describe('forms', () => {
   })
 
   it('a reader that goes away ends the output quietly', async () => {
-    const child = spawn(BUNDLE, ['plan', '--snapshot', broken, '-o', 'json'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(BUNDLE, ['plan', '--snapshot', BROKEN, '-o', 'json'], { stdio: ['ignore', 'pipe', 'pipe'] })
     let stderr = ''
     child.stderr.on('data', (data) => {
       stderr += data

@@ -1,7 +1,7 @@
 /** What `volctl wait` refuses: its command line before anything is read, what it would never see after the first look. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { CAPTURES } from '../helpers/captures.ts'
+import { CAPTURES, HEALTHY } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { startWarmNode } from '../helpers/warm-node.ts'
 
@@ -18,7 +18,7 @@ it.each([
 })
 
 it("--for=detached with the node's own credential says at once that the detach would not be seen, and with what it is", async () => {
-  await using node = await startWarmNode(join(CAPTURES, 'healthy', 'node.json'))
+  await using node = await startWarmNode(HEALTHY)
   const wait = (user: string, ...args: readonly string[]) => {
     const given = ['--for=detached', 'pg/p-csi-fs', '--kubeconfig', node.api.kubeconfig(user)]
     return volctl(['wait', ...given, ...args], { env: node.env })

@@ -1,14 +1,11 @@
 /** `plan -w` and `status -w` as whole commands, beside a live API server. */
 import { EventEmitter } from 'node:events'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { HEALTHY } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { until } from '../helpers/until.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
-
-const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
 
 /** A run that goes on, with what it has printed until now. */
 function watching(node: WarmNode, ...args: readonly string[]) {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ownDescriptor } from '../../src/core/linux/paths.ts'
 import { LAZY_FILE, rememberLazy } from '../../src/core/plan/documents/lazy-memory.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { noOthersFiles } from '../helpers/others-files.ts'
 import { type Result, volctl } from '../helpers/run-main.ts'
 import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
@@ -17,7 +17,7 @@ let node: WarmNode
 let directory: string
 let journalDir: string
 beforeAll(async () => {
-  node = await startWarmNode(join(CAPTURES, 'forcedel-killed', 'before.json'))
+  node = await startWarmNode(BROKEN)
   const home = dirname(node.env.VOLCTL_TEST_HOST ?? '')
   journalDir = join(home, 'journal')
   directory = mkdtempSync(join(home, 'written-'))
@@ -90,10 +90,9 @@ describe('snapshot -o', () => {
 })
 
 describe('plan --snapshot', () => {
-  const capture = join(CAPTURES, 'forcedel-killed', 'before.json')
   it('reads standard input: a file, and a pipe', async () => {
-    const file = await volctl(['plan', '--snapshot', '/dev/stdin'], { input: readFileSync(capture, 'utf8') })
-    const pipe = await bash(`"$VOLCTL" plan --snapshot <(gzip <${capture})`)
+    const file = await volctl(['plan', '--snapshot', '/dev/stdin'], { input: readFileSync(BROKEN, 'utf8') })
+    const pipe = await bash(`"$VOLCTL" plan --snapshot <(gzip <${BROKEN})`)
     for (const { status, stdout, stderr } of [file, pipe]) {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
       expect(stdout).toMatch(/\n\d+ operations: /)

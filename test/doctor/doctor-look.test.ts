@@ -6,22 +6,20 @@ import { type Check, type CheckId, type Doctor, diagnose } from '../../src/core/
 import { lookForDoctor } from '../../src/core/explain/doctor/doctor-look.ts'
 import { thisRun, within } from '../../src/core/trust/run.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { HEALTHY } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { takeTestHost } from '../helpers/test-host.ts'
 import { until } from '../helpers/until.ts'
 import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 
-const CAPTURE = join(CAPTURES, 'healthy', 'node.json')
-
 let node: WarmNode
 let server: TestApiServer
 let untrusted: TestApiServer
 beforeAll(async () => {
-  node = await startWarmNode(CAPTURE)
+  node = await startWarmNode(HEALTHY)
   server = node.api
-  untrusted = await startApiServer({ data: [CAPTURE], nodeName: 'pg-node', untrusted: true })
+  untrusted = await startApiServer({ data: [HEALTHY], nodeName: 'pg-node', untrusted: true })
 })
 afterAll(async () => {
   await untrusted.stop()
@@ -129,7 +127,7 @@ describe('where plan gives up, everything else is still answered', () => {
   })
 
   it('the mounts of the container in which volctl was started, since that volctl has ended', async () => {
-    await using asked = await startApiServer({ data: [CAPTURE], nodeName: 'pg-node' })
+    await using asked = await startApiServer({ data: [HEALTHY], nodeName: 'pg-node' })
     // Linux gives no process so high a number.
     const caller = { pid: 2 ** 22 + 1, depth: 1, directory: '/' }
     const answer = await within({ ...thisRun(), caller }, () => {

@@ -175,17 +175,16 @@ describe('what is carried out next', () => {
     expect(answer.summary.next?.map(({ command }) => command)).toEqual(['volctl apply --pod default/web-0'])
   })
 
-  it('of a volume that a process holds: that of this volume, once the process ends', async () => {
-    const state = await recorded('forcedel-killed/before.json')
-    const { operations } = planNode(state, planOptions())
-    const unmount = operations.find(({ kind, volume }) => kind === 'UnmountVolume' && volume?.name === 'pv-a')
+  it('of a volume that a process holds: that of this volume, once the process ends', () => {
+    const target = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
     const held: InUse = {
-      ...{ kind: 'UnmountVolume', target: unmount?.paths[0] ?? '', code: 'HeldBy', message: 'in use' },
+      ...{ kind: 'UnmountVolume', target, code: 'HeldBy', message: 'in use' },
       users: [{ pid: 191, process: 'sleep' }],
     }
-    const { answer } = ask({ ...state, snapshot: { ...state.snapshot, inUse: [held] } }, 'pv-a')
+    const built = node().left(GONE).secret(GONE, 'token', {})
+    const { answer } = ask(built.with({ inUse: [held] }), 'pv-1')
     expect(answer.summary.next).toMatchObject([
-      { first: 'stop sleep (pid 191)', command: 'volctl apply --volume pv-a' },
+      { first: 'stop sleep (pid 191)', command: 'volctl apply --volume pv-1' },
     ])
   })
 

@@ -5,6 +5,10 @@ import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
+/** On which commands are tried: a node with nothing to do, one with two pods that were deleted, and clusters. */
+export const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
+export const BROKEN = join(CAPTURES, 'forcedel-killed', 'before.json')
+export const CLUSTERS = join(CAPTURES, '..', 'clusters')
 
 /** @returns `FOLDER/FILE.json`, relative to the captures */
 export function captureFiles(files: readonly string[] = ['node.json', 'before.json', 'after.json']): string[] {

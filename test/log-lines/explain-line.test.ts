@@ -6,10 +6,30 @@ import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../src/core/views/screen.ts'
 import { explainer } from '../helpers/explaining.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import * as nodes from './nodes.ts'
-import { GONE, LIVING } from './nodes.ts'
+
+const GONE = uid(9)
+const LIVING = uid(1)
+
+/** Nodes in the states that lines are about: a deleted pod's volume, */
+const orphan = (): NodeBuilder => node().left(GONE)
+/** and that of web-0, which is attached, and not mounted; */
+const wanted = (attached = true): NodeBuilder =>
+  node().persistentVolume('pv-1', { attached }).pod(LIVING, 'web-0', [claimOf()], { phase: 'Pending' })
+const unattached = (): NodeBuilder => wanted(false)
+const withoutDriver = (): NodeBuilder => wanted().with({ csiSockets: [] })
+/** one that is attached, and that no pod of this node wants; */
+const unwanted = (): NodeBuilder => node().persistentVolume('pv-1')
+
+/** and a config map that web-0 wants, and that does not exist. */
+function contentMissing(): NodeBuilder {
+  const config = { name: 'config', configMap: { name: 'web-config' } }
+  const missing = { resource: 'configmaps', namespace: 'default', name: 'web-config' }
+  return node()
+    .pod(LIVING, 'web-0', [config], { phase: 'Pending' })
+    .withApi({ errors: [{ ...missing, status: 404, reason: 'NotFound', message: 'not found' }] })
+}
 
 const UNIQUE = `kubernetes.io/csi/${DRIVER}^pv-1`
 const TARGET = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
@@ -35,19 +55,19 @@ const saying = ({ names }: LineAnswer, kind: string): string[] =>
 
 describe('what the line is about', () => {
   it.each([
-    { line: MANY, built: nodes.orphan, about: `pod/${GONE}`, verdict: 'operation PodGone' },
-    { line: BUSY, built: nodes.orphan, about: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
-    { line: NOT_REGISTERED, built: nodes.withoutDriver, about: 'pv/pv-1', verdict: 'waiting DriverUnavailable' },
-    { line: inUse('node-1'), built: nodes.unwanted, about: `volume/${UNIQUE}`, verdict: 'operation NotWanted' },
+    { line: MANY, built: orphan, about: `pod/${GONE}`, verdict: 'operation PodGone' },
+    { line: BUSY, built: orphan, about: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
+    { line: NOT_REGISTERED, built: withoutDriver, about: 'pv/pv-1', verdict: 'waiting DriverUnavailable' },
+    { line: inUse('node-1'), built: unwanted, about: `volume/${UNIQUE}`, verdict: 'operation NotWanted' },
     {
       line: `MountVolume.SetUp failed for volume "config" pod "web-0" (UID: "${LIVING}") : configmap "web-config" not found`,
-      built: nodes.contentMissing,
+      built: contentMissing,
       about: `volume/${LIVING}/config`,
       verdict: 'blocked ContentMissing',
     },
     {
       line: '"Error syncing pod, skipping" err="unmounted volumes=[data], unattached volumes=[]: context deadline exceeded" pod="default/web-0"',
-      built: nodes.unattached,
+      built: unattached,
       about: 'pod/default/web-0',
       verdict: 'waiting NotAttached',
     },
@@ -71,7 +91,7 @@ describe('what a line names, and is not there', () => {
   })
 
   it('another node: run volctl there', () =>
-    expect(ask(inUse('node-7'), nodes.unwanted()).otherNode).toEqual({
+    expect(ask(inUse('node-7'), unwanted()).otherNode).toEqual({
       name: 'node-7',
       says: 'the line is about node node-7, and this one is node-1: run volctl explain there',
     }))
@@ -82,7 +102,7 @@ describe('what a line names, and is not there', () => {
     { host: 'NODE-1', other: undefined },
     { host: 'node-1.example.com', other: undefined },
   ])('a line written on $host: another node is $other', ({ host, other }) => {
-    const { answer, explained } = answered(MANY.replace(' node-1 ', ` ${host} `), nodes.orphan())
+    const { answer, explained } = answered(MANY.replace(' node-1 ', ` ${host} `), orphan())
     expect(answer.otherNode?.name).toBe(other)
     const own = other === undefined ? `pod/${GONE}` : undefined
     expect([answer.main?.ask, explained?.explanation.what]).toEqual([own, own])
@@ -90,7 +110,7 @@ describe('what a line names, and is not there', () => {
 
   it('a line of another node: nothing is looked for here', () => {
     const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] ${NOT_REGISTERED}`
-    expect(ask(line, nodes.unmounted())).toEqual({
+    expect(ask(line, wanted())).toEqual({
       sentence: expect.objectContaining({ next: expect.stringContaining('spec.nodeName=node-2') }),
       otherNode: {
         name: 'node-2',
@@ -102,13 +122,13 @@ describe('what a line names, and is not there', () => {
 
   it('a line of another host’s kubelet is that node’s, whatever it names; of what has a second name only the one that is found is shown', () => {
     const line = `Nov 22 20:01:02 node-2 kubelet[1]: ${inUse('node-1')}`
-    expect(ask(line, nodes.unwanted()).otherNode?.name).toBe('node-2')
-    expect(ask(BUSY, nodes.orphan()).names.filter(({ found }) => !found)).toEqual([])
+    expect(ask(line, unwanted()).otherNode?.name).toBe('node-2')
+    expect(ask(BUSY, orphan()).names.filter(({ found }) => !found)).toEqual([])
   })
 
   it('a line of a controller on another host that names this node is about this one', () =>
     expect(
-      ask(`Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${inUse('node-1')}`, nodes.unwanted()).otherNode,
+      ask(`Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${inUse('node-1')}`, unwanted()).otherNode,
     ).toBeUndefined())
 
   it.each([
@@ -122,7 +142,7 @@ describe('what a line names, and is not there', () => {
   )
 
   it('of another node beside this one the names are looked for here', () =>
-    expect(ask(multiAttach('node-1', 'node-2'), nodes.unattached()).otherNode).toBeUndefined())
+    expect(ask(multiAttach('node-1', 'node-2'), unattached()).otherNode).toBeUndefined())
 
   it('of many alike it is said what lists them', () => {
     const built = [1, 2].reduce(
@@ -136,7 +156,7 @@ describe('what a line names, and is not there', () => {
 })
 
 it("the advice names this node's own unit", () => {
-  const built = nodes.contentMissing().with({ kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } })
+  const built = contentMissing().with({ kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } })
   const line =
     'MountVolume.SetUp failed for volume "c" : failed to sync configmap cache: timed out waiting for the condition'
   expect(ask(line, built).sentence?.next).toContain('journalctl -u k3s-agent.service')
@@ -156,15 +176,15 @@ const drawn = async (line: string, built: NodeBuilder, screen = TERMINAL): Promi
 
 describe('on a screen', () => {
   it('all of a long line fits a terminal, and -o wide has the whole explanation', async () => {
-    const screen = await drawn(BUSY, nodes.orphan())
+    const screen = await drawn(BUSY, orphan())
     expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
     expect(screen).toMatch(/\nMore: volctl explain \S+\nNext: volctl apply .*\n.*\n$/)
-    expect(await drawn(BUSY, nodes.orphan(), { ...TERMINAL, wide: true })).toContain('Identity:')
+    expect(await drawn(BUSY, orphan(), { ...TERMINAL, wide: true })).toContain('Identity:')
   })
 
   it('unknown, of another node', async () => {
     const line = `E1122 20:01:02.123456       1 x.go:1] "Something new" node="node-7" volumeName="${UNIQUE}"`
-    expect(await drawn(line, nodes.unwanted(), PLAIN_SCREEN)).toMatchInlineSnapshot(`
+    expect(await drawn(line, unwanted(), PLAIN_SCREEN)).toMatchInlineSnapshot(`
       "The line is about node node-7, and this one is node-1: run volctl explain there.
 
       volctl does not know this sentence:
@@ -175,7 +195,7 @@ describe('on a screen', () => {
 
   it('names what holds the thing open', async () => {
     const processes = [1, 2, 3, 4].map((pid) => ({ pid, command: 'sh', holds: [] }))
-    const held = asking(nodes.orphan(), async ({ explanation }) => ({
+    const held = asking(orphan(), async ({ explanation }) => ({
       ...explanation,
       holders: { ...explanation.holders, known: true, processes },
     }))

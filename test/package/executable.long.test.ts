@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { CAPTURE, noPackages, ROOT, run, sha256, theExecutable } from './roots.ts'
+import { noPackages, ROOT, run, sha256, theExecutable } from './roots.ts'
 
 const NOBODY = 65534
 const work = temporary('volctl-executable-')
@@ -65,7 +66,7 @@ describeUnless(noPackages, 'the executable', () => {
       BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${volctl.pid}/status`, 'utf8'))?.[1]}`)
     await expect.poll(() => (caught() >> BigInt(constants.signals.SIGUSR1 - 1)) & 1n, { timeout: 10_000 }).toBe(1n)
     volctl.kill('SIGUSR1')
-    volctl.stdin.end(readFileSync(CAPTURE))
+    volctl.stdin.end(readFileSync(BROKEN))
     const { stdout, stderr } = await volctl
     expect(JSON.parse(stdout)).toHaveProperty('operations')
     expect(stderr).not.toContain('Debugger')

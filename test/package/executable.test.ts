@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { nodeVariables } from '../../scripts/executable/read-early.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { CAPTURE, noPackages, run, theExecutable, timeless, VERSION } from './roots.ts'
+import { noPackages, run, theExecutable, timeless, VERSION } from './roots.ts'
 
 const work = temporary('volctl-executable-')
 let executable: string
@@ -19,7 +20,7 @@ describeUnless(noPackages, 'the executable', () => {
   })
 
   it('answers as the npm package does', async () => {
-    const args = ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE]
+    const args = ['plan', '--orphans', '-o', 'json', '--snapshot', BROKEN]
     expect(timeless(await startVolctl(args, { program: executable }))).toEqual(timeless(await startVolctl(args)))
   })
 

@@ -7,13 +7,11 @@ import { text } from 'node:stream/consumers'
 import { execa, type Options } from 'execa'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { kubectl, leastRoot } from '../../scripts/package/fetched.ts'
-import { CAPTURES } from '../helpers/captures.ts'
+import { BROKEN } from '../helpers/captures.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import type { Run } from '../helpers/scene/volctl.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
-/** A recorded node; in each root it is /node.json. */
-export const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 export const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
 
 /** Why packages cannot be tried here; undefined: they can. */
@@ -78,7 +76,7 @@ export async function bareRoot(root: string, libraries: boolean): Promise<string
   const { stdout } = await run(['/bin/busybox', '--list'])
   for (const applet of stdout.split('\n').filter((each) => each !== 'busybox'))
     symlinkSync('busybox', join(root, 'bin', applet))
-  copyFileSync(CAPTURE, join(root, 'node.json'))
+  copyFileSync(BROKEN, join(root, 'node.json'))
   copyFileSync(await kubectl('x64'), join(root, 'usr', 'bin', 'kubectl'))
   return root
 }
@@ -128,7 +126,7 @@ export async function beginPlan(root: string, program: string): Promise<() => Pr
   const answers = Promise.all([text(child.stdout), text(child.stderr)])
   // The write below says so as well.
   child.stdin.on('error', () => undefined)
-  const snapshot = Buffer.concat([AHEAD, readFileSync(CAPTURE)])
+  const snapshot = Buffer.concat([AHEAD, readFileSync(BROKEN)])
   await new Promise<void>((resolve, reject) =>
     child.stdin.write(snapshot.subarray(0, AHEAD.length), (error) => (error == null ? resolve() : reject(error))),
   )

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
+import type { Given } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { closing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress } from '../../../src/core/views/progress.ts'
@@ -66,51 +67,34 @@ const result = (given: Partial<ApplyResult>): ApplyResult => ({
   exit: 0,
   ...given,
 })
+const ending = (given: Partial<ApplyResult>, plan: Partial<Plan> = {}, context?: Given): string =>
+  closing(result(given), aPlan(plan), PLAIN_SCREEN, context)
 
 describe('the end says what was done, what was not, and what is left', () => {
-  it('all of it', () =>
-    expect(
-      closing(
-        result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }),
-        aPlan({ operations: [anOperation({ id: 'done', deletes: { files: 3, bytes: 2048 } })] }),
-        PLAIN_SCREEN,
-      ),
-    ).toMatchInlineSnapshot(`
+  it('all of it, by what was found; files of a config map are not data', () => {
+    const config = { name: 'c', plugin: 'kubernetes.io/configmap', mode: 'Filesystem' } as const
+    const outcomes = [
+      outcome('done', { files: 3, bytes: 99 }),
+      { ...outcome('done', { files: 1, bytes: 1024 }), id: 'data' },
+    ]
+    const operations = [
+      anOperation({ id: 'data', deletes: { files: 2, bytes: 2048 } }),
+      anOperation({ id: 'done', deletes: { files: 3, bytes: 99 }, volume: config }),
+    ]
+    expect(ending({ outcomes }, { operations })).toMatchInlineSnapshot(`
       "
-      Apply: 2 done. Deleted 2 files, 2.0 KiB.
+      Apply: 2 done. Deleted 1 file, 1.0 KiB. Removed 3 files that the kubelet made.
       Nothing is left to do.
       "
-    `))
-
-  it('files of a config map are not data', () =>
-    expect(
-      closing(
-        result({
-          outcomes: [
-            outcome('done', { files: 3, bytes: 99 }),
-            { ...outcome('done', { files: 1, bytes: 1024 }), id: 'data' },
-          ],
-        }),
-        aPlan({
-          operations: [
-            anOperation({ id: 'data', deletes: { files: 1, bytes: 1024 } }),
-            anOperation({
-              id: 'done',
-              deletes: { files: 3, bytes: 99 },
-              volume: { name: 'c', plugin: 'kubernetes.io/configmap', mode: 'Filesystem' },
-            }),
-          ],
-        }),
-        PLAIN_SCREEN,
-      ),
-    ).toContain('Apply: 2 done. Deleted 1 file, 1.0 KiB. Removed 3 files that the kubelet made.\n'))
+    `)
+  })
 
   it('an error, a wait or a refusal is never called nothing', () => {
     const wait = { kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' } as const
     const error = { severity: 'error', code: 'TwoWriters', message: 'x', about: {} } as const
     const note = { severity: 'info', code: 'OrphanPodDir', message: 'x', about: {} } as const
     const refused = { rule: 'S1', code: 'WrongMachine', message: 'x' } as const
-    const end = (plan: Partial<Plan>): string => closing(result({ after: aPlan(plan) }), aPlan({}), PLAIN_SCREEN)
+    const end = (plan: Partial<Plan>): string => ending({ after: aPlan(plan) })
     expect(end({ problems: [note] })).toContain('\nNothing is left to do.\n')
     const open = end({ problems: [error, note], waiting: [wait] })
     expect(open).not.toContain('Nothing is left')
@@ -120,20 +104,18 @@ describe('the end says what was done, what was not, and what is left', () => {
 
   it('only where every operation was done before, the plan is called so', () => {
     const before = { ...outcome('skipped'), code: 'AlreadyDone' } as const
-    const end = (...outcomes: Outcome[]): string => closing(result({ outcomes }), aPlan({}), PLAIN_SCREEN)
-    expect(end(before)).toContain('This plan is already done')
-    expect(end(before, outcome('done'))).not.toContain('already done')
+    expect(ending({ outcomes: [before] })).toContain('This plan is already done')
+    expect(ending({ outcomes: [before, outcome('done')] })).not.toContain('already done')
   })
 
   it('where flags or names left something out, only of the rest', () => {
     const after = aPlan({ summary: { ...aPlan({}).summary, filtered: 7 } })
-    expect(closing(result({ after }), aPlan({}), PLAIN_SCREEN)).toContain(
-      '\nOf what was asked for, nothing is left to do.\n',
-    )
+    expect(ending({ after })).toContain('\nOf what was asked for, nothing is left to do.\n')
   })
 
   const held = { code: 'HeldBy', message: 'pid 7 holds it', hint: 'End it.' } as const
-  const partly = result({
+  const operations = [anOperation({ id: 'failed' })]
+  const partly: Partial<ApplyResult> = {
     outcomes: [outcome('done'), { ...outcome('failed'), code: 'HeldBy' }, outcome('skipped')],
     left: [anOperation()],
     after: aPlan({
@@ -141,12 +123,10 @@ describe('the end says what was done, what was not, and what is left', () => {
       waiting: [{ kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' }],
     }),
     exit: 3,
-  })
+  }
 
   it('part of it: what is left and why, and what lifts what failed', () =>
-    expect(
-      closing(partly, aPlan({ operations: [anOperation({ id: 'failed' })] }), PLAIN_SCREEN),
-    ).toMatchInlineSnapshot(`
+    expect(ending(partly, { operations })).toMatchInlineSnapshot(`
       "
       Apply: 1 done, 1 failed, 1 skipped.
 
@@ -169,8 +149,7 @@ describe('the end says what was done, what was not, and what is left', () => {
     const given = { applyFlags: ['--orphans', '--kubeconfig', 'k'], readFlags: ['--kubeconfig', 'k'], settleMs: 0 }
     const end = (code: Outcome['code'] & string): string => {
       const outcomes = [{ ...outcome('failed'), code }]
-      const plan = aPlan({ operations: [anOperation({ id: 'failed' })] })
-      return closing({ ...partly, outcomes, after }, plan, PLAIN_SCREEN, given)
+      return ending({ ...partly, outcomes, after }, { operations }, given)
     }
     expect(end('HeldBy')).toContain(
       'Next: stop sleep (pid 191), then: volctl apply --orphans --kubeconfig k --volume pv-a  #',
@@ -180,11 +159,7 @@ describe('the end says what was done, what was not, and what is left', () => {
 
   it('interrupted', () =>
     expect(
-      closing(
-        result({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }),
-        aPlan({}),
-        PLAIN_SCREEN,
-      ),
+      ending({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }),
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 interrupted.

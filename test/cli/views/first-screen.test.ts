@@ -22,7 +22,7 @@ import { clusterAnswerOf } from '../../../src/core/views/answer/cluster-answer.t
 import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { renderStatus } from '../../../src/core/views/status-view.ts'
-import { CAPTURES, captureFiles, recorded } from '../../helpers/captures.ts'
+import { CLUSTERS, captureFiles, recorded } from '../../helpers/captures.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anyCluster } from '../../helpers/random-cluster.ts'
@@ -128,14 +128,13 @@ describe.each(captureFiles())('%s', (path) => {
   })
 })
 
-const FILES = join(CAPTURES, '..', 'clusters')
 const clusters: Readonly<Record<string, ClusterState>> = {
   ...SCENES,
   ...WORKED_CLUSTERS,
   ...Object.fromEntries(
-    globSync('*.jsonl', { cwd: FILES }).map((file) => [
+    globSync('*.jsonl', { cwd: CLUSTERS }).map((file) => [
       file,
-      parseClusterSnapshot(readFileSync(join(FILES, file)), file),
+      parseClusterSnapshot(readFileSync(join(CLUSTERS, file)), file),
     ]),
   ),
 }

@@ -13,6 +13,7 @@ import { countsText } from '../../../src/core/views/answer/needs.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { PLAIN_SCREEN, type Screen, UNICODE_SYMBOLS } from '../../../src/core/views/screen.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
+import { type NodeBuilder, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
 import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
@@ -150,33 +151,19 @@ describe('a kubelet that stopped a moment ago', () => {
 })
 
 describe('a dead mount is told in the words that people search for', () => {
-  const csiMount = (uid: string | undefined): RegExp =>
-    new RegExp(`/pods/${uid ?? '[^/]+'}/volumes/kubernetes.io~csi/[^/]+/mount$`)
-  const shownWith = async (uid: string | undefined, error: string): Promise<string> => {
-    const state = await recorded('forcedel-killed/before.json')
-    const orphans = planNode(state, planOptions()).operations.flatMap(({ pod }) => pod?.uid ?? [])
-    const mount = state.mounts
-      .under(state.snapshot.rootDir)
-      .find(({ mountPoint }) =>
-        uid === undefined
-          ? csiMount(undefined).test(mountPoint) && !orphans.some((orphan) => mountPoint.includes(orphan))
-          : csiMount(orphans[0]).test(mountPoint),
-      )
-    const path = mount?.mountPoint ?? ''
-    expect(path).not.toBe('')
-    return renderPlan(
-      planned({ ...state, snapshot: { ...state.snapshot, deadMounts: [{ path, error }] } }),
-      PLAIN_SCREEN,
-    )
-  }
+  const [POD, MOUNT] = [uid(7), 'volumes/kubernetes.io~csi/pv-1/mount']
+  const shown = (built: NodeBuilder, error?: string): string =>
+    renderPlan(planned(built.dead(`pods/${POD}/${MOUNT}`, error).build()), PLAIN_SCREEN)
 
-  it('of an orphaned pod: at the operation that takes it off', async () =>
-    expect(await shownWith('orphan', 'ENOTCONN')).toMatch(
-      /\n {2}dead mount +pv-as: transport endpoint is not connected \(ENOTCONN\)\n/,
+  it('of an orphaned pod: at the operation that takes it off', () =>
+    expect(shown(node().left(POD))).toMatch(
+      /\n {2}dead mount +pv-1: transport endpoint is not connected \(ENOTCONN\)\n/,
     ))
 
-  it('of a pod that wants the volume: as a problem of the pod', async () =>
-    expect(await shownWith(undefined, 'ESTALE')).toMatch(/\n {2}x \S+ does not answer: stale file handle \(ESTALE\)/))
+  it('of a pod that wants the volume: as a problem of the pod', () =>
+    expect(shown(node().served(POD, 'web'), 'ESTALE')).toMatch(
+      /\n {2}x \S+ does not answer: stale file handle \(ESTALE\)/,
+    ))
 })
 
 const parameters = { numRuns: 200, seed: 1515 }

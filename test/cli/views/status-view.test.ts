@@ -2,12 +2,13 @@
 import { expect, it } from 'vitest'
 import { type StatusAndPlan, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
+import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
-import { claimOf, node, uid } from '../../helpers/node-builder.ts'
+import { claimOf, DRIVER, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
 
@@ -72,24 +73,14 @@ it('in a pipe a page of 40 lines, and with -v every row', async () => {
   expect(rows).toHaveLength(status.rows.length)
 })
 
-it('volumes that only the status of the Node still lists: what has to change first, of one and of three', async () => {
-  const names = ['a', 'b', 'c'].map((name) => `kubernetes.io/csi/loop.pg.test^vol-${name}`)
-  const { snapshot, ...rest } = await recorded('forcedel-killed/after.json')
-  const { kubelet } = (await recorded('forcedel-killed/before.json')).snapshot
-  const { api } = snapshot
-  if (api?.node == null) throw new Error('no node')
-  for (const listed of [names.slice(0, 1), names]) {
-    const status = { ...api.node.status, volumesInUse: [...(api.node.status?.volumesInUse ?? []), ...listed] }
-    const state = {
-      ...rest,
-      snapshot: { ...snapshot, ...(kubelet && { kubelet }), api: { ...api, node: { ...api.node, status } } },
-    }
-    const text = drawnOf(state, { ...SCREENS['a pipe'] }, {}, true).replaceAll(/\s+/g, ' ')
-    expect(text).toContain("! still in the Node's status")
-    expect(text).not.toContain('the controller is next')
-    expect(text).toContain('then releases for other nodes what the list no longer names')
-    if (listed.length > 1) expect(text).toContain("3 volumes are still listed in the Node's status")
-  }
+it.each([1, 3])('%i volumes that only the status of the Node still lists: what has to change first', (count) => {
+  const built = node()
+  for (let n = 0; n < count; n++) built.inUse.push(csiUniqueName(DRIVER, `vol-${n}`))
+  const text = drawnOf(built.build(), SCREENS['a pipe'], {}, true).replaceAll(/\s+/g, ' ')
+  expect(text).toContain("! still in the Node's status")
+  expect(text).not.toContain('the controller is next')
+  expect(text).toContain('then releases for other nodes what the list no longer names')
+  if (count > 1) expect(text).toContain("3 volumes are still listed in the Node's status")
 })
 
 it('what was asked for by name has the answer of that alone', async () => {
