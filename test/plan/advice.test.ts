@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
 import { type Given as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
-import { keptOf, partOf } from '../../src/core/plan/part-of-plan.ts'
+import { namedPart, partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { podTextIn } from '../../src/core/plan/plan-names.ts'
 import type { RowKey } from '../../src/core/plan/subject.ts'
@@ -499,8 +499,11 @@ it('what comes after something left out is left out, too', () => {
     readonly after: readonly Draft[]
   }
   const first: Draft = { kind: 'DetachVolume', after: [] }
-  const left = keptOf<Draft>([first, { kind: 'AttachVolume', after: [first] }], { skip: ['DetachVolume'] }, () => true)
-  expect(left).toEqual({ kept: [], filtered: 2 })
+  const operations: Draft[] = [first, { kind: 'AttachVolume', after: [first] }]
+  const isNamed = () => true
+  const is = { operation: isNamed, wait: isNamed, problem: isNamed }
+  const left = namedPart({ operations, waiting: [], problems: [] }, { skip: ['DetachVolume'] }, is)
+  expect(left).toMatchObject({ kept: [], filtered: 2 })
 })
 
 it('a part of a plan counts what it leaves out', () => {

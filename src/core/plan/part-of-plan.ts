@@ -26,17 +26,6 @@ export function partOf(plan: Plan, findings: ReadonlySet<object>, filtered?: num
   return { ...plan, ...part, summary: { ...counts, ...(causes.length > 0 && { causes }) } }
 }
 
-/** @returns the waits and problems that names of flags leave, in their order, and how many they leave out */
-export function namedPart<W, P>(
-  all: { readonly waiting: readonly W[]; readonly problems: readonly P[] },
-  isWait: (wait: W) => boolean,
-  isProblem: (problem: P) => boolean,
-): { readonly waiting: readonly W[]; readonly problems: readonly P[]; readonly others: number } {
-  const waiting = all.waiting.filter(isWait)
-  const problems = all.problems.filter(isProblem)
-  return { waiting, problems, others: all.waiting.length + all.problems.length - waiting.length - problems.length }
-}
-
 /** Of findings, in no order. */
 export function causeKeys({ operations, waiting, problems }: Findings): ReadonlySet<string> {
   const blocked = operations.flatMap((each) => each.blocked ?? [])
@@ -53,23 +42,26 @@ export function causesInOrder({
 }
 
 /**
- * --only and --skip: what depends on something left out is left out, too, and counted (contract).
+ * What flags leave of all that was found, in its order: --only, --skip, and names. What depends on an operation that is left out is left
+ * out, too (contract).
  *
- * @param isNamed by --pod, --volume and their like
- * @returns the drafts that stay, in order, and how many were left out
+ * @returns `filtered`: how many operations, waits and problems are left out
  */
-export function keptOf<D extends { readonly kind: OperationKind; readonly after: readonly D[] }>(
-  drafts: readonly D[],
+export function namedPart<D extends { readonly kind: OperationKind; readonly after: readonly D[] }, W, P>(
+  all: { readonly operations: readonly D[]; readonly waiting: readonly W[]; readonly problems: readonly P[] },
   { only, skip }: Pick<PlanOptions, 'only' | 'skip'>,
-  isNamed: (draft: D) => boolean,
-): { readonly kept: D[]; readonly filtered: number } {
+  isNamed: { operation(draft: D): boolean; wait(wait: NoInfer<W>): boolean; problem(problem: NoInfer<P>): boolean },
+) {
   const dropped = new Set<D>()
   const kept: D[] = []
-  for (const draft of drafts) {
+  for (const draft of all.operations) {
     const isKind = only?.includes(draft.kind) !== false && skip?.includes(draft.kind) !== true
-    const fits = isKind && isNamed(draft) && !draft.after.some((before) => dropped.has(before))
+    const fits = isKind && isNamed.operation(draft) && !draft.after.some((before) => dropped.has(before))
     if (fits) kept.push(draft)
     else dropped.add(draft)
   }
-  return { kept, filtered: dropped.size }
+  const waiting = all.waiting.filter(isNamed.wait)
+  const problems = all.problems.filter(isNamed.problem)
+  const others = all.waiting.length + all.problems.length - waiting.length - problems.length
+  return { kept, waiting, problems, filtered: dropped.size + others }
 }

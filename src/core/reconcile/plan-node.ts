@@ -28,7 +28,7 @@ import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/api-lookup.ts'
 import { STATE_FILES } from '../volumes/registry.ts'
 import { type PlanContext, useCredential } from './context/context.ts'
-import { filterOperations, namedFindings, reportUnmatchedNames } from './context/filter-operations.ts'
+import { namedFindings, namedOperations, reportUnmatchedNames } from './context/filter-operations.ts'
 import { machineOf, reportAccepted } from './identity/machine.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
@@ -83,9 +83,9 @@ function planOf(context: PlanContext): Plan {
   const machine = machineOf(inputs, options)
   reportAccepted(context, machine)
   const refused = refusalOf(context, machine)
-  const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
-  const { others, ...named } = namedPart(findings, isNamed, isNamed)
+  const is = { operation: namedOperations(context), wait: isNamed, problem: isNamed }
+  const { kept, filtered, ...named } = namedPart(findings, options, is)
   const finished = finishOperations<Draft, Operation>(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
@@ -104,7 +104,7 @@ function planOf(context: PlanContext): Plan {
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
-    ...withCauses(parts, filtered + others),
+    ...withCauses(parts, filtered),
     complete: context.findings.complete,
     ...omitUndefined({ refused }),
   }

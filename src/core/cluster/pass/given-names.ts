@@ -9,12 +9,21 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import type { ClusterAbout, ClusterStand, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
-import { keptOf } from '../../plan/part-of-plan.ts'
 import type { PodRef, Refusal } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
+import {
+  attachedRef,
+  type ClusterDraft,
+  ON_API,
+  ofPod,
+  podRef,
+  type Said,
+  saidOf,
+  subjectOf,
+  unresolvedKey,
+} from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
 import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
@@ -60,20 +69,19 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
 })
 
 /**
- * What depends on something left out is left out, too, and counted. A detach belongs to the pods that it makes room for, beside those
- * that have ended on its node.
+ * A detach belongs to the pods that it makes room for, beside those that have ended on its node.
  *
- * @returns the drafts that stay, in order, and how many were left out
+ * @returns what says whether a filter names an operation
  */
-export function filterOperations(context: ClusterContext) {
-  const drafts = context.findings.operations
+export function namedOperations(context: ClusterContext): (draft: ClusterDraft) => boolean {
   const { narrowsPods, isNode, isPod, isVolume, isOfClaim } = scopeOf(context)
-  const before = new Set(drafts.filter((draft) => draft.pods.some(isPod)).flatMap(({ after }) => after))
-  return keptOf(drafts, context.options, (draft) => {
-    const { node, volume, attachment } = draft
-    const isOfPods = !narrowsPods || draft.pods.some(isPod) || before.has(draft) || isOfClaim(volume.claim)
+  const named = context.findings.operations.filter(({ pods }) => pods.some(isPod))
+  const before = new Set(named.flatMap(({ after }) => after))
+  return (draft) => {
+    const { node, volume, attachment, pods } = draft
+    const isOfPods = !narrowsPods || pods.some(isPod) || before.has(draft) || isOfClaim(volume.claim)
     return isNode(node) && isVolume({ volume, attachment: attachment.name }) && isOfPods
-  })
+  }
 }
 
 /** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */

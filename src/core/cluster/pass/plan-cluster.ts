@@ -16,7 +16,7 @@ import { blockedBy, type ClusterDraft, type ClusterFindings } from '../model/fin
 import { isWanted } from '../model/rows.ts'
 import { ATTACH_LISTS, attachVolumes } from './attach-volumes.ts'
 import { DETACH_LISTS, detachVolumes } from './detach-volumes.ts'
-import { filterOperations, namedFindings, reportUnmatchedNames, standsOf } from './given-names.ts'
+import { namedFindings, namedOperations, reportUnmatchedNames, standsOf } from './given-names.ts'
 import { reportFindings } from './report-findings.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
@@ -27,13 +27,12 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   const counts = outageCounts(context)
   const blocked = refuseOutage(counts, options.acceptOutage)
   const refused = blocked && omitUndefined({ rule: 'S29', ...blocked, because: undefined })
-  const { kept, filtered } = filterOperations(context)
   const isNamed = namedFindings(context)
-  const { others, ...named } = namedPart(
-    context.findings,
-    ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
-    ({ about }) => isNamed(about),
-  )
+  const { kept, filtered, ...named } = namedPart(context.findings, options, {
+    operation: namedOperations(context),
+    wait: ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
+    problem: ({ about }) => isNamed(about),
+  })
   const operations = finishOperations<ClusterDraft, ClusterOperation>(kept).map((operation) => ({
     ...operation,
     ...(blocked && { blocked }),
@@ -46,7 +45,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
     createdAt: state.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: inputsOf(context, counts),
-    ...withCauses({ operations, ...named }, filtered + others),
+    ...withCauses({ operations, ...named }, filtered),
     complete: context.findings.complete,
     ...omitUndefined({ refused, stands: standsOf(context, refused) }),
   }

@@ -9,7 +9,6 @@ import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
 import { type Draft, ON_NODE } from '../../plan/draft.ts'
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
-import { keptOf } from '../../plan/part-of-plan.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowOf, type Subject, THE_NODE } from '../../plan/subject.ts'
@@ -17,13 +16,10 @@ import { namedUids } from '../../volumes/pods.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { PlanContext } from './context.ts'
 
-/** @returns the drafts that stay, in order, and how many were left out */
-export function filterOperations({ options, ledger, findings: { operations: drafts } }: PlanContext): {
-  kept: Draft[]
-  filtered: number
-} {
-  const named = namedAmong(drafts, options, ledger, ({ after }) => after)
-  return keptOf(drafts, options, (draft) => named.has(draft))
+/** @returns what says whether --pod, --namespace and --volume name an operation */
+export function namedOperations({ options, ledger, findings }: PlanContext): (draft: Draft) => boolean {
+  const named = namedAmong(findings.operations, options, ledger, ({ after }) => after)
+  return (draft) => named.has(draft)
 }
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
