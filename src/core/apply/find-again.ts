@@ -2,7 +2,7 @@
 import { VolctlError } from '../base/errors.ts'
 import { memoize } from '../base/memoize.ts'
 import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
-import type { AnyOperation } from '../plan/cluster-plan.ts'
+import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan, Step } from '../plan/plan.ts'
@@ -19,12 +19,11 @@ export interface FoundAgain<Op extends AnyOperation = Operation> {
   readonly differences?: readonly Difference[]
 }
 
-/** A plan made just now, and how operations of its kind are compared. */
-export interface Comparison<Op extends AnyOperation> {
-  readonly byId: ReadonlyMap<string, Op>
+/** How operations of a scope are compared. */
+interface Comparison<Op extends AnyOperation> {
   /** True if all is already as the operation would make it. */
   isDone(planned: Op): boolean
-  /** Why the plan does not have the operation. */
+  /** Why the plan does not have an operation for which nothing waits. */
   whyGone(planned: Op): string
   /** Whether an operation that is blocked now is refused for that. */
   refuses(blocked: Blocked): boolean
@@ -33,25 +32,39 @@ export interface Comparison<Op extends AnyOperation> {
 /**
  * An operation counts as the same when it would do the same, step by step, to the same things, for the same reason. Only the choice of
  * operations and their order are taken from the reviewed plan.
+ *
+ * @param fresh a plan made just now
+ * @returns what finds a reviewed operation there
  */
-export function foundAgain<Op extends AnyOperation>(planned: Op, fresh: Comparison<Op>): FoundAgain<Op> {
-  if (planned.blocked !== undefined) return { operation: planned }
-  const { byId } = fresh
-  const found = byId.get(planned.id)
-  if (found === undefined) {
-    const alreadyDone = fresh.isDone(planned)
-    const refused = alreadyDone ? ALREADY_DONE : noLongerPlanned(fresh.whyGone(planned))
-    return { operation: planned, refused, alreadyDone }
+export function finderIn<Op extends AnyOperation>(
+  { operations, waiting }: { readonly operations: readonly Op[]; readonly waiting: readonly AnyWaiting[] },
+  { isDone, whyGone, refuses }: Comparison<Op>,
+): (planned: Op) => FoundAgain<Op> {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  return (planned) => {
+    if (planned.blocked !== undefined) return { operation: planned }
+    const found = byId.get(planned.id)
+    if (found === undefined) {
+      const alreadyDone = isDone(planned)
+      const why = (): string => waiting.find((each) => isAbout(each, planned))?.message ?? whyGone(planned)
+      return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(why()), alreadyDone }
+    }
+    if (found === planned) return { operation: found }
+    if (found.blocked !== undefined && refuses(found.blocked)) {
+      const { blocked } = found
+      return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
+    }
+    const differences = differencesOf(planned, found, (id) => byId.has(id))
+    if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
+    // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
+    return { operation: { ...found, after: planned.after } }
   }
-  if (found === planned) return { operation: found }
-  if (found.blocked !== undefined && fresh.refuses(found.blocked)) {
-    const { blocked } = found
-    return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
-  }
-  const differences = differencesOf(planned, found, (id) => byId.has(id))
-  if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
-  // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
-  return { operation: { ...found, after: planned.after } }
+}
+
+/** Of one pod, or of one volume. */
+function isAbout(wait: AnyWaiting, { subject }: AnyOperation): boolean {
+  const pod = podOf(subject)
+  return (pod !== undefined && podOf(wait.subject) === pod) || areOfOneRow(wait.subject, subject)
 }
 
 const PLAN_AGAIN = 'Plan again, and look at what has changed.'
@@ -102,21 +115,8 @@ export function findAgain(
   fresh: Plan,
   isDone: (operation: Operation) => boolean = () => false,
 ): FoundAgain[] {
-  const comparison: Comparison<Operation> = {
-    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
-    isDone,
-    whyGone: (planned) => whyGone(planned, fresh),
-    refuses: () => true,
-  }
-  return plan.operations.map((planned) => foundAgain(planned, comparison))
-}
-
-function whyGone({ subject }: Operation, fresh: Plan): string {
-  const pod = podOf(subject)
-  const waiting = fresh.waiting.find(
-    (each) => (pod !== undefined && podOf(each.subject) === pod) || areOfOneRow(each.subject, subject),
-  )
-  return waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
+  const whyGone = () => 'it was done already, or there is no more reason for it'
+  return plan.operations.map(finderIn(fresh, { isDone, whyGone, refuses: () => true }))
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
-import { type FoundAgain, foundAgain } from '../../../src/core/apply/find-again.ts'
-import { comparisonWith, type Look, readAgain, recheck } from '../../../src/core/cluster/apply/recheck.ts'
+import type { FoundAgain } from '../../../src/core/apply/find-again.ts'
+import { findAgain, type Look, readAgain, recheck } from '../../../src/core/cluster/apply/recheck.ts'
 import { clusterFacts, lastPart, leaseName } from '../../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
@@ -168,7 +168,7 @@ function changed(random: Random, state: ClusterState): ClusterState {
 
 /** By the pass over a whole world. */
 function wholeVerdict({ look: { facts }, planned, options, now: state }: Case): FoundAgain<ClusterOperation> {
-  return foundAgain(planned, comparisonWith(planPart(state, options, facts), state))
+  return findAgain(planPart(state, options, facts), state)(planned)
 }
 
 /** The number of another operation in a plan is not part of a verdict; where else the volume is attached decides nothing. */

@@ -7,7 +7,6 @@
  */
 
 import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../../apply/execute.ts'
-import { foundAgain } from '../../apply/find-again.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
@@ -23,7 +22,7 @@ import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { ClusterRun, runOperation } from './cluster-run.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
-import { comparisonWith } from './recheck.ts'
+import { findAgain } from './recheck.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const POLL_MS = 500
@@ -96,8 +95,7 @@ async function begin(
   requireSameCluster(plan, state)
   const fresh = planCluster(state, options)
   if (fresh.refused !== undefined) return fresh.refused
-  const comparison = comparisonWith(fresh, state)
-  const found = operations.map((planned) => foundAgain(planned, comparison))
+  const found = operations.map(findAgain(fresh, state))
   const first = firstEntry(id, plan, {
     // A journal of a node names the node here.
     ...{ node: cluster.server, rootDir: '', cluster },

@@ -1,11 +1,11 @@
 /** What an operation rests on, read again right before it, and judged by the same pass (S26). */
-import { type Comparison, type FoundAgain, foundAgain } from '../../apply/find-again.ts'
+import { type FoundAgain, finderIn } from '../../apply/find-again.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unlessRefused } from '../../kube/api-error.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
+import { rowOf, rowsOf } from '../../plan/subject.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
 import { type ClusterFacts, driversOn, lastPart, leaseName } from '../model/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -147,18 +147,20 @@ export function recheck(
   options: ClusterOptions,
 ): FoundAgain<ClusterOperation> {
   const part = partOf(state, planned)
-  return foundAgain(planned, comparisonWith(planPart(part, options, facts), part))
+  return findAgain(planPart(part, options, facts), part)(planned)
 }
 
-/** What was found just now in this state, to compare reviewed operations with. */
-export function comparisonWith(fresh: Found, state: ClusterState): Comparison<ClusterOperation> {
-  return {
-    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
+/** @param fresh what was found just now in this state @returns what finds a reviewed operation there */
+export function findAgain(
+  fresh: Found,
+  state: ClusterState,
+): (planned: ClusterOperation) => FoundAgain<ClusterOperation> {
+  return finderIn(fresh, {
     isDone: (planned) => isDone(planned, state),
     whyGone: (planned) => whyGone(planned, fresh),
     // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
     refuses: ({ code }) => causeOf(code) !== 'follows',
-  }
+  })
 }
 
 function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attachments, lists }: ClusterState): boolean {
@@ -177,9 +179,7 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
   )
 }
 
-function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: Found): string {
-  const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
-  if (wait !== undefined) return wait.message
+function whyGone({ kind, node, subject }: ClusterOperation, { problems }: Found): string {
   if (kind === 'DetachVolume') return `a pod of node ${node} wants the volume, or may want it`
   const problem = problems.find((each) => rowsOf(each.subject).includes(rowOf(subject) ?? ''))
   return problem?.message ?? `no pod of node ${node} waits for the volume any more`
