@@ -51,13 +51,15 @@ export function requireFit(
   const access = request.volumeCapability?.accessType
   const group = access?.case === 'mount' ? access.value.volumeMountGroup : ''
   demand(group === '' || options.mountGroup === true, status.INVALID_ARGUMENT, 'no VOLUME_MOUNT_GROUP')
-  const [key = '', value] = options.requireSecret?.split('=') ?? []
-  if (options.requireSecret !== undefined && request.secrets[key] !== value)
+  if (options.strict && request.secrets.password !== PASSWORD)
     throw new StatusError(
       status.UNAUTHENTICATED,
-      `the secrets lack the right ${key}; given: ${Object.values(request.secrets)}`,
+      `the secrets lack the right password; given: ${Object.values(request.secrets)}`,
     )
 }
+
+/** Of a strict driver. */
+export const PASSWORD = 'hunter2'
 
 const POD_INFORMATION = ['pod.name', 'pod.namespace', 'pod.uid', 'serviceAccount.name', 'ephemeral']
 

@@ -59,8 +59,8 @@ export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Pro
   return publishVolume(driver, volume)
 }
 
-/** Maps a raw block volume for a pod, with the loop device that keeps it open; @returns the pod's symbolic link. */
-export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+/** Maps a raw block volume for a pod, with the loop device that keeps it open. */
+export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): Promise<void> {
   const { podUid, specName, handle } = volume
   const devices = join(driver.rootDir, 'plugins/kubernetes.io/csi/volumeDevices')
   const stagingTargetPath = join(devices, 'staging', specName)
@@ -84,10 +84,8 @@ export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): 
   const mapped = join(mapDirectory, podUid)
   writeFileSync(mapped, '')
   execFileSync('mount', ['--bind', targetPath, mapped])
-  const link = join(podDirectory, specName)
-  symlinkSync(targetPath, link)
+  symlinkSync(targetPath, join(podDirectory, specName))
   execFileSync('losetup', ['--find', mapped])
-  return link
 }
 
 function clientOf(driver: CsiDriver): ReturnType<typeof csiNodeClient> {

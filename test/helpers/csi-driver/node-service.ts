@@ -127,7 +127,7 @@ export class NodeService {
     const access = requireCapability(request.volumeCapability)
     const ephemeral = request.volumeContext['csi.storage.k8s.io/ephemeral'] === 'true'
     requireFit(this.#options, request)
-    if (this.#options.requirePodInfo) requirePodInfo(request)
+    if (this.#options.strict) requirePodInfo(request)
     const volume = this.#known(volumeId, access, ephemeral)
     if (this.#stages && !ephemeral) this.#requireStaged(volume, request)
     demand(isDirectory(dirname(targetPath)), status.INVALID_ARGUMENT, `no directory for ${targetPath}`)

@@ -27,10 +27,8 @@ export interface DriverOptions {
   readonly mountAtStage?: boolean
   /** Offers VOLUME_MOUNT_GROUP; default: false. */
   readonly mountGroup?: boolean
-  /** Publishes only with the five keys of pod information. */
-  readonly requirePodInfo?: boolean
-  /** `key=value` that every request with secrets must have. */
-  readonly requireSecret?: string
+  /** Publishes only with the five keys of pod information; does nothing without PASSWORD among the secrets. */
+  readonly strict?: boolean
 }
 
 export interface CsiDriverOptions extends DriverOptions {

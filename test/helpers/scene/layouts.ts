@@ -3,22 +3,28 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Descriptions by name. */
-const LAYOUTS = {
-  private: 'nothing goes on to anything else',
-  shared: 'a shared tree, as systemd makes it',
-  slave: 'a tree that hears of another one and tells it nothing, as a service with mount propagation of its own has it',
-  'self-bind': 'the root directory bound over itself, on a private tree',
-  'shared-self-bind': 'the same on a shared tree, as kind, minikube and kubelets in containers have it',
-  nested: 'the same twice, as by a unit that binds it whenever it starts',
-  'bound-later': 'the same, all bound once more when volumes were mounted already',
-  linked: 'the directories of pods and of plugins are links to another disk (S8)',
-  'linked-shared': 'the same on a shared tree, the root directory bound over itself',
-} as const
+export const layouts = [
+  // Nothing goes on to anything else.
+  'private',
+  // A shared tree, as systemd makes it.
+  'shared',
+  // A tree that hears of another one and tells it nothing, as a service with mount propagation of its own has it.
+  'slave',
+  // The root directory bound over itself, on a private tree.
+  'self-bind',
+  // The same on a shared tree, as kind, minikube and kubelets in containers have it.
+  'shared-self-bind',
+  // The same twice, as by a unit that binds it whenever it starts.
+  'nested',
+  // The same, all bound once more when volumes were mounted already.
+  'bound-later',
+  // The directories of pods and of plugins are links to another disk (S8).
+  'linked',
+  // The same on a shared tree, the root directory bound over itself.
+  'linked-shared',
+] as const
 
-export type Layout = keyof typeof LAYOUTS
-
-export const layouts = Object.keys(LAYOUTS) as Layout[]
+export type Layout = (typeof layouts)[number]
 
 /**
  * To be called before anything is mounted.

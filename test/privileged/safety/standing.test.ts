@@ -27,7 +27,7 @@ const CHROOT =
   'd=$(mktemp -d); mount --rbind / "$d"; mount --make-rprivate "$d"; chroot "$d" "$@"; s=$?; umount -l "$d"; rmdir "$d"; exit $s'
 
 describeUnless(noRoot, 'beside a kubelet', () => {
-  const node = nodeForAll({ kubelet: 'none' })
+  const node = nodeForAll()
   const kubelet = (options: object = {}) => node().start({ name: 'kubelet', flags: node().flags(), ...options })
   const given = (): readonly string[] => ['--kubeconfig', node().api.kubeconfig('admin'), '-o', 'json']
   const apply = async (script = '"$@"'): Promise<object> => {

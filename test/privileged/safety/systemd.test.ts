@@ -32,7 +32,7 @@ const gone = (note: string): object => ({
 })
 
 describeUnless(noSystemd, "the kubelet's unit", () => {
-  const node = nodeForAll({ kubelet: 'none' })
+  const node = nodeForAll()
   let systemd: TestSystemd
   let command: string
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import type { TokenRequest } from '../../../src/core/kube/volume-content.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { ClaimStatusPatch } from '../../../src/core/volumes/expansion.ts'
+import { PASSWORD } from '../../helpers/csi-driver/checks.ts'
 import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { type LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
@@ -193,12 +194,11 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
 
   it('publishes an inline volume with pod information and secret, and undoes it', ({ directory }) => {
     const spec = { volumeLifecycleModes: ['Ephemeral'], podInfoOnMount: true, attachRequired: false }
-    const strict = { requirePodInfo: true, requireSecret: 'password=hunter2' }
-    return withContentDriver(directory, { spec, ...strict }, async (node, driver) => {
+    return withContentDriver(directory, { spec, strict: true }, async (node, driver) => {
       const source = { driver: DRIVER, fsType: 'ext4', readOnly: true, nodePublishSecretRef: { name: 'login' } }
       node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
       expect(await node.applied()).toEqual(['failed ContentMissing'])
-      node.addSecret('login', { password: 'hunter2' })
+      node.addSecret('login', { password: PASSWORD })
       await isDone(node)
       const handle = 'csi-8d2e040ae86e7f845928ffdc917e80c320d44cf5c2e00848f5201aceb7a42250'
       expect(published(driver)).toEqual({
@@ -206,7 +206,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         targetPath: expect.stringMatching(/kubernetes\.io~csi\/scratch\/mount$/),
         volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode: 'SINGLE_NODE_MULTI_WRITER' } },
         readonly: true,
-        secrets: { password: 'hunter2' },
+        secrets: { password: PASSWORD },
         volumeContext: {
           size: '1Mi',
           'csi.storage.k8s.io/pod.name': 'a',
@@ -229,10 +229,9 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
 
   it('hands secrets and tokens to the driver, and to nobody else', ({ directory }) => {
     const tokenRequests = [{ audience: 'vault', expirationSeconds: 600 }, { audience: '' }]
-    const strict = { requirePodInfo: true, requireSecret: 'password=hunter2' }
     return withContentDriver(
       directory,
-      { spec: { podInfoOnMount: true, tokenRequests }, ...strict },
+      { spec: { podInfoOnMount: true, tokenRequests }, strict: true },
       async (node, driver) => {
         const reference = { name: 'login', namespace: 'default' }
         addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
@@ -250,7 +249,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         const wrong = await node.apply({}, (event) => events.push(event))
         expect(wrong.outcomes).toMatchObject([{ state: 'failed', code: 'DriverRefused' }])
         expect(wrong.outcomes[0]?.message).toContain('the secrets lack the right password; given: ***')
-        node.addSecret('login', { password: 'hunter2' })
+        node.addSecret('login', { password: PASSWORD })
         expect(await node.applied({}, (event) => events.push(event))).toEqual(DONE)
         expect(asked).toMatchObject([
           {
@@ -266,7 +265,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         })
         const written = sh('sh', '-c', `cat ${node.root}.journal/* $(find ${node.root} -name vol_data.json)`)
         const shown = `${JSON.stringify([events, wrong, (await node.look()).snapshot])}${written}`
-        expect(['hunter2', 'hunter3', 'jwt-'].filter((secret) => shown.includes(secret))).toEqual([])
+        expect([PASSWORD, 'hunter3', 'jwt-'].filter((secret) => shown.includes(secret))).toEqual([])
       },
     )
   })

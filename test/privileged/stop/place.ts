@@ -62,7 +62,7 @@ export function stopPlaceForAll(): () => StopPlace {
 }
 
 async function startStopPlace(directory: string) {
-  const node = await startNode(directory, { kubelet: 'none' })
+  const node = await startNode(directory, 'none')
   const booted = await startSystemd(directory)
   const port = await freePort()
   const health = `${directory}/health.cjs`

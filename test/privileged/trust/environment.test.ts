@@ -92,13 +92,13 @@ function writtenIn(place: string): string[] {
 }
 
 describeUnless(noRoot, "the caller's environment", () => {
-  it.for(['stopped', 'elsewhere'])(
-    'S33: runs nothing and loads nothing; kubelet: %s',
+  it.for(['stopped', 'none'] as const)(
+    'S33: runs nothing and loads nothing; kubelet on the node itself: %s',
     async (kubelet, { directory }) => {
-      await using node = await startNode(directory, { kubelet: kubelet === 'stopped' ? kubelet : 'none' })
-      // volctl has to go into its mount namespace.
+      await using node = await startNode(directory, kubelet)
+      // Elsewhere, so that volctl has to go into its mount namespace.
       const through = ['unshare', '-m', '--propagation', 'unchanged']
-      if (kubelet === 'elsewhere') await node.start({ name: 'kubelet', flags: node.flags(), through })
+      if (kubelet === 'none') await node.start({ name: 'kubelet', flags: node.flags(), through })
       prepare(node)
       const { env, places } = lies(node)
       const plain = await planAndApply(node, {})
@@ -110,7 +110,7 @@ describeUnless(noRoot, "the caller's environment", () => {
 
   it('S34: makes no server believed that the kubeconfig does not vouch for', async ({ directory }) => {
     // A kubelet's own credential would be asked with, too (S2), and that is in order.
-    await using node = await startNode(directory, { kubelet: 'none' })
+    await using node = await startNode(directory, 'none')
     const file = `${directory}/kubeconfig`
     writeFileSync(file, kubeconfigText({ server: node.api.url }, { token: 'secret' }), { mode: 0o600 })
     const plan = async (env: NodeJS.ProcessEnv) => {

@@ -21,16 +21,14 @@ const LONG_AGO = 1_750_000_000
 
 export type TrustNode = Awaited<ReturnType<typeof startNode>>
 
-export interface NodeOptions {
-  /** `forks`: it runs, and is about to start a program; `stopped`: by its unit; `none`: no trace of it. */
-  readonly kubelet?: 'runs' | 'forks' | 'stopped' | 'none'
-}
+/** `forks`: it runs, and is about to start a program; `stopped`: by its unit; `none`: no trace of it. */
+type Kubelet = 'forks' | 'stopped' | 'none'
 
-/** One node for the tests of a group, which leave it as they find it. */
-export function nodeForAll(options: NodeOptions = {}): () => TrustNode {
+/** One node without a kubelet for the tests of a group, which leave it as they find it. */
+export function nodeForAll(): () => TrustNode {
   let node: TrustNode
   beforeAll(async () => {
-    node = await startNode(temporary('volctl-node-'), options)
+    node = await startNode(temporary('volctl-node-'), 'none')
   })
   afterAll(async () => {
     const { directory } = node
@@ -42,7 +40,7 @@ export function nodeForAll(options: NodeOptions = {}): () => TrustNode {
 }
 
 /** It ends with every process of it. @param directory its own: everybody may look into it, and its own things are root's */
-export async function startNode(directory: string, { kubelet = 'stopped' }: NodeOptions = {}) {
+export async function startNode(directory: string, kubelet: Kubelet = 'stopped') {
   chmodSync(directory, 0o755)
   const uncover = coverMachine(directory)
   const root = `${directory}/root`
@@ -86,8 +84,7 @@ export async function startNode(directory: string, { kubelet = 'stopped' }: Node
   }
   // What shows that this PID namespace is the node's.
   await node.start({ name: 'containerd' })
-  const forked = kubelet === 'forks'
-  if (forked || kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags(), forked })
+  if (kubelet === 'forks') await node.start({ name: 'kubelet', flags: flags(), forked: true })
   if (kubelet === 'stopped') writeUnit(flags())
   return node
 }

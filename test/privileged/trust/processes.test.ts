@@ -173,7 +173,7 @@ describeUnless(noRoot, 'processes of others', () => {
   it('S32: nor beside the kubelet; and its child that has not begun its own program is no second kubelet (S8)', async ({
     directory,
   }) => {
-    await using node = await startNode(directory, { kubelet: 'forks' })
+    await using node = await startNode(directory, 'forks')
     const alone = await ask(node)
     expect(alone).toMatchObject(ALONE('running'))
     await besideBaits(node, async (baits) => {

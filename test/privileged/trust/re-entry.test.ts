@@ -12,7 +12,7 @@ const OWN_MOUNTS = ['unshare', '-m', '--propagation', 'slave']
 
 describeUnless(noRoot, 'a kubelet with a mount namespace of its own', () => {
   it('S33: what was typed are files of the place where it was typed', async ({ directory }) => {
-    await using node = await startNode(directory, { kubelet: 'none' })
+    await using node = await startNode(directory, 'none')
     const [here, cwd] = [`${directory}/here`, `${directory}/here/below`]
     mkdirSync(cwd, { recursive: true })
     const kubelet = await node.start({
@@ -50,7 +50,7 @@ describeUnless(noRoot, 'a kubelet with a mount namespace of its own', () => {
   ])(
     "S33: the kubelet's relative --kubeconfig is that of its own directory (%s)",
     async ([, through], { directory }) => {
-      await using node = await startNode(directory, { kubelet: 'none' })
+      await using node = await startNode(directory, 'none')
       const [here, own] = [`${directory}/here`, `${directory}/kubelet-directory`]
       for (const each of [here, own]) mkdirSync(each)
       const copy = `cp -p ${node.api.directory}/kubelet* ${own}/ && mv ${own}/kubelet.kubeconfig ${own}/own.kubeconfig`
