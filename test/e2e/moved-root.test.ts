@@ -44,22 +44,6 @@ it('S8: a root directory that is a link, with a link in it, is what it leads to'
   expect([status, plan.rootDir, plan.operations]).toEqual([0, scene.rootDir, []])
 })
 
-it('S8: what pods have mounted below the old place is not set up a second time below the new one', async ({
-  scene,
-}) => {
-  const rootDir = join(scene.directory, 'kubelet.new')
-  mkdirSync(join(rootDir, 'pods'), { recursive: true })
-  const putBack = hostSays(scene, { rootDir })
-  const { operations } = (await planOf(scene)).plan
-  putBack()
-  expect(new Set(operations.map(({ kind, blocked }) => `${kind} ${blocked?.code}`))).toEqual(
-    new Set(['MountVolume HeldBy']),
-  )
-  expect(operations[0]?.blocked?.message).toMatch(
-    /^the pod has volumes outside the root directory \S+\/kubelet\.new: \S+\/kubelet\/pods\/\S+ is mounted$/,
-  )
-})
-
 it('S8, S21: in a mount namespace of somebody else alone: the detach is not planned, and the apply does not begin it', async ({
   broken,
 }) => {

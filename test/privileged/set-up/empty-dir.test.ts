@@ -93,18 +93,6 @@ describe('emptyDir for real', () => {
       expect(node.mounted()).toEqual([])
     },
   )
-
-  it('is never mounted over somebody else’s mount, nor over data (S22)', async ({ directory }) => {
-    const { node, dir } = nodeWith(directory, { medium: 'Memory' })
-    mkdirSync(dir, { recursive: true })
-    writeFileSync(`${dir}/file`, 'precious')
-    expect(await node.applied()).toEqual(['blocked DataUnderMountPoint'])
-    expect(readFileSync(`${dir}/file`, 'utf8')).toBe('precious')
-    mkdirSync(`${directory}/other`)
-    sh('mount', '--bind', `${directory}/other`, dir)
-    expect(await node.applied()).toEqual(['blocked ForeignMount'])
-    expect(node.mounts().reached(dir)).toHaveLength(1)
-  })
 })
 
 describeUnless(noHugePages, 'emptyDir of huge pages', () => {

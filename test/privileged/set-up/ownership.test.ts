@@ -109,16 +109,6 @@ describeUnless(noRoot, 'fsGroup for real', () => {
     expect(await change(volume, policy)).toMatchObject({ skipped: true })
   })
 
-  it('refuses a directory that is reached through a link', async ({ directory }) => {
-    const { volume, outside } = place(directory)
-    symlinkSync(outside, `${directory}/link`)
-    makeDir(`${outside}/deep`)
-    expect(await codeOf(change(`${directory}/link`))).toBe('ENOTDIR')
-    expect(await codeOf(change(`${directory}/link/deep`))).toBe('Swapped')
-    isUntouched(outside)
-    expect(look(volume)).toEqual(['0 777'])
-  })
-
   it('never leaves the volume while names are swapped for links and mounts hundreds of times', async ({
     directory,
     skip,
