@@ -2,33 +2,29 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import pjson from '../package.json' with { type: 'json' }
 import { commandManifest } from '../scripts/manifest.ts'
 import { docSections } from './helpers/doc-commands.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const FIXTURES = join(ROOT, 'test', 'fixtures')
+const commandsIn = (page: string): string[] => docSections(page).flatMap(({ commands }) => commands)
 const flags = Object.values((await commandManifest()).commands).flatMap((command) => Object.keys(command.flags))
 
-const tour = docSections('tour.md').flatMap(({ commands }) => commands)
+describe.each([
+  { page: 'tour.md', cwd: 'captures', least: 10 },
+  { page: 'cluster.md', cwd: 'clusters', least: 6 },
+])('docs/$page', ({ page, cwd, least }) => {
+  const commands = commandsIn(page)
 
-it('the tour has commands', () => expect(tour.length).toBeGreaterThan(10))
+  it('has commands', () => expect(commands.length).toBeGreaterThan(least))
 
-// Through a shell, as they are quoted for one; `check` says with 1 that something is wrong.
-it.each(tour)('tour: %s', (command) => {
-  const run = `PATH=${ROOT}/bin:$PATH; ${command}; [ $? -eq ${command.startsWith('volctl check') ? 1 : 0} ]`
-  const cwd = join(ROOT, 'test', 'fixtures', 'captures')
-  expect(execFileSync('sh', ['-c', run], { cwd, encoding: 'utf8' })).not.toBe('')
-})
-
-const clusters = docSections('cluster.md').flatMap(({ commands }) => commands)
-
-it('the page on clusters has commands', () => expect(clusters.length).toBeGreaterThan(6))
-
-it.each(clusters)('cluster: %s', (command) => {
-  const cwd = join(ROOT, 'test', 'fixtures', 'clusters')
-  const run = `PATH=${ROOT}/bin:$PATH; ${command}`
-  expect(execFileSync('sh', ['-c', run], { cwd, encoding: 'utf8' })).not.toBe('')
+  // Through a shell, as they are quoted for one; `check` says with 1 that something is wrong.
+  it.each(commands)('%s', (command) => {
+    const run = `PATH=${ROOT}/bin:$PATH; ${command}; [ $? -eq ${command.startsWith('volctl check') ? 1 : 0} ]`
+    expect(execFileSync('sh', ['-c', run], { cwd: join(FIXTURES, cwd), encoding: 'utf8' })).not.toBe('')
+  })
 })
 
 // What the page says that a command shows.
@@ -47,8 +43,8 @@ it.each([
     shows: ['its attach waits (AttachmentDeleting)', 'volctl explain AttacherSilent'],
   },
 ])('cluster: $command shows $shows', ({ command, shows }) => {
-  expect(clusters).toContain(`volctl ${command}`)
-  const cwd = join(ROOT, 'test', 'fixtures', 'clusters')
+  expect(commandsIn('cluster.md')).toContain(`volctl ${command}`)
+  const cwd = join(FIXTURES, 'clusters')
   const text = execFileSync('sh', ['-c', `${ROOT}/bin/volctl ${command}`], { cwd, encoding: 'utf8' })
   for (const each of shows) expect(text).toContain(each)
 })
@@ -82,7 +78,7 @@ it('docs/install.md begins with the three commands, and is no longer than a pers
 it('the plan in the README is what volctl prints', () => {
   const [, shown = ''] = /^\$ volctl plan\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
   const command = `${ROOT}/bin/volctl plan --snapshot stuck/before.json`
-  const cwd = join(ROOT, 'test', 'fixtures', 'captures')
+  const cwd = join(FIXTURES, 'captures')
   const printed = execFileSync('sh', ['-c', command], { cwd, encoding: 'utf8' })
   const lines = shown.split('\n').filter((line) => line !== '' && line !== '…')
   expect(lines.length).toBeGreaterThan(7)

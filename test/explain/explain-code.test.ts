@@ -4,10 +4,7 @@ import { ALL_CODES } from '../../src/core/messages/codes.ts'
 
 describe('a code', () => {
   it.each([
-    { code: 'PodGone', appears: ['reason'], rules: ['S3', 'S9'] },
-    { code: 'DriverUnavailable', appears: ['blocked', 'waiting', 'problem'], rules: ['S16', 'P87'] },
     { code: 'NotBelieved', appears: ['problem', 'outcome', 'refusal', 'error'], rules: ['S32', 'S33'] },
-    { code: 'KubeletRunning', appears: ['waiting', 'outcome', 'refusal'], rules: ['S11'] },
     { code: 'Usage', appears: ['error'], rules: [] },
   ])('$code', ({ code, appears, rules }) => {
     const answer = explainCode(code)

@@ -6,6 +6,7 @@ import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { attachment, bound, cluster, node, pod, silentNode, uniqueName } from '../../helpers/cluster-builder.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
 import { tooWide } from '../../helpers/screens.ts'
+import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const CONTEXT = { applyFlags: ['--cluster'] }
@@ -20,7 +21,7 @@ it.each(['a node that is gone', 'pods that cannot be listed'])(
   },
 )
 
-it.each(Object.entries(SCENES))(
+it.each(Object.entries({ ...SCENES, ...WORKED_CLUSTERS }))(
   'the plan of a cluster has no line too wide, and says verdict and counts last: %s',
   (_, state) => {
     const text = renderPlan(planOf(state), { ...PLAIN_SCREEN, width: 80 }, LOOK)
