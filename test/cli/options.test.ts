@@ -42,7 +42,6 @@ it.each([
   ['handle', { handle: ['pv-a'] }, '--handle: "pv-a" is not VOLUME=HANDLE.'],
   ['handle without volume', { handle: ['=x'] }, '--handle: "=x" is not VOLUME=HANDLE.'],
   ['accept-outage', { 'accept-outage': '1e3' }, '--accept-outage: "1e3" is not a whole number of 0 or more.'],
-  ['accept-outage', { 'accept-outage': 'yes' }, '--accept-outage: "yes" is not a whole number of 0 or more.'],
   ['lazy', { lazy: ['pods/x'] }, '--lazy: "pods/x" is not an absolute path.'],
   ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither [NAMESPACE/]NAME nor a UID.'],
   ['pod', { pod: [''] }, '--pod: "" is neither [NAMESPACE/]NAME nor a UID.'],

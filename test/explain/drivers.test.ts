@@ -9,14 +9,7 @@ import { csiDriverObject, csiNodeObject } from '../helpers/objects.ts'
 const LIVING = uid(2)
 const PLUGIN = uid(3)
 
-const REGISTERED: CsiSocket = {
-  path: `plugins_registry/${DRIVER}-reg.sock`,
-  driver: DRIVER,
-  endpoint: `plugins/${DRIVER}/csi.sock`,
-  versions: ['1.0.0'],
-  capabilities: ['STAGE_UNSTAGE_VOLUME'],
-  registered: true,
-}
+const [REGISTERED = expect.unreachable()] = node().build().snapshot.csiSockets ?? []
 const DEAD: CsiSocket = { ...REGISTERED, registered: false, error: `registered, but the driver is dead: UNAVAILABLE` }
 const SILENT: CsiSocket = { path: `plugins/${DRIVER}/csi.sock`, registered: false, error: 'UNAVAILABLE: refused' }
 

@@ -155,9 +155,7 @@ it('a claim that does not exist', () => {
 })
 
 it('what comes first is shown, though it is another pod’s', () => {
-  const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').published(uid(8), 'pv-1', '7:1')
-  built.staged('pv-1', '7:1')
-  const answer = ask(built, GONE)
+  const answer = ask(orphan().published(uid(8), 'pv-1', '7:1'), GONE)
   expect(answer.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([
     ['UnmountVolume', uid(8)],
     ['UnmountVolume', GONE],

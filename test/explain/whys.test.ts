@@ -47,8 +47,7 @@ const running = { running: true, mayReturn: false } as const
 
 /** A pod that is being deleted, with a mounted and staged volume. */
 function terminating(): NodeBuilder {
-  const built = node().persistentVolume('pv-1').pod(POD, 'web-0', [claimOf()], { deleted: true })
-  return built.published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
+  return node().left(POD).pod(POD, 'web-0', [claimOf()], { deleted: true })
 }
 
 describe('why does this pod hang in Terminating?', () => {

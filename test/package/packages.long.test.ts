@@ -103,11 +103,6 @@ describeUnless(noPackages, 'packages', () => {
       expect(await ask('systemd-analyze', 'verify', ...units)).toEqual({ status: 0, stdout: '', stderr: '' })
     })
 
-    it.skipIf(!hasProgram('promtool'))('Prometheus takes its alerts (needs promtool)', async () => {
-      const told = await ask('promtool', 'check', 'rules', `${deployed}/volctl-alerts.yaml`)
-      expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('3 rules found') })
-    })
-
     it.skipIf(!['zsh', 'fish'].every(hasProgram))('zsh and fish find their scripts (need zsh and fish)', async () => {
       for (const { command, prints } of way.find) {
         expect(await ask(...command)).toMatchObject({ status: 0, stdout: expect.stringContaining(prints) })

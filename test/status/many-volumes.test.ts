@@ -5,21 +5,15 @@ import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain, nodeStatus } from '../helpers/explaining.ts'
-import { claimOf, NodeBuilder, uid } from '../helpers/node-builder.ts'
+import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 /** Pods that are gone, each with a volume of each kind: of a device, of its own and staged, in memory, and on disk. */
 function orphans(count: number): NodeState {
   const built = new NodeBuilder()
   for (let pod = 2; pod < count + 2; pod++) {
-    const of = `pods/${uid(pod)}`
-    built.staged(`vol-${pod}`, `8:${pod}`).published(uid(pod), `pv-${pod}`, `8:${pod}`, { handle: `vol-${pod}` })
-    built.mount(`${of}/volumes/kubernetes.io~secret/secret`, {
-      dev: `0:${1000 + pod}`,
-      fsType: 'tmpfs',
-      source: 'tmpfs',
-    })
-    built.file(`${of}/volumes/kubernetes.io~empty-dir/data/file`, 'x')
+    built.staged(`pv-${pod}`, `8:${pod}`).published(uid(pod), `pv-${pod}`, `8:${pod}`).secret(uid(pod), 'secret', {})
+    built.file(`pods/${uid(pod)}/volumes/kubernetes.io~empty-dir/data/file`, 'x')
   }
   return built.build()
 }
@@ -27,11 +21,7 @@ function orphans(count: number): NodeState {
 /** Pods that live, each with a volume that is attached, staged and published. */
 function living(count: number): NodeState {
   const built = new NodeBuilder()
-  for (let pod = 2; pod < count + 2; pod++) {
-    const [name, handle, dev] = [`pv-${pod}`, `vol-${pod}`, `8:${pod}`]
-    built.persistentVolume(name, { handle }).livingPod(uid(pod), `pod-${pod}`, [claimOf(name)])
-    built.staged(handle, dev).published(uid(pod), name, dev, { handle })
-  }
+  for (let pod = 2; pod < count + 2; pod++) built.served(uid(pod), `pod-${pod}`, `pv-${pod}`, `8:${pod}`)
   return built.build()
 }
 

@@ -11,28 +11,6 @@ const renderTable = (heads: readonly string[], rows: readonly (readonly Cell[])[
 const rows = (n: number): string[][] =>
   Array.from({ length: n }, (_, i) => [`${i}`, i % 3 === 0 ? '' : 'x'.repeat(i % 17), 'end'])
 
-it('columns line up, without borders and trailing blanks', () =>
-  expect(
-    renderTable(
-      ['#', 'NAME', 'STATE'],
-      [
-        ['1', 'pv-a', ''],
-        ['2', 'a-longer-name', 'blocked'],
-      ],
-    ),
-  ).toBe('#  NAME           STATE\n1  pv-a\n2  a-longer-name  blocked\n'))
-
-it('a column that is empty everywhere is left out', () =>
-  expect(
-    renderTable(
-      ['A', 'B', 'C'],
-      [
-        ['1', '', '2'],
-        ['3', '', '4'],
-      ],
-    ),
-  ).toBe('A  C\n1  2\n3  4\n'))
-
 it('a long table is drawn in pieces that fit together', () => {
   const lines = renderTable(['#', 'NAME', 'END'], rows(1001)).split('\n')
   expect(lines).toHaveLength(1003)

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { omitUndefined } from '../../../src/core/base/omit-undefined.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { statusAndPlan } from '../../../src/core/explain/status/node-status.ts'
 import type { CsiSocket, NodeState } from '../../../src/core/facts/actual/snapshot.ts'
@@ -106,22 +107,19 @@ const problemsOf = (shown: readonly Shown[]): string[] =>
     return bad.length > 0 || length > 40 ? [`${[...bad, `${length} lines`].join('\n')}\n${each.text}`] : []
   })
 
-/** Nobody answers on the registration socket; or the driver that is registered there does not. */
-const SILENT: Readonly<Record<string, (socket: CsiSocket) => CsiSocket>> = {
+/** As they were; nobody answers on the registration socket; or the driver that is registered there does not. */
+const DRIVERS: Readonly<Record<string, (socket: CsiSocket) => CsiSocket>> = {
+  'as they were': (socket) => socket,
   'no registration': ({ path }) => ({ path, registered: false, error: 'connect ECONNREFUSED' }),
-  'the driver': (socket) => ({ ...socket, registered: false, error: 'connect ECONNREFUSED' }),
+  silent: (socket) => ({ ...socket, registered: false, error: 'connect ECONNREFUSED' }),
 }
 
 describe.each(captureFiles())('%s', (path) => {
-  it.each([false, true])('--orphans: %s', async (orphans) => {
-    expect(problemsOf(shownOfNode(await recorded(path), orphans))).toEqual([])
-  })
-
-  it.each(Object.entries(SILENT))('with every CSI driver silent: %s', async (_, silenced) => {
+  it.each(Object.entries(DRIVERS))('its CSI drivers: %s', async (_, changed) => {
     const state = await recorded(path)
-    const { csiSockets = [] } = state.snapshot
-    const silent = { ...state, snapshot: { ...state.snapshot, csiSockets: csiSockets.map(silenced) } }
-    for (const orphans of [false, true]) expect(problemsOf(shownOfNode(silent, orphans))).toEqual([])
+    const csiSockets = state.snapshot.csiSockets?.map(changed)
+    const node = { ...state, snapshot: { ...state.snapshot, ...omitUndefined({ csiSockets }) } }
+    for (const orphans of [false, true]) expect(problemsOf(shownOfNode(node, orphans))).toEqual([])
   })
 })
 
