@@ -6,7 +6,7 @@ import { readJournal } from '../../src/core/plan/documents/read-journal.ts'
 import { attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { startAttacher } from '../cluster/attacher.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { type Result, volctl } from '../helpers/run-main.ts'
+import { type Result, volctl, type World } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let api: TestApiServer
@@ -18,8 +18,13 @@ afterAll(() => api.stop())
 
 const state = temporaryDirectory()
 
-const apply = (...args: string[]): Promise<Result> =>
-  volctl(['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin'), ...args], { env: { XDG_STATE_HOME: state } })
+/** @param by whose kubeconfig the API is asked */
+const run = (command: string, args: readonly string[], world: World = {}, by = api): Promise<Result> =>
+  volctl([command, '--cluster', '--kubeconfig', by.kubeconfig('admin'), ...args], {
+    env: { XDG_STATE_HOME: state },
+    ...world,
+  })
+const apply = (...args: string[]): Promise<Result> => run('apply', args)
 
 it('--kubeconfig in-cluster is the service account of a Pod, as in every command, and no file', async () => {
   const { status, stderr } = await volctl(['apply', '--cluster', '--kubeconfig', 'in-cluster', '--yes'])
@@ -37,8 +42,7 @@ describe('without an order by name', () => {
   })
 
   it('nobody is asked for a yes to nothing', async () => {
-    const args = ['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin')]
-    const { status, stderr } = await volctl(args, { env: { XDG_STATE_HOME: state }, terminal: {}, input: 'no\n' })
+    const { status, stderr } = await run('apply', [], { terminal: {}, input: 'no\n' })
     expect([status, stderr]).toEqual([3, expect.not.stringContaining('to continue')])
   })
 })
@@ -46,8 +50,7 @@ describe('without an order by name', () => {
 describe('a saved plan', () => {
   it('is carried out as it was reviewed, and of another cluster not at all', async () => {
     const file = join(state, 'cluster.plan')
-    const { status } = await volctl(['plan', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--out', file])
-    expect(status).toBe(0)
+    expect((await run('plan', ['--out', file])).status).toBe(0)
     const applied = await apply(file)
     expect(applied.stdout).toContain('blocked  1  DetachVolume  gone  pv-data')
     expect(applied.status).toBe(3)
@@ -60,23 +63,18 @@ describe('a saved plan', () => {
 })
 
 it('only yes is a yes', async () => {
-  const args = ['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--node-gone', 'gone']
-  const typed = await volctl(args, { env: { XDG_STATE_HOME: state }, terminal: { columns: 80 }, input: 'y\n' })
+  const typed = await run('apply', ['--node-gone', 'gone'], { terminal: { columns: 80 }, input: 'y\n' })
   expect(typed).toMatchObject({ status: 1, stderr: expect.stringContaining('not confirmed: nothing was changed') })
 })
 
 describe('a cluster whose API has lost its pods (S29)', () => {
   let lost: TestApiServer
   const file = join(state, 'before.plan')
-  const run = (command: string, ...args: string[]): string[] => [
-    ...[command, '--cluster', '--kubeconfig', lost.kubeconfig('admin')],
-    ...args,
-  ]
   beforeAll(async () => {
     lost = await startApiServer({ detachDelayMs: -1 })
     lost.put(...base(), ...node('here', { inUse: ['other'] }), ...claimed('data'), ...claimed('other'))
     lost.put(pod('web-0', 'here', 'other'), attached('data', 'gone'), attached('other', 'here'))
-    expect(await volctl(run('plan', '--node-gone', 'gone', '--out', file))).toMatchObject({ status: 0 })
+    expect(await run('plan', ['--node-gone', 'gone', '--out', file], {}, lost)).toMatchObject({ status: 0 })
     lost.remove('Pod', 'web-0', 'shop')
     lost.clearRequests()
   })
@@ -87,8 +85,7 @@ describe('a cluster whose API has lost its pods (S29)', () => {
     { name: 'at a terminal', args: ['--node-gone', 'gone'], at: { terminal: {} } },
     { name: 'of a plan from before, at a terminal', args: [file], at: { terminal: {} } },
   ])('$name: refused before anything is asked, done or answered', async ({ args, at }) => {
-    const env = { XDG_STATE_HOME: state }
-    const { status, stdout, stderr } = await volctl(run('apply', ...args), { env, input: 'yes\n', ...at })
+    const { status, stdout, stderr } = await run('apply', args, { input: 'yes\n', ...at }, lost)
     expect([status, stdout]).toEqual([4, ''])
     expect(stderr).toContain('the API lists no pod, but nodes report 1 volume in use')
     expect(stderr).not.toContain("Type 'yes'")
@@ -114,14 +111,11 @@ describe('with --node-gone', () => {
     expect(statSync(journal).mode & 0o777).toBe(0o700)
     expect(readJournal(journal).applies).toMatchObject([{ exit: 0, node: api.url }])
     for (const command of ['plan', 'apply']) {
-      const run = (...more: string[]): Promise<Result> =>
-        volctl([command, '--cluster', '--kubeconfig', api.kubeconfig('admin'), '-o', 'json', '--node-gone', ...more], {
-          env: { XDG_STATE_HOME: state },
-        })
+      const asked = (...more: string[]) => run(command, ['-o', 'json', '--node-gone', ...more])
       // Detached by now, nothing names it any more: the same as a name that was mistyped.
       for (const name of ['gone', 'gnoe']) {
-        expect(await run(name)).toMatchObject({ status: 1, stderr: expect.stringContaining('NothingNamed') })
-        expect((await run(name, '--ignore-not-found')).status).toBe(0)
+        expect(await asked(name)).toMatchObject({ status: 1, stderr: expect.stringContaining('NothingNamed') })
+        expect((await asked(name, '--ignore-not-found')).status).toBe(0)
       }
     }
     const again = JSON.parse((await apply('-o', 'json', '--no-journal')).stdout) as object

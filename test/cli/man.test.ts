@@ -20,11 +20,15 @@ it.each([...pages.keys()])('%s is current: else run npm run man', (name) =>
 it('npm installs each page: the package names it', () =>
   expect(pjson.man).toEqual([...pages.keys()].map((name) => `man/${name}`).toSorted()))
 
+/** A page, as man(1) prints it. */
+function printed(page: string): string {
+  const env = { PATH: '/usr/bin:/bin', MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C.UTF-8', TERM: 'dumb' }
+  return spawnSync('man', ['-l', join(folder, page)], { encoding: 'utf8', env }).stdout
+}
+
 it('the first screen of volctl(8) says what to type where a pod hangs in Terminating', () => {
-  const env = { PATH: '/usr/bin:/bin', MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C', TERM: 'dumb' }
-  const { stdout } = spawnSync('man', ['-l', join(folder, 'volctl.8')], { encoding: 'utf8', env })
   // less(1) keeps a line of 24 for itself.
-  const screen = stdout.split('\n').slice(0, 23).join('\n')
+  const screen = printed('volctl.8').split('\n').slice(0, 23).join('\n')
   expect(screen).toContain('hangs in Terminating')
   const typed = [...screen.matchAll(/^ {11}(.+?)(?: +#.*)?$/gm)].map(([, command]) => command)
   expect(typed).toEqual(['volctl explain shop/web-0', 'volctl plan', 'volctl apply --stop-kubelet'])
@@ -72,12 +76,10 @@ it.skipIf(noMandoc).each([...pages.keys()])('mandoc has nothing to say of %s (wh
 })
 
 it.skipIf(noMandoc)('a table of exit statuses has whole lines in both formatters (where mandoc is installed)', () => {
-  const path = join(folder, 'volctl-plan.8')
-  const env = { PATH: '/usr/bin:/bin', MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C.UTF-8', TERM: 'dumb' }
-  const man = spawnSync('man', ['-l', path], { encoding: 'utf8', env }).stdout
-  const mandoc = spawnSync('mandoc', ['-T', 'ascii', '-O', 'width=80', path], { encoding: 'utf8' }).stdout
+  const page = 'volctl-plan.8'
+  const mandoc = spawnSync('mandoc', ['-T', 'ascii', '-O', 'width=80', join(folder, page)], { encoding: 'utf8' }).stdout
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is printed twice is bold.
-  for (const text of [man, mandoc.replaceAll(/.\x08/g, '')]) {
+  for (const text of [printed(page), mandoc.replaceAll(/.\x08/g, '')]) {
     expect(text).toMatch(/^ {7}5 {5}Only +with +--detailed-exitcode: /m)
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   }

@@ -15,6 +15,7 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { startVolctl } from './run-volctl.ts'
 
+const COMMANDS = readdirSync(join(import.meta.dirname, '../../src/commands')).map((file) => file.replace('.ts', ''))
 const directory = temporaryDirectory()
 
 const file = (name: string, content: string): string => {
@@ -194,8 +195,7 @@ describe('help', () => {
       ['DO', 'apply'],
       ['MORE', 'snapshot', 'completion', 'version'],
     ])
-    const commands = readdirSync(join(import.meta.dirname, '../../src/commands'))
-    expect(listed.flatMap(([, ...names]) => names).toSorted()).toEqual(commands.map((file) => file.replace('.ts', '')))
+    expect(listed.flatMap(([, ...names]) => names).toSorted()).toEqual(COMMANDS)
   })
 
   it.each([
@@ -213,7 +213,7 @@ describe('help', () => {
     for (const words of asked) expect(await volctl(words)).toEqual(long)
   })
 
-  it.each(readdirSync(join(import.meta.dirname, '../../src/commands')).map((file) => file.replace('.ts', '')))(
+  it.each(COMMANDS)(
     '%s: at most 40 lines, three examples and where the rest is; --help-all has every flag',
     async (command) => {
       const [short, all] = await Promise.all([volctl([command, '--help']), volctl([command, '--help-all'])])

@@ -161,13 +161,14 @@ it('a field that the op of a step has not is read, and differs from the step tha
 
 describe('the file', () => {
   let directory: string
+  let path: string
   beforeEach(() => {
     directory = temporaryDirectory()
+    path = join(directory, 'node.plan')
   })
   const plan: Plan = aPlan({ operations: [FULL] })
 
   it('is for its owner alone whatever the umask, replaces the one before, and leaves nothing beside it', () => {
-    const path = join(directory, 'node.plan')
     writeFileSync(path, 'an older one', { mode: 0o644 })
     writePlanFile(plan, OPTIONS, path)
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
@@ -176,7 +177,6 @@ describe('the file', () => {
   })
 
   it('that no apply could read is not written', () => {
-    const path = join(directory, 'node.plan')
     const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
     expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
       expect.objectContaining({
@@ -200,13 +200,11 @@ describe('the file', () => {
       },
     ],
   ])('one that %s is %s', (_name, code, make) => {
-    const path = join(directory, 'node.plan')
     make(path)
     expect(() => readPlanFile('node', path, VERSION)).toThrow(expect.objectContaining({ code }))
   })
 
   it.skipIf(noOthersFiles !== undefined)('one of another user is not obeyed', () => {
-    const path = join(directory, 'node.plan')
     writePlanFile(plan, OPTIONS, path)
     chownSync(path, NOBODY, NOBODY)
     expect(() => readPlanFile('node', path, VERSION, 'node.plan')).toThrow(
