@@ -50,16 +50,6 @@ describe('a batch of unmounts', () => {
     expect(fixture.journal().map(({ type }) => type)).toEqual(['begin', 'intent', 'outcome', 'end'])
   })
 
-  it('fails one by one: the busy one with its reason, the others go on', async () => {
-    const operations = Array.from({ length: 5 }, (_, n) => secret(n))
-    fixture.host.busy.add(volumeDir(2))
-    fixture.witness = { listed: new Set(), alive: new Set(['pod-3']), apiPods: [] }
-    const states = statesOf(await fixture.apply(operations))
-    expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodStillRunning', s4: 'done' })
-    expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
-    expect(fixture.host.files.has(volumeDir(2))).toBe(true)
-  })
-
   it('S26: who has come while the conditions were judged is asked for again, before anything of it is begun', async () => {
     let clock = 0
     vi.spyOn(performance, 'now').mockImplementation(() => clock)

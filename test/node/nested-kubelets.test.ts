@@ -98,41 +98,24 @@ describe('S9: podsOfCgroup', () => {
 })
 
 describeUnless(noCgroups, 'S9: real cgroups', () => {
-  /** A process in a pod of a kubelet in a container, and what is asked meanwhile. */
-  async function inNestedPod<T>(ask: (pid: number, container: string) => T): Promise<T> {
+  it('a process of a pod of a kubelet in a container is of a pod of the node that is that container, and of no other node', async ({
+    skip,
+  }) => {
+    skip(spawnSync('unshare', ['-C', 'true']).status !== 0, 'this machine allows no cgroup namespaces')
     const container = `/docker/${randomBytes(32).toString('hex')}`
     const { pid, end } = await holdByShell(':')
     using _ = moveInto(`${container}/kubelet/${group(INNER)}/${B}`, pid)
-    try {
-      return ask(pid, container)
-    } finally {
-      await end()
+    const from = (cgroup: string): string => {
+      const script = `echo $$ > "$0/cgroup.procs" && unshare -C cat /proc/${pid}/cgroup`
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', script, placeOf(cgroup)], { encoding: 'utf8' })
+      if (status !== 0) throw new Error(stderr)
+      return stdout
     }
-  }
-
-  it('a process of a pod of a kubelet in a container is of no pod of this node', async () => {
-    const pods = await inNestedPod(() => {
-      using scan = scanProcesses()
-      return scan.pods
-    })
-    expect(pods?.nestedUids).toContain(INNER)
-    expect(pods?.podUids).not.toContain(INNER)
-  })
-
-  it('seen from a cgroup namespace in that container it is, and beside it it is not', async ({ skip }) => {
-    skip(spawnSync('unshare', ['-C', 'true']).status !== 0, 'this machine allows no cgroup namespaces')
-    const texts = await inNestedPod((pid, container) => {
-      const from = (cgroup: string): string => {
-        const script = `echo $$ > "$0/cgroup.procs" && unshare -C cat /proc/${pid}/cgroup`
-        const { status, stdout, stderr } = spawnSync('sh', ['-c', script, placeOf(cgroup)], { encoding: 'utf8' })
-        if (status !== 0) throw new Error(stderr)
-        return stdout
-      }
-      return { inside: from(container), beside: from('/docker'), outside: readFileSync(`/proc/${pid}/cgroup`, 'utf8') }
-    })
-    expect(podsOfCgroup(texts.inside)).toEqual({ own: [INNER], nested: [] })
-    expect(podsOfCgroup(texts.beside)).toEqual({ own: [], nested: [INNER] })
-    expect(podsOfCgroup(texts.outside)).toEqual({ own: [], nested: [INNER] })
+    const [inside, beside, outside] = [from(container), from('/docker'), readFileSync(`/proc/${pid}/cgroup`, 'utf8')]
+    await end()
+    expect(podsOfCgroup(inside)).toEqual({ own: [INNER], nested: [] })
+    expect(podsOfCgroup(beside)).toEqual({ own: [], nested: [INNER] })
+    expect(podsOfCgroup(outside)).toEqual({ own: [], nested: [INNER] })
   })
 })
 

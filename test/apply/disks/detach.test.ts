@@ -54,7 +54,6 @@ describe('detaching (S21)', () => {
       },
       want: 'Changed',
     },
-    { name: 'a pod that wants it', change: () => void fixture.wanted.add(volume.uniqueName), want: 'WantedAgain' },
     {
       name: 'what nobody knows of what pods want (S3)',
       change: () => {
@@ -100,17 +99,6 @@ describe('detaching (S21)', () => {
       expect(statesOf(result)).toEqual({ detach: want })
       expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
     })
-  })
-
-  it.each([
-    { name: 'the device of the volume', file: '/dev/loop3', want: 'refused HeldBy' },
-    { name: 'another device', file: '/dev/loop4', want: 'done' },
-  ])('beside a loop device on $name: $want', async ({ file, want }) => {
-    const { host } = fixture
-    host.diskSequences.set('7:3', '1')
-    host.image('/srv/image').backingFiles.set('/dev/loop8', file)
-    const onDevice = { ...detach(), volume: { ...volume, device: '7:3' } }
-    expect(statesOf(await fixture.apply([onDevice]))).toEqual({ detach: want })
   })
 
   describe('beside a file system that no mount table shows (S20)', () => {
