@@ -104,14 +104,9 @@ async function begin(
   })
   const journal = journalFor(found, settings.openJournal, first)
   const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
-  return { ...ways(run, operations), fresh, found, run }
-}
-
-/** A separate function, which keeps nothing of the look but what the run keeps. */
-function ways(run: ClusterRun, operations: readonly ClusterOperation[]) {
-  const { client, options } = run.parts
   return {
-    what: 'cluster' as const,
+    ...{ what: 'cluster', fresh, found, run },
+    // No function here names the look, which it would keep.
     runAll: () => runAll(operations, run),
     lookAfter: async () => {
       run.forget()
