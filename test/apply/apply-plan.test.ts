@@ -90,7 +90,6 @@ it.each([
 describe('finding operations again', () => {
   it.each([
     { name: 'no longer planned', change: () => [], want: 'refused Changed' },
-    { name: 'other steps', change: (op: object) => [{ ...op, steps: [] }], want: 'refused Changed' },
     {
       name: 'something else comes first now',
       change: (op: object) => [{ ...op, after: ['z'] }],

@@ -48,22 +48,6 @@ function secrets(rounds = 1): Operation[] {
 
 describe('a kubelet that starts', () => {
   it.each([
-    { name: 'an operation by itself', operations: () => [unstage()] },
-    { name: 'a batch', operations: () => secrets() },
-  ])('S11: while the API server is asked who lives: $name is not begun', async ({ operations }) => {
-    fixture.given = {
-      witness: async () => {
-        startKubelet()
-        return fixture.witness
-      },
-    }
-    const result = await fixture.apply(operations())
-    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletRunning']))
-    expect(result.exit).toBe(4)
-    expect([...fixture.calls, ...fixture.host.log]).toEqual([])
-  })
-
-  it.each([
     { name: 'an operation by itself', operations: () => [unstage()], want: 'refused KubeletRunning' },
     { name: 'a batch', operations: () => secrets(), want: 'refused KubeletRunning' },
     {
