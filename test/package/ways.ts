@@ -23,8 +23,6 @@ export interface Way {
   readonly remove: (root: string) => readonly (readonly string[])[]
   /** Prints what is not as it was installed. */
   readonly verify?: (root: string) => readonly string[]
-  /** Directories in which man, bash, zsh and fish look there: of the manual, and of completion. */
-  readonly looked: readonly string[]
   /** Commands by which shells find their completion, with what they print. */
   readonly find: readonly Find[]
 }
@@ -44,11 +42,6 @@ function inZsh(folder = ''): Find {
 function inFish(shares = '/usr/share'): Find {
   return { command: ['env', `XDG_DATA_DIRS=${shares}`, 'fish', '-c', 'complete -C "volctl pla"'], prints: 'plan' }
 }
-
-const LOOKED = ['share/man/man8/volctl-plan.8', 'share/bash-completion/completions/volctl']
-/** As Fedora and SUSE have them. */
-const RPM_LOOKED = [...LOOKED, 'share/zsh/site-functions/_volctl', 'share/fish/vendor_completions.d/volctl.fish']
-const DEB_LOOKED = [...LOOKED, 'share/zsh/vendor-completions/_volctl', 'share/fish/vendor_completions.d/volctl.fish']
 
 /** Runs them; says what the first one that fails has printed. */
 export async function must(commands: readonly (readonly string[])[]): Promise<void> {
@@ -141,7 +134,6 @@ const DEB: Way = {
   install: (root, path) => [dpkg(root, '-i', path)],
   remove: (root) => [dpkg(root, '--remove', 'volctl'), dpkg(root, '--purge', 'volctl')],
   verify: (root) => dpkg(root, '--verify', 'volctl'),
-  looked: DEB_LOOKED,
   find: [inZsh(), inFish()],
 }
 
@@ -162,7 +154,6 @@ const RPM: Way = {
   install: (root, path) => [rpm(root, '-U', path)],
   remove: (root) => [rpm(root, '-e', 'volctl')],
   verify: (root) => rpm(root, '--verify', 'volctl'),
-  looked: RPM_LOOKED,
   find: [inZsh('/usr/share/zsh/site-functions'), inFish()],
 }
 
@@ -184,7 +175,6 @@ const TARBALL: Way = {
     takeAway(root, path),
   ],
   remove: (root) => [['chroot', root, '/bin/sh', `/${SCRIPT}`, '--uninstall']],
-  looked: RPM_LOOKED,
   find: [inZsh(), inFish('/usr/local/share:/usr/share')],
 }
 
