@@ -145,11 +145,8 @@ describe('a driver that does not', () => {
 
   it('the pod that runs it is named, with the commands that show why', () => {
     const built = plugin(used())
-    const sandbox = built.sandboxes.find((each) => each.uid === PLUGIN)
-    built.sandboxes = [
-      ...built.sandboxes.filter((each) => each !== sandbox),
-      { ...sandbox, uid: PLUGIN, state: 'SANDBOX_READY', containers: [{ name: 'driver', state: 'CONTAINER_EXITED' }] },
-    ]
+    const containers = [{ name: 'driver', state: 'CONTAINER_EXITED' }] as const
+    built.sandboxes = built.sandboxes.map((each) => (each.uid === PLUGIN ? { ...each, containers } : each))
     const answer = ask(built, [DEAD])
     expect(answer.chain[0]).toMatchObject({
       kind: 'NodePluginPod',

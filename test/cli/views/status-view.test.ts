@@ -8,7 +8,7 @@ import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
-import { claimOf, DRIVER, node, uid } from '../../helpers/node-builder.ts'
+import { DRIVER, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
 
@@ -97,12 +97,7 @@ it('what was asked for by name has the answer of that alone', async () => {
 
 it('a good volume that is in use and not reported is shown, and why', () => {
   const rows = (reported: boolean) =>
-    toldOf(
-      node()
-        .livingPod(uid(7), 'web-0', [claimOf('pv-a')])
-        .persistentVolume('pv-a')
-        .build(),
-    ).status.rows.map((row): typeof row => ({
+    toldOf(node().served(uid(7), 'web-0').build()).status.rows.map((row): typeof row => ({
       ...row,
       verdict: { state: 'good', message: 'as it should be', also: [] },
       inUse: { computed: true, reported },
