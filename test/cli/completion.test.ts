@@ -24,10 +24,6 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
   })
   afterAll(() => typing?.[Symbol.dispose]())
 
-  it.skipIf(missing)('finds no fault in the script', () =>
-    expect(spawnSync(shell, ['-n', file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' }),
-  )
-
   it.skipIf(missing)('completes commands, flags and values', async () => {
     const lines: readonly (readonly [keys: string, words: string])[] = [
       ['volctl expl\t', 'explain'],

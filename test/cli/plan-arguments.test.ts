@@ -99,7 +99,6 @@ describe('plan of a snapshot', () => {
 
   it.each([
     { words: ['pg/sc-a'], flags: ['--pod', 'pg/sc-a'] },
-    { words: ['pg/sc-a,pg/scs-as'], flags: ['--pod', 'pg/sc-a', '--pod', 'pg/scs-as'] },
     { words: ['pvc/pg/pvc-a'], flags: ['--volume', 'pg/pvc-a'] },
   ])('$words narrows as $flags does', async ({ words, flags }) => {
     const [named, flagged, whole] = await Promise.all([plan(...words), plan(...flags), plan()])
