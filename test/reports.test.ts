@@ -19,7 +19,6 @@ import { recorded } from './helpers/captures.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
 import { claimOf, DRIVER, NodeBuilder, ROOT, uid } from './helpers/node-builder.ts'
-import { boundVolume } from './helpers/objects.ts'
 import { planOptions } from './helpers/plan-options.ts'
 import { randomFrom } from './helpers/random-from.ts'
 import { RUNNING } from './reconcile/planned.ts'
@@ -261,10 +260,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
   type Of = Pick<PersistentVolume['spec'], 'local' | 'iscsi' | 'csi' | 'volumeMode'>
   /** A pod that runs with a volume of this source. */
   const withVolume = (source: Of, place: (built: NodeBuilder) => unknown): NodeState => {
-    const built = new NodeBuilder()
-    const { claim, volume } = boundVolume('pv-1', source)
-    built.claims.push(claim)
-    built.volumes.push(volume)
+    const built = new NodeBuilder().persistentVolume('pv-1', { source })
     built.livingPod(uid(2), 'app', [claimOf()], { devices: source.volumeMode === 'Block' })
     place(built)
     return built.build()
@@ -395,8 +391,7 @@ describe('S38: volumes of which only the PersistentVolume says what they are', (
     return built.build()
   }
   it('of a deleted pod, whose PersistentVolume is known by the name of its directory', () => {
-    const built = new NodeBuilder()
-    built.volumes.push(boundVolume('pv-1', { nfs: { server: 'nas', path: '/a' } }).volume)
+    const built = new NodeBuilder().persistentVolume('pv-1', { source: { nfs: { server: 'nas', path: '/a' } } })
     built.mount(`${POD}nfs/pv-1`, { dev: '0:77', fsType: 'nfs4', source: 'nas:/b' })
     const said = expect.stringContaining('nas:/b (0:77) and not nas:/a, which its PersistentVolume names')
     expect(othersOf(built.build())).toEqual([said])

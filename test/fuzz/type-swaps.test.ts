@@ -130,14 +130,13 @@ function refused(document: object): boolean {
 }
 
 describe.each(asked === undefined ? ['healthy/node.json'] : CAPTURED)('%s', (name) => {
-  const read = (): Captured => JSON.parse(readFileSync(new URL(name, CAPTURES), 'utf8'))
+  const captured: Captured = JSON.parse(readFileSync(new URL(name, CAPTURES), 'utf8'))
+  const mounts = parseMountinfo(captured.mountinfo ?? '')
+  const names = namesIn(captured)
 
   it(
     'as a snapshot is refused with the place, or looked at',
     () => {
-      const captured = read()
-      const mounts = parseMountinfo(captured.mountinfo ?? '')
-      const names = namesIn(captured)
       const [before, counts] = [JSON.stringify(captured), { refused: 0, taken: 0 }]
       // Those of the API, and as many of all.
       const { api } = captured
@@ -163,9 +162,6 @@ describe.each(asked === undefined ? ['healthy/node.json'] : CAPTURED)('%s', (nam
   it(
     'as answers of an API server is refused with the place, or looked at',
     async () => {
-      const captured = read()
-      const mounts = parseMountinfo(captured.mountinfo ?? '')
-      const names = namesIn(captured)
       const { nodeName } = captured
       const counts = { refused: 0, unread: 0, taken: 0 }
       const answers = CapturedClient.answersOf(captured.api, nodeName)
