@@ -8,7 +8,7 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, codes, RUNNING, waits } from './planned.ts'
+import { blocked, codes, oneManifest, RUNNING, waits } from './planned.ts'
 
 type Gates = Readonly<Record<string, boolean>>
 
@@ -87,11 +87,10 @@ describe('N70: a static pod that names objects of the API', () => {
   const OWN = '0123456789abcdef0123456789abcdef'
   const mirrored = (source: Omit<PodVolumeSource, 'name'>): NodeBuilder => {
     const annotations = { 'kubernetes.io/config.mirror': OWN, 'kubernetes.io/config.hash': OWN }
-    const manifests = [{ file: '/m/etcd.yaml', namespace: 'default', name: 'etcd' }]
     return node()
       .persistentVolume('pv-1', { attached: false })
       .pod(uid(5), 'etcd-node-1', [{ name: 'v', ...source }], { metadata: { annotations } })
-      .with({ staticPods: { path: '/m', readable: true, manifests } })
+      .with(oneManifest('etcd'))
       .running(OWN)
       .dir(`pods/${OWN}`)
   }

@@ -1,7 +1,7 @@
 /** Snapshots that are odd and whole: the same node gives the same plan. */
 import { describe, expect, it } from 'vitest'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { GONE, kinds, outcome, plan } from './planned.ts'
 
@@ -18,12 +18,8 @@ it.each([`${ROOT}/`, `${ROOT}//`, '/var/lib/../lib/./kubelet'])('a root director
 })
 
 describe('a part that was not read', () => {
-  const withApi = (built: NodeBuilder, api: object): NodeBuilder => {
-    built.withApi(api)
-    return built
-  }
   it('the node: this machine is not known to be it (S1)', () => {
-    const made = plan(withApi(node().mount(secret(GONE)), { node: undefined }))
+    const made = plan(node().mount(secret(GONE)).withApi({ node: undefined }))
     expect(made.refused).toMatchObject({ rule: 'S1', message: expect.stringContaining('was not read') })
     expect(kinds(made)).toEqual([])
   })

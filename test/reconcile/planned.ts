@@ -1,4 +1,5 @@
 /** What is planned for a node that a test has built, in short. */
+import type { StaticPodsSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -78,7 +79,8 @@ export const WANTS_PV_1 = [claimOf('pv-1', 'v')]
 /** A kubelet that runs. */
 export const RUNNING = { kubelet: { running: true, mayReturn: true } }
 
-/** One static pod has a manifest on the node: default/a. */
-export const ONE_MANIFEST = {
-  staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
+/** One static pod has a manifest on the node. */
+export function oneManifest(name = 'a', parts: Partial<StaticPodsSnapshot['manifests'][number]> = {}) {
+  const manifests = [{ file: `/m/${name}.yaml`, namespace: 'default', name, ...parts }]
+  return { staticPods: { path: '/m', readable: true, manifests } }
 }

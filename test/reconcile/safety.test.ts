@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
 import { csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import { refuseInsecureApi } from '../../src/core/plan/insecure-api.ts'
-import type { Plan } from '../../src/core/plan/plan.ts'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import {
   BEFORE_BOOT,
   DRIVER,
@@ -15,6 +15,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
+import { csiDriverObject, csiNodeObject } from '../helpers/objects.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import {
   BLOCK,
@@ -25,7 +26,7 @@ import {
   kinds,
   mappedBlock,
   mirrorPod,
-  ONE_MANIFEST,
+  oneManifest,
   ops,
   outcome,
   plan,
@@ -170,8 +171,7 @@ it('S5, S14: the PersistentVolume of a mounted volume was created again: the pod
     },
   ])
   // Nor is its record overwritten for a driver that is to publish again.
-  const spec = { attachRequired: true, requiresRepublish: true }
-  built.withApi({ csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec }] })
+  built.withApi({ csiDrivers: [csiDriverObject(DRIVER, { requiresRepublish: true })] })
   expect(plan(built, { remount: true, pods: [uid(2)] }).operations).toEqual([])
 })
 
@@ -237,7 +237,7 @@ describe('S10 static pods', () => {
   const HASH = '0123456789abcdef0123456789abcdef'
   const leftover = (): NodeBuilder => node().mount(`pods/${HASH}/volumes/kubernetes.io~secret/s`)
   it('a manifest without its mirror pod freezes directories that are no UUID', () => {
-    const made = plan(orphan(leftover()).with(ONE_MANIFEST))
+    const made = plan(orphan(leftover()).with(oneManifest()))
     expect(made.operations.map((each) => each.pod?.uid)).toEqual([GONE])
     expect(codes(made)).toContain('MayBeStatic')
   })
@@ -252,12 +252,8 @@ describe('S10 static pods', () => {
 
 describe("S10: a mirror pod's annotation is the word of whoever may create pods", () => {
   const memory = [{ name: 'm', emptyDir: { medium: 'Memory' } }] as const
-  const mirror = (annotation: string, built = node()): NodeBuilder => {
-    built.pod(uid(7), 'a-node-1', memory)
-    const pod = built.pods.at(-1)
-    Object.assign(pod?.metadata ?? {}, { annotations: { 'kubernetes.io/config.mirror': annotation } })
-    return built
-  }
+  const mirror = (annotation: string, built = node()): NodeBuilder =>
+    built.pod(uid(7), 'a-node-1', memory, { metadata: { annotations: { 'kubernetes.io/config.mirror': annotation } } })
 
   it('nothing is mounted for one whose manifest was not read here', () => {
     const built = mirror('0123456789abcdef0123456789abcdef')
@@ -267,7 +263,7 @@ describe("S10: a mirror pod's annotation is the word of whoever may create pods"
   })
 
   it.each(['../../outside', '..', 'a/b', 'a\nb'])('%j becomes no path', (annotation) => {
-    const built = mirror(annotation).with(ONE_MANIFEST)
+    const built = mirror(annotation).with(oneManifest())
     const paths = plan(built).operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)])
     expect(paths.filter((path) => !path.startsWith(`${ROOT}/pods/${uid(7)}/`))).toEqual([])
   })
@@ -373,13 +369,7 @@ describe('S14 state files', () => {
     expect(blocked(plan(built))).toEqual(isMounted ? ['UnmountDevice DriverUnavailable'] : [])
   })
   it.each([
-    [
-      'CSINode still lists it',
-      (built: NodeBuilder) =>
-        built.withApi({
-          csiNode: { metadata: { name: 'n', uid: 'c' }, spec: { drivers: [{ name: 'gone.test' }] } },
-        }),
-    ],
+    ['CSINode still lists it', (built: NodeBuilder) => built.withApi({ csiNode: csiNodeObject('n', ['gone.test']) })],
     ['CSINode was not read', (built: NodeBuilder) => built.withApi({ csiNode: null })],
     [
       'its socket is still there',
@@ -406,13 +396,11 @@ describe('S17 recovered identity', () => {
     const inline = (...serving: string[]): NodeBuilder => {
       const built = node().published(GONE, 'scratch', '7:1', { stateFile: false })
       built.drivers.push('other.example')
-      built.withApi({
-        csiDrivers: serving.map((name) => ({
-          metadata: { name, uid: name },
-          spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] },
-        })),
+      return built.withApi({
+        csiDrivers: serving.map((name) =>
+          csiDriverObject(name, { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] }),
+        ),
       })
-      return built
     }
     const handle = inlineCsiHandle(GONE, 'scratch')
     it('has a handle that follows from pod and name: the hint says it, and given so it is enough', () => {
@@ -433,22 +421,15 @@ describe('S17 recovered identity', () => {
   })
 })
 
-it('S19: --force-unmount names one path', () => {
-  const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
-  const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
-  expect(plan(built, { forceUnmount: [path] }).operations[0]?.steps[0]).toEqual({
-    op: 'umount',
-    target: path,
-    detail: 'force',
-  })
-})
-
-it('S20: --lazy is for dead mounts only', () => {
-  const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
-  const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
-  expect(blocked(plan(built, { lazy: [path] }))).toEqual(['UnmountVolume FlagWithoutEffect'])
-  built.with({ deadMounts: [{ path, error: 'Timeout' }] })
-  expect(plan(built, { lazy: [path] }).operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'lazy' })
+it('S19, S20: --force-unmount and --lazy name one path, and --lazy is for dead mounts only', () => {
+  const path = `pods/${GONE}/volumes/kubernetes.io~nfs/n`
+  const target = `${ROOT}/${path}`
+  const built = node().mount(path, { fsType: 'nfs4' })
+  const first = (options: Partial<PlanOptions>) => plan(built, options).operations[0]?.steps[0]
+  expect(first({ forceUnmount: [target] })).toEqual({ op: 'umount', target, detail: 'force' })
+  expect(blocked(plan(built, { lazy: [target] }))).toEqual(['UnmountVolume FlagWithoutEffect'])
+  built.dead(path, 'Timeout')
+  expect(first({ lazy: [target] })).toEqual({ op: 'umount', target, detail: 'lazy' })
 })
 
 describe('S20: of a volume that was detached lazily', () => {
@@ -522,9 +503,7 @@ describe('S21 detach', () => {
     expect(plan(attached().pod(uid(2), 'app', [], { spec: { volumes: WANTS_PV_1 } })).operations).toEqual([])
   })
   it('a second PersistentVolume behind the same attachment blocks', () => {
-    const built = attached()
-    const [first] = built.volumes
-    if (first !== undefined) built.volumes.push({ ...first, metadata: { name: 'pv-2', uid: 'second' } })
+    const built = attached().persistentVolume('pv-2', { handle: 'vol-1', attached: false })
     expect(blocked(plan(built))).toEqual(['DetachVolume AttachmentUnclear'])
   })
   it('a kubelet credential may not delete it', () => {

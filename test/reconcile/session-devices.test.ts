@@ -185,10 +185,8 @@ describe('raw block volumes (P83, P84, P104, R451)', () => {
 
   it('so does a pod that asks for it in a way in which it cannot be used (S4)', () => {
     const built = wanting({ persistentVolumeClaim: { claimName: 'claim-pv-1' } })
-      .persistentVolume('pv-1', { mode: 'Block', attached: false })
+      .persistentVolume('pv-1', { mode: 'Block', source: { iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 0 } } })
       .file(`${map}/iscsi.json`, record())
-    const [volume] = built.volumes
-    Object.assign(volume?.spec ?? {}, { csi: undefined, iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 0 } })
     const made = plan(built)
     expect(waits(made)).toEqual(['MountVolume VolumeUnresolved'])
     expect(made.operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])

@@ -1,26 +1,18 @@
 /** S10: whose directory a static pod's may be, and what is left of one that has ended. */
 import { describe, expect, it } from 'vitest'
-import type { StaticPodsSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { kinds, mirrorPod, plan } from './planned.ts'
+import { kinds, mirrorPod, oneManifest, plan } from './planned.ts'
 
 const OLD = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
 
 /** A manifest that its mirror pod and the directory of the same hash match, and the directory of another one. */
-const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifests'][number]> = {}): NodeBuilder => {
+const beside = (directory: string, manifest: Parameters<typeof oneManifest>[1] = {}): NodeBuilder => {
   const own = manifest.uid ?? OLD
   const built = node().dir(`pods/${own}`).file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
   built.file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
   built.pods.push(mirrorPod('etcd-node-1', own, {}, 'kube-system'))
-  built.with({
-    staticPods: {
-      path: '/m',
-      readable: true,
-      manifests: [{ file: '/m/etcd.yaml', namespace: 'kube-system', name: 'etcd', ...manifest }],
-    },
-  })
-  return built
+  return built.with(oneManifest('etcd', { namespace: 'kube-system', ...manifest }))
 }
 
 describe('S10 a manifest whose hash nobody can tell', () => {
@@ -82,9 +74,7 @@ describe('R220 a static pod that has run to its end', () => {
       containers: [{ name: 'c', volumeMounts: [{ name: 's', mountPath: '/s' }] }],
     }
     built.pods.push(mirrorPod('job-node-1', OLD, { spec, status }))
-    const manifests = [{ file: '/m/job.yaml', namespace: 'default', name: 'job' }]
-    built.with({ staticPods: { path: '/m', readable: true, manifests } })
-    return built
+    return built.with(oneManifest('job'))
   }
   const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
 

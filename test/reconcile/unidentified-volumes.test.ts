@@ -8,7 +8,7 @@ import {
   kinds,
   mappedBlock,
   mirrorPod,
-  ONE_MANIFEST,
+  oneManifest,
   only,
   outcome,
   plan,
@@ -70,11 +70,9 @@ describe('a volume that could not be identified may be any', () => {
     expect(blocked(plan(built)).slice(0, 2)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
   it('not of another driver than the one of its name', () => {
-    const built = others(lostFile(running()))
-    const [first] = built.volumes
-    if (first !== undefined)
-      built.volumes[0] = { ...first, spec: { ...first.spec, csi: { driver: 'other.test', volumeHandle: 'vol-1' } } }
-    expect(kinds(plan(built))).toContain('UnmountDevice')
+    const source = { csi: { driver: 'other.test', volumeHandle: 'vol-1' } }
+    const built = lostFile(node().running(OLD).persistentVolume('pv-1', { source }))
+    expect(kinds(plan(others(built)))).toContain('UnmountDevice')
   })
   it('of a listed pod: something that is set up, and not what it wants', () => {
     const built = node().livingPod(uid(2), 'app').staged('vol-2', '7:2')
@@ -135,10 +133,7 @@ describe('S9: what runs counts, with or without a directory', () => {
   })
 
   describe('a pod of a kubelet nested in a pod or a container', () => {
-    const nested = (): NodeBuilder => {
-      const built = idle().with({ nestedProcesses: [OLD] })
-      return built
-    }
+    const nested = (): NodeBuilder => idle().with({ nestedProcesses: [OLD] })
     it('is no user of any volume of this node', () => {
       const made = plan(nested())
       expect(made.problems).toEqual([])
@@ -178,7 +173,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     const HASH = '0123456789abcdef0123456789abcdef'
     const built = idle().running(HASH)
     built.pods.push(mirrorPod('a-node-1', HASH))
-    built.with(ONE_MANIFEST)
+    built.with(oneManifest())
     expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
 })

@@ -8,7 +8,7 @@ import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { isListedWhole, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
 import { BEFORE_BOOT, claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, codes, GONE, GONE_CSI, kinds, plan } from './planned.ts'
+import { blocked, codes, GONE, GONE_CSI, kinds, oneManifest, plan } from './planned.ts'
 
 /** A node on which each list of the API decides about something. */
 function wholeNode(api: object = {}): NodeBuilder {
@@ -244,12 +244,11 @@ describe('what was not read is said once, with what hangs on it', () => {
   })
 
   it('S2, S29: pods that could not be read are no word of the API: nothing is planned, and no flag accepts it', () => {
-    const statics = { path: '/m', readable: true, manifests: [{ file: 's.yaml', name: 's', namespace: 'default' }] }
     for (const [error, hint] of [
       [refused('pods'), 'Use a credential that may list pods (--kubeconfig).'],
       [{ resource: 'pods', reason: 'ETIMEDOUT', message: 'x' }, expect.stringContaining('the API server answers')],
     ] as const) {
-      const built = wholeNode({ pods: [], errors: [error] }).with({ staticPods: statics } as never)
+      const built = wholeNode({ pods: [], errors: [error] }).with(oneManifest())
       for (const options of [{}, { acceptOutage: 0 }]) {
         const made = plan(built, options)
         expect([made.operations, made.waiting, made.refused, made.complete]).toEqual([[], [], undefined, false])

@@ -151,8 +151,8 @@ describe('another label than the one that is there', () => {
 })
 
 /** A second pod of the volume, which nobody has yet; both of them with their own security context. */
-function shared(first: object, second: object, given: Given): NodeBuilder {
-  const built = scene({ pod: first, ...given })
+function shared(first: object, second: object): NodeBuilder {
+  const built = scene({ pod: first, modes: ['ReadWriteMany'], gate: true })
   return built.livingPod(uid(3), 'other', [], { spec: { ...built.pods.at(-1)?.spec, securityContext: second } })
 }
 
@@ -161,25 +161,16 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
     seLinuxOptions: { level },
     ...(seLinuxChangePolicy !== undefined && { seLinuxChangePolicy }),
   })
-  const gate = { modes: ['ReadWriteMany'], gate: true }
   const recursive = own(LEVEL, 'Recursive')
   const MISMATCH = ['MountVolume SELinuxMismatch']
-  it.each<[name: string, first: object, second: object, want: string[], given?: Given]>([
+  it.each<[name: string, first: object, second: object, want: string[]]>([
     ['equal labels', own(LEVEL), own(LEVEL), []],
     ['other labels', own(LEVEL), own('s0:c3'), MISMATCH],
     ['one has none', own(LEVEL), {}, MISMATCH],
     ['only one has its files relabelled', recursive, own(LEVEL), MISMATCH],
     ['both have, with other options', recursive, own('s0:c3', 'Recursive'), []],
-    ['other labels, no feature gate', own(LEVEL), own('s0:c3'), [], { ...gate, gate: false }],
-    [
-      'other labels, a driver that takes none',
-      own(LEVEL),
-      own('s0:c3'),
-      [],
-      { ...gate, driver: { seLinuxMount: false } },
-    ],
-  ])('%s', (_name, first, second, want, given = gate) => {
-    const made = plan(shared(first, second, given))
+  ])('%s', (_name, first, second, want) => {
+    const made = plan(shared(first, second))
     expect(blocked(made)).toEqual(want)
     expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([
       [uid(2), undefined],
@@ -188,7 +179,7 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
   })
 
   it('the first is the one that has it', () => {
-    const built = shared(own('s0:c3'), own(LEVEL), gate)
+    const built = shared(own('s0:c3'), own(LEVEL))
     const record = JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1' })
     const dir = `pods/${uid(3)}/volumes/kubernetes.io~csi/pv-1`
     built

@@ -1,5 +1,6 @@
 /** S12: what the plan's own table and loop list show of a directory whose content is to go. */
 import { describe, expect, it } from 'vitest'
+import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { volumePath } from '../../helpers/pod-files.ts'
 import { blocked, GONE, kinds, outcome, plan } from '../planned.ts'
@@ -16,24 +17,15 @@ const inMemory = (): NodeBuilder =>
 const overlay = (options: string, built = onDisk()): NodeBuilder =>
   built.mountLine('/mnt', '/', '0:90', 'overlay', `overlay rw,${options}`)
 
-const loop = (backingFile: string): NodeBuilder => {
-  const built = onDisk().with({ blockDevices: [{ name: '/dev/loop7', backingFile }] })
-  return built
-}
+const loop = (backingFile: string): NodeBuilder =>
+  onDisk().with({ blockDevices: [{ name: '/dev/loop7', backingFile }] })
 
 /** Of a pod that is not running yet. */
 const hostPath = (path: string, phase = 'Pending'): NodeBuilder =>
   onDisk().pod(uid(7), 'backup', [{ name: 'h', hostPath: { path } }], { phase })
 
 /** Of a PersistentVolume, which some pod may claim. */
-const volumeAt = (source: object): NodeBuilder => {
-  const built = onDisk()
-  built.volumes.push({
-    metadata: { name: 'pv-path', uid: 'pv-path' },
-    spec: { accessModes: ['ReadWriteOnce'], ...source },
-  })
-  return built
-}
+const volumeAt = (source: PersistentVolume['spec']): NodeBuilder => onDisk().persistentVolume('pv-path', { source })
 
 const disk = (point: string, root: string, built = onDisk()): NodeBuilder =>
   built.mountLine(point, root, '254:0', 'ext4', '/dev/vda')
