@@ -2,20 +2,18 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/plan-cluster.ts'
-import type { ClusterAbout, ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
   ago,
   attachment,
   bound,
-  claim,
   cluster,
   node,
   pod,
   silentNode,
   uniqueName,
   unread,
-  volume,
 } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
@@ -176,33 +174,6 @@ describe('what a plan is narrowed to', () => {
     ]
     expect([...new Set(found(made))].toSorted()).toEqual(is)
     expect(made.summary.filtered).toBe(found(whole).length - found(made).length)
-  })
-
-  /** Of three drivers that are gone, claims and PersistentVolumes that are being deleted; a pod uses the first. */
-  const gone = { deletedAt: ago(9), finalizers: ['held'] }
-  const names = ['x', 'y', 'z']
-  const leftBehind = {
-    pods: [pod('p', 'a', ['x']), { ...pod('other', 'a', []), namespace: 'shop' }],
-    claims: names.map((name) => claim(name, gone)),
-    volumes: names.map((name) => volume(name, { ...gone, driver: `disk-${name}` })),
-    attachments: names.map((name) => attachment(name, 'b', { attacher: `disk-${name}` })),
-  }
-  const [va = ''] = leftBehind.attachments.map(({ name }) => name)
-  it.each<{ options: Partial<ClusterOptions>; objects: string[]; drivers: string[] }>([
-    { options: {}, objects: names, drivers: names },
-    { options: { volumes: ['default/x'] }, objects: ['x'], drivers: ['x'] },
-    { options: { volumes: ['pv-x', 'pv-y'] }, objects: ['x', 'y'], drivers: ['x', 'y'] },
-    { options: { volumes: [va] }, objects: ['x'], drivers: names },
-    { options: { pods: ['default/p'] }, objects: ['x'], drivers: names },
-    { options: { namespaces: ['default'] }, objects: names, drivers: names },
-    { options: { namespaces: ['shop'] }, objects: [], drivers: names },
-  ])('so are claims, PersistentVolumes and drivers of others: $options', ({ options, objects, drivers }) => {
-    const { problems } = plan(leftBehind, options)
-    const found = (of: (about: ClusterAbout) => string | undefined): string[] =>
-      [...new Set(problems.flatMap(({ about }) => of(about)?.slice(-1) ?? []))].toSorted()
-    const ofClaims = found(({ claim }) => claim)
-    const ofVolumes = found(({ volume, attachment: none }) => (none === undefined ? volume?.name : undefined))
-    expect([ofClaims, ofVolumes, found(({ driver }) => driver)]).toEqual([objects, objects, drivers])
   })
 
   it.each<{ options: Partial<ClusterOptions>; code: string }>([

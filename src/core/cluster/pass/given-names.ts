@@ -33,21 +33,16 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
   const found = pods.map((given) => ({ given, pods: podsCalled(given, { pods: state.pods }, (pod) => pod) }))
   // Of a name that several pods have, none is taken.
   const uids = new Set(found.flatMap((each) => (each.pods.length === 1 ? each.pods.map(({ uid }) => uid) : [])))
-  // A claim means the PersistentVolume that it is bound to, that its volume, and both each other.
-  const meant = volumes.map((name) => {
-    const [namespace = '', own = ''] = name.split('/')
-    const claim = objects.claim(namespace, own)
-    const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
-    const volume = objects.volume(bound)
-    return { name, bound, volume: volume.state === 'Found' ? volume.object : undefined }
-  })
+  // A claim means the PersistentVolume that it is bound to, and that its volume.
   const names = new Set<string | undefined>(
-    meant.flatMap(({ name, bound, volume }) => [
-      ...[name, bound, volume?.uniqueName],
-      ...(volume?.claim === undefined ? [] : [namespacedName(volume.claim)]),
-    ]),
+    volumes.flatMap((name) => {
+      const [namespace = '', own = ''] = name.split('/')
+      const claim = objects.claim(namespace, own)
+      const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
+      const volume = objects.volume(bound)
+      return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
+    }),
   )
-  names.delete(undefined)
   return {
     unmatched: found.flatMap((each) => (each.pods.length === 0 ? each.given : [])),
     ambiguous: found.filter((each) => each.pods.length > 1),
@@ -60,11 +55,6 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
       const all = [name, uniqueName, handle, persistentVolume, its, claim, attachment]
       return volumes.length === 0 || all.some((each) => names.has(each))
     },
-    // Of what nobody knows it may be the driver.
-    isDriver: (name: string): boolean =>
-      meant.length === 0 || meant.some(({ volume }) => volume === undefined || volume.driver === name),
-    /** What no pod uses belongs to the namespace of its claim. */
-    isOfClaim: (claim = ''): boolean => pods.length === 0 && namespaces.includes(claim.split('/', 1)[0] ?? ''),
   }
 })
 
@@ -74,40 +64,39 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
  * @returns what says whether a filter names an operation
  */
 export function namedOperations(context: ClusterContext): (draft: ClusterDraft) => boolean {
-  const { narrowsPods, isNode, isPod, isVolume, isOfClaim } = scopeOf(context)
+  const { pods: given = [], namespaces = [] } = context.options
+  const { narrowsPods, isNode, isPod, isVolume } = scopeOf(context)
   const named = context.findings.operations.filter(({ pods }) => pods.some(isPod))
   const before = new Set(named.flatMap(({ after }) => after))
+  // A detach without a pod belongs to the namespace of its claim.
+  const isOfClaim = ({ claim = '' }: ClusterVolumeRef): boolean =>
+    given.length === 0 && namespaces.includes(claim.split('/', 1)[0] ?? '')
   return (draft) => {
     const { node, volume, attachment, pods } = draft
-    const isOfPods = !narrowsPods || pods.some(isPod) || before.has(draft) || isOfClaim(volume.claim)
+    const isOfPods = !narrowsPods || pods.some(isPod) || before.has(draft) || isOfClaim(volume)
     return isNode(node) && isVolume({ volume, attachment: attachment.name }) && isOfPods
   }
 }
 
 /** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */
 export function namedFindings(context: ClusterContext): (about: ClusterAbout) => boolean {
-  const { rows, state, options, objects } = context
-  const { narrowsPods, isNode, isPod, isVolume, isDriver, isOfClaim } = scopeOf(context)
+  const { rows, state, options } = context
+  const { isNode, isPod, isVolume } = scopeOf(context)
+  const fits = <T>(all: readonly T[] = [], isNamed: (each: T) => boolean): boolean =>
+    all.length === 0 || all.some(isNamed)
   const usersOf = ({ uniqueName = '' }: ClusterVolumeRef): readonly PodRef[] =>
     rows.ofVolume.of(uniqueName).flatMap(podsOf)
-  // An attachment means what it attaches, wherever that is.
   const attached = new Set(
-    state.attachments.flatMap(({ name, persistentVolume = '' }) => {
-      const volume = options.volumes?.includes(name) ? objects.volume(persistentVolume) : undefined
-      if (volume?.state !== 'Found') return volume === undefined ? [] : persistentVolume
-      return [persistentVolume, ...(volume.object.claim ? [namespacedName(volume.object.claim)] : [])]
-    }),
+    state.attachments.flatMap(({ name, persistentVolume }) =>
+      options.volumes?.includes(name) ? (persistentVolume ?? []) : [],
+    ),
   )
-  return ({ nodes = [], volume, claim = volume?.claim, attachment, driver, pods = [] }) => {
-    const users = narrowsPods && volume !== undefined ? [...pods, ...usersOf(volume)] : pods
-    const isNamed =
-      volume === undefined && claim === undefined
-        ? driver === undefined || isDriver(driver)
-        : isVolume(omitUndefined({ volume, claim, attachment })) ||
-          [volume?.persistentVolume, claim].some((each) => attached.has(each ?? ''))
-    const isOfPods = users.length > 0 ? users.some(isPod) : volume === undefined && claim === undefined
-    return (nodes.length === 0 || nodes.some(isNode)) && isNamed && (!narrowsPods || isOfPods || isOfClaim(claim))
-  }
+  return ({ nodes, volume, attachment, pods = volume && usersOf(volume) }) =>
+    fits(nodes, isNode) &&
+    fits(pods, isPod) &&
+    (volume === undefined ||
+      isVolume({ volume, ...omitUndefined({ attachment }) }) ||
+      attached.has(volume.persistentVolume ?? ''))
 }
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.

@@ -12,7 +12,6 @@ import {
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
@@ -150,10 +149,7 @@ function reportVolume({ rows, findings }: ClusterContext, volume: ClusterVolume)
     'BeingDeleted',
     `PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
     {
-      volume: {
-        ...{ name, persistentVolume: name, plugin: volume.plugin ?? '' },
-        ...omitUndefined({ uniqueName, claim: claim && namespacedName(claim) }),
-      },
+      volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' },
       nodes: attached,
       subject: { persistentVolume: name, nodes: attached },
     },
