@@ -56,16 +56,6 @@ describe('findings', () => {
       { ...WANTED, nodes: [node('a', IN_ORDER)], attachments: [] },
     ],
     [
-      'a claim that is being deleted, with a pod',
-      'BeingDeleted',
-      'used by pod default/p',
-      {
-        ...WANTED,
-        nodes: [node('a', IN_ORDER)],
-        claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
-      },
-    ],
-    [
       'a pod of a node that is gone',
       'NodeMissing',
       'default/p',

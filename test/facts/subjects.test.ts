@@ -134,17 +134,12 @@ function rowsNamed(state: ClusterState, options: ClusterOptions): readonly strin
   return (planCluster(state, options).stands ?? []).flatMap(({ subject }) => rowsOf(subject))
 }
 
-function unknownInCluster(
-  { state, objects }: ClusterContext,
-  keys: ReadonlySet<string>,
-  subject: Subject,
-): string | undefined {
+function unknownInCluster({ state }: ClusterContext, keys: ReadonlySet<string>, subject: Subject): string | undefined {
   const rows = rowsOf(subject)
   if (rows.some((key) => !keys.has(key))) return 'no such row'
   const pod = podOf(subject)
   if (pod !== undefined && !state.pods.some(({ uid }) => uid === pod)) return 'no such pod'
   if ('claim' in subject && !state.claims.some((each) => namespacedName(each) === subject.claim)) return 'no such claim'
-  if ('persistentVolume' in subject && objects.volume(subject.persistentVolume).state === 'Absent') return 'no such PV'
   return undefined
 }
 

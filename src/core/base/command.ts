@@ -78,11 +78,6 @@ export function describePod({ namespace, name }: { readonly namespace: string; r
   return kubectl('describe', 'pod', '-n', namespace, name)
 }
 
-/** The data of a PersistentVolume outlives it. @param name undefined: not known */
-export function retain(name = 'NAME'): string {
-  return kubectl('patch', 'pv', name, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}')
-}
-
 /** The order by which Kubernetes itself is shown that a machine is off. */
 export function taintOutOfService(node: string): string {
   return kubectl('taint', 'node', node, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')

@@ -27,8 +27,6 @@ export type Subject =
   | { readonly nodes: readonly string[] }
   /** namespace/name */
   | { readonly claim: string }
-  /** On these nodes. */
-  | { readonly persistentVolume: string; readonly nodes: readonly string[] }
   | { readonly list: string }
   | { readonly api: true }
 
@@ -69,7 +67,6 @@ const fields = object({
   node: optional(oneOf(true as const)),
   rows: optional(about('A volume on each of these nodes.', list(row))),
   claim: optional(about('namespace/name', text)),
-  persistentVolume: optional(about('On `nodes`, to which it is attached.', text)),
   nodes: optional(list(text)),
   list: optional(about('A list of the API, by its plural name.', text)),
   api: optional(oneOf(true as const)),

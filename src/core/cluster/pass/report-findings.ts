@@ -5,14 +5,12 @@ import {
   kubectl,
   lookAtNodePod,
   planCluster,
-  retain,
   taintOutOfService,
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
-import { take } from '../../base/take.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
@@ -20,17 +18,10 @@ import type { Hint } from '../../plan/draft.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import {
-  type ClusterNode,
-  type ClusterPod,
-  type ClusterResource,
-  type ClusterVolume,
-  serverTime,
-} from '../model/cluster-state.ts'
-import { attachedRef, heldBy, nodesText, ON_API, ofPod, podRef } from '../model/findings.ts'
-import { isWanted, nodesAttached, type Row } from '../model/rows.ts'
+import { type ClusterNode, type ClusterResource, serverTime } from '../model/cluster-state.ts'
+import { attachedRef, ON_API, ofPod } from '../model/findings.ts'
+import { isWanted, type Row } from '../model/rows.ts'
 import { volumeRef } from '../model/volumes.ts'
 import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
 
@@ -40,7 +31,7 @@ export function reportFindings(context: ClusterContext): void {
   reportDrivers(context)
   reportAttachments(context)
   reportStatus(context)
-  reportObjects(context)
+  reportLostPods(context)
   reportNotMigrated(context)
   // Last: why a pod waits is what the others have said of its volume.
   reportPods(context)
@@ -60,8 +51,6 @@ function reportNotMigrated({ rows, findings }: ClusterContext): void {
     )
   }
 }
-
-const MOST_NAMES = 3
 
 /** Drivers that are gone, external attachers that do not run (N59), and nodes that lack the driver of what they have. */
 function reportDrivers(context: ClusterContext): void {
@@ -101,62 +90,19 @@ function lacksDriver({ csi }: ClusterNode, driver: string): boolean {
   return csi.state === 'known' && !csi.drivers?.some(({ name }) => name === driver)
 }
 
-// Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist.
-
-function reportObjects(context: ClusterContext): void {
-  const { state, objects } = context
-  const isStuck = ({ deletedAt }: { readonly deletedAt?: string }): boolean => context.isSettled(deletedAt)
-  for (const claim of state.claims.filter(isStuck)) {
-    const isUsed = ({ namespace, volumes, terminated }: ClusterPod): boolean =>
-      !terminated &&
-      namespace === claim.namespace &&
-      volumes.some((volume) => 'claim' in volume && volume.claim === claim.name)
-    reportClaim(context, claim, state.pods.filter(isUsed))
-  }
-  for (const volume of state.volumes.filter(isStuck)) reportVolume(context, volume)
+/** Pods of nodes that do not exist. */
+function reportLostPods({ state, objects, findings }: ClusterContext): void {
   for (const pod of state.pods) {
     if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
     const text = `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`
-    const hint = `Once the machine is off: ${deletePod(pod, '--force')}`
-    context.findings.problem('warning', 'NodeMissing', text, ofPod(pod), hint)
+    findings.problem(
+      'warning',
+      'NodeMissing',
+      text,
+      ofPod(pod),
+      `Once the machine is off: ${deletePod(pod, '--force')}`,
+    )
   }
-}
-
-function reportClaim({ findings }: ClusterContext, claim: ClaimFacts, pods: readonly ClusterPod[]): void {
-  const name = namespacedName(claim)
-  const names = take(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
-  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
-  findings.problem(
-    'warning',
-    'BeingDeleted',
-    `claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
-    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
-    pods.length === 0
-      ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}`
-      : `The claim goes when its last pod ends, and its data with it where the reclaim policy is Delete. To keep the data: ${retain(claim.volumeName)}`,
-  )
-}
-
-function reportVolume({ rows, findings }: ClusterContext, volume: ClusterVolume): void {
-  const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
-  const attached = nodesAttached(uniqueName === undefined ? [] : rows.ofVolume.of(uniqueName))
-  const reasons = [
-    ...(attached.length > 0 ? [`attached to ${nodesText(attached, MOST_NAMES)}`] : []),
-    ...(volume.phase === 'Bound' && claim !== undefined ? [`bound to claim ${namespacedName(claim)}`] : []),
-  ]
-  findings.problem(
-    'warning',
-    'BeingDeleted',
-    `PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
-    {
-      volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' },
-      nodes: attached,
-      subject: { persistentVolume: name, nodes: attached },
-    },
-    attached.length > 0
-      ? ['The PersistentVolume goes once its volume is detached. See what that waits for:', planCluster(`pv/${name}`)]
-      : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
-  )
 }
 
 // What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331).
