@@ -216,7 +216,7 @@ const volume = kept({
 
 export interface ClusterVolume extends ShapeOf<typeof volume> {}
 
-const attachError = kept({ message: needed(text), time: text })
+const attachError = kept({ message: needed(text) })
 
 const attachment = kept({
   ...named,

@@ -197,7 +197,5 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
 const MESSAGE_LENGTH = 1000
 
 function errorOf(error: NonNullable<VolumeAttachment['status']>['attachError']) {
-  if (error == null) return undefined
-  const { message = '', time } = error
-  return { message: message.slice(0, MESSAGE_LENGTH), ...omitUndefined({ time: time ?? undefined }) }
+  return error == null ? undefined : { message: (error.message ?? '').slice(0, MESSAGE_LENGTH) }
 }
