@@ -25,6 +25,16 @@ it('staged once more where no pod shows that it was staged to the end (C120)', (
   expect(operation?.steps.map(({ op }) => op)).toContain('NodeStageVolume')
 })
 
+it('staged and published once more where the state file of its staged mount is lost (C93, O5)', () => {
+  const lost = wanting().staged('pv-1', '7:1', { stateFile: false }).published(uid(2), 'pv-1', '7:1')
+  const [operation] = planned(lost)
+  expect(operation?.reason).toBe('StateFileMissing')
+  expect(operation?.steps.map(({ op }) => op)).toEqual([
+    ...['mkdir', 'writeVolumeData', 'NodeStageVolume'],
+    ...['mkdir', 'writeVolumeData', 'NodePublishVolume'],
+  ])
+})
+
 it('no step gives a volume to the group of its pod where the driver does (C62)', () => {
   const socket = { path: 'plugins_registry/d.sock', driver: DRIVER, registered: true }
   const built = node()
