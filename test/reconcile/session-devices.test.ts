@@ -136,6 +136,15 @@ describe('flexVolume', () => {
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
     expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
   })
+  it('a global mount goes after the mounts of all pods (P86-P88)', () => {
+    const pods = [pod, pod.replace(GONE, uid(8))]
+    const { operations } = plan(
+      withDriver(pods.reduce((built, each) => built.mount(each, DISK), node().mount(dir, DISK))),
+    )
+    const [first, second, device] = operations
+    expect(operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountVolume', 'UnmountDevice'])
+    expect(device?.after.toSorted()).toEqual([first?.id, second?.id].toSorted())
+  })
 
   it('a living pod’s volume of the same name keeps it', () => {
     const wanted = withDriver(wanting({ flexVolume: { driver: 'v/d' } }).mount(`${FLEX}/v/d/mounts/v`, DISK))
