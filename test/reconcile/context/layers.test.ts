@@ -1,4 +1,4 @@
-/** S18, S13: what is stacked below a mount that is dead is judged as if it were alone. */
+/** S18, S13: each layer of a stack is judged; what is stacked below a mount that is dead is judged as if it were alone. */
 import { describe, expect, it } from 'vitest'
 import { type NodeBuilder, node, ROOT } from '../../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from '../planned.ts'
@@ -45,6 +45,18 @@ describe('S18 a dead mount on top excuses itself alone', () => {
       ['rmdir', undefined],
     ])
   })
+})
+
+it.each<[name: string, layers: Layer[], want: string[]]>([
+  ['its own mounts alone', [{}, {}, {}], []],
+  ['another between its own', [{}, { dev: '8:17', fsType: 'ext4' }, {}], ['UnmountVolume ForeignMount']],
+  ['another over its own', [{}, {}, { dev: '8:17', fsType: 'ext4' }], ['UnmountVolume ForeignMount']],
+])('S18 each layer of a stack must be the volume: %s', (_name, layers, want) => {
+  const made = plan(
+    layers.reduce((built, layer) => built.mount(NFS, { dev: '0:70', fsType: 'nfs4', ...layer }), node()),
+  )
+  expect(blocked(made)).toEqual(want)
+  expect(made.operations[0]?.steps.filter(({ op }) => op === 'umount')).toHaveLength(3)
 })
 
 describe('S13 an emptyDir in memory below a dead mount', () => {
