@@ -146,6 +146,16 @@ describe('flexVolume', () => {
     expect(device?.after.toSorted()).toEqual([first?.id, second?.id].toSorted())
   })
 
+  it('a living pod has it by a mount of what is mounted globally, and of nothing else (S38)', () => {
+    const having = (dev: string): NodeBuilder => {
+      const built = wanting({ flexVolume: { driver: 'v/d' } }).mount(`${FLEX}/v/d/mounts/v`, DISK)
+      for (const names of [built.attached, built.inUse]) names.push('v/d/v')
+      return built.mount(`pods/${uid(2)}/volumes/v~d/v`, { ...DISK, dev })
+    }
+    const made = [plan(having(DISK.dev)), plan(having('8:32'))]
+    expect(made.map((each) => [...kinds(each), ...waits(each), ...codes(each)])).toEqual([[], ['OtherVolume']])
+  })
+
   it('a living pod’s volume of the same name keeps it', () => {
     const wanted = withDriver(wanting({ flexVolume: { driver: 'v/d' } }).mount(`${FLEX}/v/d/mounts/v`, DISK))
     expect(plan(wanted).operations.filter(({ kind }) => kind === 'UnmountDevice')).toEqual([])
