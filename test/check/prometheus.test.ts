@@ -21,8 +21,13 @@ const promtool = (text: string) => {
 }
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 
-it.each(files)('%s: what volctl writes into labels is in snake case', async (path) => {
+/** Of each metric once, and together: HELP, TYPE and samples, which are numbers. To promtool any TYPE, none, and NaN are right. */
+const GAUGES =
+  /^(?:# HELP (\w+) (?![\s\S]*# HELP \1 )[^\\\n]+\n# TYPE \1 gauge\n(?:\1(?:\{(?:\w+="(?:[^"\\\n]|\\[\\"n])*",?)+\})? \d+\n)+)+$/
+
+it.each(files)('%s: is gauges alone; what volctl writes into labels is in snake case', async (path) => {
   const text = await gaugesIn(path)
+  expect(text).toMatch(GAUGES)
   expect(text).toContain('volctl_check_status ')
   const values = [...text.matchAll(/^volctl_(?!build_info).*\{\w+="(.*)"\}/gm)].map(([, value]) => value)
   expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value ?? ''))).toEqual([])
@@ -57,14 +62,18 @@ const row = { pod: { uid: 'u' }, desired: 'wanted', volume: { plugin: 'a"b\\c\nd
 const HOSTILE = { ...EMPTY, status: { ...EMPTY.status, rows: [row as never] } }
 
 it('which volctl looked, and of what there is nothing of no line', () => {
+  expect(FAILED).toMatch(GAUGES)
   expect(FAILED).toMatch(/\nvolctl_build_info\{version="1\.2\.3"\} 1\n/)
   expect(gaugesOf(checkOf(EMPTY), EMPTY)).not.toMatch(/volctl_operations|volctl_waiting|volctl_troubles/)
 })
 
-it('what comes from outside ends neither value nor line', () =>
-  expect(gaugesOf(checkOf(EMPTY), HOSTILE)).toContain(
+it('what comes from outside ends neither value nor line', () => {
+  const text = gaugesOf(checkOf(EMPTY), HOSTILE)
+  expect(text).toMatch(GAUGES)
+  expect(text).toContain(
     '\nvolume_manager_total_volumes{plugin_name="a\\"b\\\\c\\nd{}=,é\ufffd",state="desired_state_of_world"} 1\n',
-  ))
+  )
+})
 
 it.skipIf(!hasPromtool)('promtool check metrics finds nothing to say (needs promtool)', async () => {
   const gauges = await Promise.all(files.map(gaugesIn))
