@@ -169,3 +169,9 @@ it('a staging directory whose state file is lost: is told by a name in the statu
     handleFrom: "the node's status, confirmed by the directory's hash",
   })
 })
+
+it('S17: a staging directory whose name is not the hash of the handle on record is left alone', () => {
+  const built = node().staged('vol-1', '7:1', { stateFile: false })
+  built.file(`${csiGlobalDir(DRIVER, 'vol-1')}/vol_data.json`, volumeData('pv-1', 'other'))
+  expect(blocked(plan(built))).toEqual(['UnmountDevice IdentityUnconfirmed'])
+})
