@@ -32,6 +32,8 @@ const VERSIONS = ['v1.34.2', 'v1.35.6', 'v1.36.2', 'v1.37.0-rc.0', 'v1.38.0', 'v
 it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
   ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
+  ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
   ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
   ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
   ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
