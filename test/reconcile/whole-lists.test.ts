@@ -117,7 +117,7 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
     expect(codes(made)).toEqual(expect.arrayContaining(['PodListIncomplete', 'ReadFailed']))
   })
 
-  it.each([undefined, null, {}])('errors that are no list (%j) cover everything', (errors) => {
+  it.each([undefined, null, {}, 'pods', 7])('errors that are no list (%j) cover everything', (errors) => {
     expect(done({ errors })).toEqual([])
   })
 
