@@ -5,7 +5,7 @@ import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Node, PersistentVolume, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { attachmentObject, csiDriverObject } from '../helpers/objects.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { plan, WANTS_PV_1 } from '../reconcile/planned.ts'
@@ -174,6 +174,21 @@ it('a state file that cannot be written: no call, and what is beside it stays', 
   expect(await run()).toEqual({ state: 'failed WriteFailed', methods: [] })
   expect(files()).toEqual([other])
 })
+
+it.each([
+  { content: volumeData('pv-1', 'other'), state: 'failed OtherVolume', kept: [] },
+  { content: '{"driverName":"dis', state: 'done', kept: ['{"driverName":"dis'] },
+])(
+  'S14: a state file in its place is overwritten only where it names no volume, and kept in the journal: $state',
+  async ({ content, state, kept }) => {
+    const file = `${DIR}/vol_data.json`
+    fixture.host.file(file, content)
+    expect((await run()).state).toBe(state)
+    expect(fixture.host.files.get(file)?.text === content).toBe(state !== 'done')
+    const written = fixture.journal().filter(({ type }) => type === 'stateFile') as { content?: string }[]
+    expect(written.map((each) => each.content)).toEqual(kept)
+  },
+)
 
 /** After a final failure without a mount, nothing that the call was made for is left. */
 describe.each(OUTCOMES)('$code: $state', ({ code, state, isFinal }) => {
