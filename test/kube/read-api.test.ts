@@ -134,8 +134,10 @@ describe('with a credential that may list', () => {
 
 /** What it finds object by object: e2e/rights.test.ts. */
 describe("with the kubelet's own credential", () => {
-  it('says which views are partial, and takes 403 for unknown', async () => {
-    const found = errors(await read('kubelet'))
+  it('says whose it is and which views are partial, and takes 403 for unknown', async () => {
+    const api = await read('kubelet')
+    expect(api).toMatchObject({ credential: 'kubelet', user: `system:node:${NODE}` })
+    const found = errors(api)
     expect(found).toContain('volumeattachments / Forbidden')
     expect(found).toContain('persistentvolumes / Forbidden')
     expect(found).toContain('persistentvolumeclaims / Forbidden')
