@@ -68,10 +68,14 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
     })
   })
 
-  it('a file that it names: an error', async () => {
+  it.each([
+    { what: 'certificate-authority', cluster: (path: string) => ({ 'certificate-authority': path }) },
+    { what: 'client-key', user: (path: string) => ({ 'client-key': path }) },
+    { what: 'tokenFile', user: (path: string) => ({ tokenFile: path }) },
+  ])('its $what: an error', async ({ cluster, user }) => {
     const directory = temporaryDirectory()
     const path = directory.write('pki/secret', 'x')
-    const kubeconfig = directory.write('config', config('x', { 'client-key': 'pki/secret' }))
+    const kubeconfig = directory.write('config', config('x', user?.('pki/secret'), cluster?.('pki/secret')))
     spoil(path)
     const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
     expect(error).toMatchObject({ code: 'KubeconfigUnsafe', exit: 1, hint: TRUST_HINT })
