@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver } from '../../src/core/kube/api/objects.ts'
-import { chainText } from '../../src/core/views/explain-parts.ts'
+import { chainLines, chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
@@ -231,5 +231,11 @@ describe('drawn', () => {
       '  ✗ bad     pod mount',
     ])
     expect(text.replaceAll(/\s+/g, ' ')).toContain('left over from a deleted pod; ext4 of /dev/loop1')
+  })
+
+  it('alike links are counted', () => {
+    const leaf = (state: Link['state'], n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state, says: 'ext4' })
+    const text = chainLines([leaf('good', 0), leaf('bad', 1), leaf('good', 2)], PLAIN_SCREEN, false)
+    expect(text).toBe('  + good    sub-path and 1 more\n  x bad     sub-path (ext4)\n')
   })
 })
