@@ -50,6 +50,13 @@ describe('a batch of unmounts', () => {
     expect(fixture.journal().map(({ type }) => type)).toEqual(['begin', 'intent', 'outcome', 'end'])
   })
 
+  it('the operation of a pod that lives is refused, the others go on', async () => {
+    fixture.witness = { listed: new Set(), alive: new Set(['pod-1']), apiPods: [] }
+    const states = statesOf(await fixture.apply([0, 1, 2].map(secret)))
+    expect(states).toEqual({ s0: 'done', s1: 'refused PodStillRunning', s2: 'done' })
+    expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(1)])
+  })
+
   it('S26: who has come while the conditions were judged is asked for again, before anything of it is begun', async () => {
     let clock = 0
     vi.spyOn(performance, 'now').mockImplementation(() => clock)
