@@ -95,8 +95,11 @@ describe('the lock', () => {
     expect(readdirSync(dirname(path))).toHaveLength(2)
   })
 
-  it.skipIf(noOthersFiles !== undefined)('is not taken where a directory above is of another user', () => {
-    const given = dirname(dirname(path))
+  it.skipIf(noOthersFiles !== undefined).each([
+    { name: 'its directory', given: () => dirname(path) },
+    { name: 'a directory above', given: () => dirname(dirname(path)) },
+  ])('is not taken where $name is of another user', (row) => {
+    const given = row.given()
     mkdirSync(dirname(path), { recursive: true })
     giveAway(given, 'owner')
     expect(() => takeLock(path)).toThrow(
