@@ -1,6 +1,6 @@
 /** Clusters whose plan and status are drawn in tests. */
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
-import { ALIVE, attachment, bound, cluster, node, pod, unread } from '../../helpers/cluster-builder.ts'
+import { ALIVE, attachment, bound, cluster, node, pod, uniqueName, unread } from '../../helpers/cluster-builder.ts'
 
 const LIVING = { lease: ALIVE, leaseAtEnd: ALIVE }
 const MANY = Array.from({ length: 12 }, (_, index) => `v${index}`)
@@ -8,6 +8,12 @@ const MANY = Array.from({ length: 12 }, (_, index) => `v${index}`)
 const attached = { attachments: [attachment('db', 'a')], ...bound('db') }
 
 export const SCENES: Readonly<Record<string, ClusterState>> = {
+  healthy: cluster({
+    controller: LIVING,
+    nodes: [node('a', { volumesInUse: [uniqueName('db')], volumesAttached: [uniqueName('db')] })],
+    pods: [pod('db-0', 'a', ['db'])],
+    ...attached,
+  }),
   'left over, and no controller': cluster({
     attachments: MANY.map((name) => attachment(name, 'a')),
     ...bound(...MANY),
