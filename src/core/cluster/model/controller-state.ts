@@ -35,12 +35,16 @@ export function controllerState(
 ): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = serverTime(state)
-  if (lease === undefined) return withoutLease(leaseProblem)
+  const may = (note: string): ControllerState => ({ state: 'mayLive', note })
+  if (lease === undefined) {
+    const name = 'lease kube-system/kube-controller-manager'
+    const why = leaseProblem === undefined ? `there is no ${name}` : `${name} could not be read: ${leaseProblem}`
+    return may(`${why}, so that the controller may run elsewhere`)
+  }
   const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
   const named = `lease ${lease.name}`
   const renewed = timeOf(lease.renewTime)
   const heard = heardAt(lease)
-  const may = (note: string): ControllerState => ({ state: 'mayLive', note })
   const lives = (note: string): ControllerState => ({ state: 'lives', note })
   if (renewed === undefined) return may(`${named} does not say when it was renewed`)
   if (now === undefined) return may('the clock of the API server is not known')
@@ -73,12 +77,6 @@ function isKubeletHeard(state: ClusterState): boolean {
 
 function holderOf({ holder }: LeaseEvidence): string {
   return holder === undefined || holder === '' ? '' : ` by ${holder}`
-}
-
-function withoutLease(problem: string | undefined): ControllerState {
-  const name = 'lease kube-system/kube-controller-manager'
-  const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
-  return { state: 'mayLive', note: `${why}, so that the controller may run elsewhere` }
 }
 
 /** What only a controller does, the first of it since a time; volctl and people with kubectl do none of it by the way. */
