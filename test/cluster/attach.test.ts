@@ -44,13 +44,11 @@ describe('a volume that a pod wants', () => {
   it('R745: of a translated volume in the spec of a pod names no PersistentVolume', () => {
     const source = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } }
     const drivers = [{ name: 'ebs.csi.aws.com' }]
-    const nodes = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/aws-ebs'] } })]
+    const nodes = [node('a', { csi: { state: 'known', drivers } })]
     const pods = [pod('p', 'a', [], { volumes: [{ name: 'disk', source }] })]
     expect(planOf(cluster({ nodes, pods })).operations).toMatchObject([
       { creates: { attacher: 'ebs.csi.aws.com', source: { inlineVolumeSpec: { csi: { volumeHandle: 'vol-1' } } } } },
     ])
-    const unmigrated = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/gce-pd'] } })]
-    expect(planOf(cluster({ nodes: unmigrated, pods }))).toMatchObject({ operations: [], waiting: [] })
   })
 
   it.each<[name: string, code: string, on: Partial<ClusterNode>]>([

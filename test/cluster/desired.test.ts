@@ -1,14 +1,12 @@
 /** What the controller wants attached, of every way in which a pod may name a volume (R706-R711). */
 import { describe, expect, it } from 'vitest'
 import {
-  type ClusterNode,
   type ClusterPod,
   type ClusterState,
   type ClusterVolume,
   clusterObjects,
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { Rows } from '../../src/core/cluster/model/rows.ts'
-import { migratesOn } from '../../src/core/cluster/model/volumes.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import { bound, claim, cluster, node, pod, uniqueName, unread, volume } from '../helpers/cluster-builder.ts'
@@ -69,11 +67,6 @@ describe('T105, T109: a volume of a pod', () => {
     ],
     ['whose CSIDriver was not read', ofVolume(volume('x', { attachability: 'unknown' })), 'pv-x AttachabilityUnknown'],
     ['on a node that is not managed', { ...withPod({}), nodes: [node('a', { managed: false })] }, 'pv-x NotManaged'],
-    [
-      'that its kubelet mounts in-tree',
-      ofVolume(volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })),
-      'pv-x NotMigrated',
-    ],
     ['that is a CephFS, whose plugin is gone (S4)', ofVolume(recordOf({ cephfs: {} })), 'unresolved: Unusable none'],
     ['of a source that nobody knows', ofVolume(recordOf({ brandNew: {} })), 'unresolved: Unknown any'],
   ])('%s', (_, state, ...is) => expect(wanted(state)).toEqual(is))
@@ -91,12 +84,3 @@ function unnamed(): ClusterVolume {
   const { plugin: _, uniqueName: __, driver: ___, handle: ____, ...rest } = volume('x')
   return { ...rest, problem: 'its source is odd' }
 }
-
-describe('R150: an in-tree volume is left to its driver', () => {
-  const migratedFrom = 'kubernetes.io/aws-ebs'
-  it.each<[name: string, left: boolean, on: Partial<ClusterNode>]>([
-    ['CSINode lists the plugin', true, {}],
-    ['CSINode lists nothing, and the kubelet is new', true, { csi: { state: 'known' } }],
-    ['CSINode lists nothing, and the kubelet is old', false, { csi: { state: 'known' }, kubeletVersion: 'v1.20.1' }],
-  ])('%s: %s', (_, left, on) => expect(migratesOn(node('a', on), { migratedFrom })).toBe(left))
-})

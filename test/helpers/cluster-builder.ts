@@ -98,8 +98,7 @@ export function node(name: string, parts: Partial<ClusterNode> = {}): ClusterNod
     heartbeat: ago(1),
     leaseRenewTime: ago(0.1),
     outOfService: false,
-    kubeletVersion: 'v1.36.2',
-    csi: { state: 'known', drivers: [{ name: DRIVER }], migrated: ['kubernetes.io/aws-ebs'] },
+    csi: { state: 'known', drivers: [{ name: DRIVER }] },
     ...parts,
   }
 }

@@ -148,9 +148,8 @@ function anyNode(random: Random, name: string, some: (of: number) => string[], o
       {
         state: 'known',
         drivers: [{ name: DRIVER, ...(chance(random, 0.3) && { limit: upTo(random, 3) }) }],
-        migrated: [],
       },
-      { state: 'known', drivers: [{ name: DRIVER }], migrated: [] },
+      { state: 'known', drivers: [{ name: DRIVER }] },
       { state: 'known' },
       { state: 'absent' },
     ] as const),

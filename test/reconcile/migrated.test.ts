@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { csiNodeObject } from '../helpers/objects.ts'
-import { codes, GONE_CSI, kinds, ops, outcome, plan, WANTS_PV_1 } from './planned.ts'
+import { GONE_CSI, kinds, ops, outcome, plan, WANTS_PV_1 } from './planned.ts'
 
 const EBS = 'ebs.csi.aws.com'
 const APP = uid(2)
@@ -66,23 +66,12 @@ it('an inline one is known by its directory, whose name is escaped (T134, R815)'
   expect(plan(built).operations).toEqual([])
 })
 
-it.each<[string, string | undefined, string | undefined, string[]]>([
-  ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
-  ['not listed', 'kubernetes.io/gce-pd', undefined, ['LeftToKubelet']],
-  ['no list, a kubelet of today', undefined, 'v1.36.2', []],
-  ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
-])('CSINode says who mounts it: %s (R150)', (_name, listed, kubeletVersion, want) => {
+it('is mounted by its driver, whatever the annotation of the CSINode lists (R150)', () => {
   const built = wanted()
   const csiNode = csiNodeObject('node-1', built.drivers)
-  const annotations = listed === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': listed }
-  built.withApi({ csiNode: { ...csiNode, metadata: { ...csiNode.metadata, annotations } } }).withNode(({ status }) => ({
-    status: { ...status, nodeInfo: { ...status?.nodeInfo, ...(kubeletVersion !== undefined && { kubeletVersion }) } },
-  }))
-  const made = plan(built)
-  expect(codes(made)).toEqual(want)
-  // Where it is migrated, it is the driver's to mount.
-  const isLeft = want.includes('LeftToKubelet')
-  if (!isLeft) expect(ops(made)[0]).toMatch(/NodeStageVolume.*NodePublishVolume/)
+  const annotations = { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/gce-pd' }
+  const made = plan(built.withApi({ csiNode: { ...csiNode, metadata: { ...csiNode.metadata, annotations } } }))
+  expect(ops(made)[0]).toMatch(/NodeStageVolume.*NodePublishVolume/)
   expect(made.operations[0]?.volume).toMatchObject({ driver: EBS, handle: 'vol-1' })
-  expect(outcome(made)).toEqual([isLeft ? 'MountVolume LeftToKubelet' : 'MountVolume'])
+  expect(outcome(made)).toEqual(['MountVolume'])
 })

@@ -69,8 +69,7 @@ export const VOLUME_CODES = {
   LeftToKubelet: {
     in: ['blocked', 'waiting', 'problem'],
     cause: 'kubelet',
-    means:
-      'only the kubelet sets up this volume: iSCSI, Fibre Channel and flexVolume, some content, or a plugin that is not migrated to CSI',
+    means: 'only the kubelet sets up this volume: iSCSI, Fibre Channel, flexVolume, and some content',
     remedy: 'Start the kubelet: it sets up the volume.',
   },
   InvalidVolume: {

@@ -1,7 +1,6 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
-  ApiObject,
   CsiPersistentVolumeSource,
   InTreeSources,
   PersistentVolume,
@@ -155,21 +154,6 @@ function inTreeOf(sources: InTreeSources | undefined) {
     if (source != null) return { key, source, kind: IN_TREE[key] as AnyInTree }
   }
   return undefined
-}
-
-export function inTreePluginOf(sources: InTreeSources | undefined): string | undefined {
-  return inTreeOf(sources)?.kind.plugin
-}
-
-/** The in-tree plugins that a node's kubelet leaves to CSI drivers; undefined if its CSINode does not say (R150). */
-export function migratedPlugins(
-  csiNode: Pick<ApiObject, 'metadata'> | null | undefined,
-): readonly string[] | undefined {
-  const listed = csiNode?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
-  return listed
-    ?.split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
 }
 
 function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) {

@@ -89,7 +89,7 @@ function worldsOf(now: ClusterState, operation: ClusterOperation, known: Cluster
   const { driver: name } = needsOf(known, operation)
   if (name === undefined) return [now]
   const lease = { name: `storage/${leaseName(name)}`, renewTime: now.capturedAt, durationSeconds: 15 }
-  const csi = { state: 'known', drivers: [{ name }], migrated: [] } as const
+  const csi = { state: 'known', drivers: [{ name }] } as const
   const [first, ...others] = now.nodes
   return [
     now,

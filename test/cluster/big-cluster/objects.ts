@@ -166,8 +166,7 @@ export function bigCluster({ nodes, podsPerNode = 30 }: BigClusterSize): Readonl
     return stored('attachment', volume, { ...made, status }, { annotations })
   }
 
-  const csiNode = (index: number): ApiObject =>
-    stored('csiNode', index, csiNodeObject(nodeName(index), [DRIVER]), { annotations: MIGRATED })
+  const csiNode = (index: number): ApiObject => stored('csiNode', index, csiNodeObject(nodeName(index), [DRIVER]))
 
   /** The controller's, the attacher's, then one for each node. */
   const lease = (index: number): ApiObject => {
@@ -201,9 +200,6 @@ export function bigCluster({ nodes, podsPerNode = 30 }: BigClusterSize): Readonl
 const ZONE = 'topology.kubernetes.io/zone'
 const DEVICE = { devicePath: '/dev/xvdba' }
 const ATTRIBUTES = { 'storage.kubernetes.io/csiProvisionerIdentity': '1700000000000-1-ebs.csi.aws.com' }
-const MIGRATED = {
-  'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/gce-pd',
-}
 const IMAGES = {
   images: Array.from({ length: 20 }, (_, image) => ({
     names: [`registry.test/team/image-${image}@sha256:${'5bf118e6'.repeat(8)}`],

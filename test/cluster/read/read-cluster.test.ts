@@ -42,10 +42,6 @@ const objects = [
   })),
   {
     ...csiNode,
-    metadata: {
-      ...csiNode.metadata,
-      annotations: { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd' },
-    },
     spec: { drivers: [{ name: DRIVER, nodeID: 'i-1', allocatable: { count: 25 } }] },
   },
   csiDriverObject(DRIVER),
@@ -136,7 +132,6 @@ describe('a cluster', () => {
         handle: 'vol-1',
         uniqueName: `kubernetes.io/csi/${DRIVER}^vol-1`,
         attachability: 'attachable',
-        migratedFrom: 'kubernetes.io/aws-ebs',
         claim: { namespace: 'shop', name: 'data-1', uid },
       }),
     ])
@@ -154,7 +149,6 @@ describe('a cluster', () => {
       leaseRenewTime: '2026-11-22T00:01:00.000000Z',
       csi: {
         drivers: [{ name: DRIVER, limit: 25 }],
-        migrated: ['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd'],
       },
     })
     expect(state.controller.lease?.holder).toBe('cp-1')

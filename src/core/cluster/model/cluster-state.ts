@@ -136,8 +136,6 @@ const csi = kept({
       limit: number,
     }),
   ),
-  /** In-tree plugins that the kubelet leaves to their CSI drivers. */
-  migrated: texts,
 })
 
 const named = { name: needed(text), uid: needed(text) }
@@ -159,7 +157,6 @@ const node = kept({
   leaseWrittenAt: text,
   /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
   outOfService: needed(flag),
-  kubeletVersion: text,
   /** Absent: the status has no such field. */
   volumesInUse: texts,
   volumesAttached: texts,
@@ -208,8 +205,6 @@ const volume = kept({
   driver: text,
   handle: text,
   attachability: needed(oneOf<Attachability>('attachable', 'notAttachable', 'unknown')),
-  /** The in-tree plugin that the volume was translated from, e.g. kubernetes.io/aws-ebs. */
-  migratedFrom: text,
   /** Why no plugin can name the volume. */
   problem: text,
 })

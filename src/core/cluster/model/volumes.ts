@@ -9,7 +9,6 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import { ANY, type MayBe } from '../../volumes/desired-state.ts'
-import { inTreePluginOf } from '../../volumes/in-tree-volumes.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
 import type {
@@ -148,7 +147,7 @@ function inlineVolume(
   if ('unresolved' in found) return { unresolved: { pod, name, ...found.unresolved } }
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
-  const more = { driver, handle, migratedFrom: inTreePluginOf(source), inlineSpec: persistentVolume?.spec }
+  const more = { driver, handle, inlineSpec: persistentVolume?.spec }
   return { volume: { uniqueName, plugin, attachability, accessModes, ...omitUndefined(more) } }
 }
 
@@ -159,7 +158,6 @@ function inlineVolume(
 export const NOT_ATTACHED = {
   NotAttachable: 'the driver needs no attachment',
   AttachabilityUnknown: 'whether the driver needs an attachment could not be read',
-  NotMigrated: 'the kubelet of the node mounts the in-tree volume itself',
   /** The claim is not bound to it, or not the pod's. */
   Unusable: 'the pod cannot use the volume',
   /** The node's kubelet attaches, or the Node is not known. */
@@ -176,21 +174,5 @@ export function whyNotAttached(
   if (volume.attachability === 'notAttachable') return 'NotAttachable'
   if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
   if (node.state !== 'Found' || !node.object.managed) return 'NotManaged'
-  return migratesOn(node.object, volume) ? undefined : 'NotMigrated'
-}
-
-/** The first version whose kubelet migrates every in-tree plugin, whatever CSINode lists. */
-const ALL_MIGRATED_MINOR = 33
-
-/**
- * Is an in-tree volume left to its CSI driver on a node (R150, R709)?
- * What CSINode lists decides; where it lists nothing, the version of the kubelet does. An unknown CSINode does not make a volume
- * unmigrated: nothing is attached to such a node anyway.
- */
-export function migratesOn(node: ClusterNode, { migratedFrom }: Pick<KnownVolume, 'migratedFrom'>): boolean {
-  if (migratedFrom === undefined || node.csi.state !== 'known') return true
-  const { migrated = [] } = node.csi
-  if (migrated.length > 0) return migrated.includes(migratedFrom)
-  const found = /^v?(\d+)\.(\d+)/.exec(node.kubeletVersion ?? '')
-  return found === null || Number(found[1]) > 1 || Number(found[2]) >= ALL_MIGRATED_MINOR
+  return undefined
 }

@@ -32,24 +32,8 @@ export function reportFindings(context: ClusterContext): void {
   reportAttachments(context)
   reportStatus(context)
   reportLostPods(context)
-  reportNotMigrated(context)
   // Last: why a pod waits is what the others have said of its volume.
   reportPods(context)
-}
-
-/** In-tree volumes that are not attached, as the kubelet of their node is too old. */
-function reportNotMigrated({ rows, findings }: ClusterContext): void {
-  const unmigrated = rows.all().filter(({ others }) => others.some(({ why }) => why === 'NotMigrated'))
-  for (const [node, here] of Map.groupBy(unmigrated, (row) => row.node)) {
-    const plugins = new Set(here.flatMap(({ volume }) => volume.migratedFrom ?? []))
-    findings.problem(
-      'info',
-      'LeftToKubelet',
-      `the kubelet of node ${node} mounts volumes of ${[...plugins].join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
-      { nodes: [node] },
-      `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
-    )
-  }
 }
 
 /** Drivers that are gone, external attachers that do not run (N59), and nodes that lack the driver of what they have. */

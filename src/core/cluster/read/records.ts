@@ -12,7 +12,7 @@ import type {
   PodVolumeSource,
   VolumeAttachment,
 } from '../../kube/api/objects.ts'
-import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
+import { IN_TREE } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { containerStatusesOf, isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
@@ -47,7 +47,6 @@ export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
     ready: ready?.status,
     readySince: ready?.lastTransitionTime ?? undefined,
     heartbeat: ready?.lastHeartbeatTime ?? undefined,
-    kubeletVersion: status?.nodeInfo?.kubeletVersion,
     volumesInUse: status?.volumesInUse ?? undefined,
     volumesAttached: status?.volumesAttached?.map(({ name }) => name),
   })
@@ -58,7 +57,7 @@ export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name'
     name,
     ...omitUndefined({ limit: allocatable?.count }),
   }))
-  return { name: metadata.name, csi: { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] } }
+  return { name: metadata.name, csi: { state: 'known', drivers } }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
@@ -168,8 +167,7 @@ function namesOf(
     return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: found.error }
   }
   const { plugin, uniqueName, attachability, driver, handle } = found
-  const migratedFrom = inTreePluginOf(volume.spec)
-  return { plugin, uniqueName, attachability, ...omitUndefined({ driver, handle, migratedFrom }) }
+  return { plugin, uniqueName, attachability, ...omitUndefined({ driver, handle }) }
 }
 
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {

@@ -32,7 +32,7 @@ import {
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
-import { notMigrated, whyNotManaged } from '../pods/kubelet-mode.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   // First whether another node, machine or pod has the volume: then neither this kubelet nor this pass can mount it.
@@ -309,14 +309,6 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
     return {
       code: 'NodeAffinity',
       message: `the node affinity of PersistentVolume ${volume.persistentVolume.metadata.name} does not allow this node`,
-    }
-  }
-  const kubelets = notMigrated(context, volume)
-  if (kubelets !== undefined) {
-    return {
-      code: 'LeftToKubelet',
-      message: `this kubelet mounts ${kubelets} volumes itself, in its own directory, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
-      hint: startKubelet(context),
     }
   }
   const plugin = pluginNamed(volume.plugin)

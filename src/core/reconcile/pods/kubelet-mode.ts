@@ -1,11 +1,7 @@
 /** How this node's kubelet is configured to treat attachments and the volumes of pods that have ended (N8-N10, R702, R710). */
 
-import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
-import type { ApiObjects } from '../../volumes/api-objects.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import { IN_TREE, inTreePluginOf, migratedPlugins } from '../../volumes/in-tree-volumes.ts'
 
 type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
 
@@ -44,38 +40,4 @@ function setting(kubelet: NodeSnapshot['kubelet'], field: string, flag: string):
   const words = (kubelet?.args ?? []).map((word) => word.replaceAll('_', '-'))
   const given = words.findLast((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
   return given === undefined ? undefined : !given.endsWith('=false')
-}
-
-// In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150).
-
-/**
- * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the
- * kubelet does, too. Kubelets of the tested versions migrate all plugins, whatever CSINode lists.
- */
-export function notMigrated(
-  {
-    inputs: { snapshot },
-    objects,
-  }: { readonly inputs: { readonly snapshot: NodeSnapshot }; readonly objects: ApiObjects },
-  volume: VolumeToMount,
-): string | undefined {
-  const plugin = pluginOf(volume, objects)
-  return plugin === undefined || migrates(snapshot, plugin) ? undefined : plugin
-}
-
-/** True if this kubelet migrates every in-tree plugin. */
-export function migratesAll(snapshot: NodeSnapshot): boolean {
-  return Object.values(IN_TREE).every(({ plugin }) => migrates(snapshot, plugin))
-}
-
-function migrates({ api }: NodeSnapshot, plugin: string): boolean {
-  const listed = migratedPlugins(api?.csiNode)
-  if (listed !== undefined) return listed.includes(plugin)
-  // Without a CSINode, or its annotation, only the version shows that.
-  const version = kubeletVersion(api?.node)
-  return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
-}
-
-function pluginOf({ source, specName, claim }: VolumeToMount, objects: ApiObjects): string | undefined {
-  return inTreePluginOf(claim === undefined ? source : objects.persistentVolume(specName)?.spec)
 }

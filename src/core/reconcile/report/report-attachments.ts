@@ -35,7 +35,7 @@ import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
-import { migratesAll, whyNotManaged } from '../pods/kubelet-mode.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
 
 export function reportAttachments(context: PlanContext): void {
@@ -316,9 +316,7 @@ function mayBeHere({ desired, ledger }: PlanContext, name: string): boolean {
 
 function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string): void {
   const { nodeName } = inputs.snapshot
-  // The names of a plugin that this kubelet does not migrate are the plugin's own.
   const csi = parseCsiUniqueName(name)
-  if (!migratesAll(inputs.snapshot) && csi === undefined) return
   const [known, ...others] = objects.persistentVolumesOf(csi)
   const volume = known === undefined || others.length > 0 ? name : known.metadata.name
   const lists = [

@@ -2,14 +2,13 @@
 
 import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import { ON_NODE } from '../../plan/draft.ts'
-import { namespacedName, podName } from '../../plan/pod-name.ts'
+import { podName } from '../../plan/pod-name.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
-import { aboutWanted, type PlanContext } from '../context/context.ts'
-import { notMigrated, whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
+import type { PlanContext } from '../context/context.ts'
+import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
 export function reportKubelet(context: PlanContext): void {
   reportVersion(context)
-  reportNotMigrated(context)
   reportNotManaged(context)
   reportTerminatedKept(context)
 }
@@ -27,23 +26,6 @@ function reportVersion({ inputs, findings }: PlanContext): void {
     `this node runs kubelet ${text}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
     ON_NODE,
   )
-}
-
-/** R150: volctl treats such a volume as a CSI volume; this kubelet itself mounts it, in another directory. */
-function reportNotMigrated(context: PlanContext): void {
-  const said = new Set<string>()
-  for (const volume of context.desired.volumes) {
-    const plugin = notMigrated(context, volume)
-    if (plugin === undefined || said.has(volume.uniqueName)) continue
-    said.add(volume.uniqueName)
-    context.findings.problem(
-      'warning',
-      'LeftToKubelet',
-      `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet itself mounts the volume, and volctl leaves it alone`,
-      aboutWanted(context, volume),
-      `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
-    )
-  }
 }
 
 /** N8, R702. A warning only if there is something to attach. */
