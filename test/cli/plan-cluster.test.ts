@@ -36,7 +36,7 @@ describe('from a snapshot', () => {
   })
 
   it.each([
-    { args: ['shop/web-1'], stderr: 'matches no pod with a volume' },
+    { args: ['shop/web-1'], stderr: 'matches no scheduled pod with a volume' },
     { args: ['pvc/shop/dta'], stderr: 'shop/dta matches no volume in this cluster' },
     { args: ['shop/web-0', '--orphans'], stderr: 'Leave out --orphans' },
   ])('$args: one clear line', async ({ args, stderr }) => {

@@ -81,7 +81,6 @@ describe('findings', () => {
   })
 
   const unbound = claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })
-  const affinity = '0/3 nodes: 3 node(s) had volume node affinity conflict'
   it.each<[name: string, says: string, state: Partial<ClusterState>, cause?: string]>([
     ['its claim does not exist', 'default/x does not exist', { claims: [], volumes: [] }],
     ['its claim is not bound', 'not bound', { claims: [unbound], volumes: [] }],
@@ -94,11 +93,6 @@ describe('findings', () => {
       'MultiAttach',
     ],
     ['the driver is not on the node', 'not registered', { nodes: [node('a', { csi: { state: 'known' } })] }],
-    [
-      'the scheduler finds no node',
-      'volume node affinity conflict',
-      { pods: [pod('p', undefined, ['x'], { started: false, unschedulable: affinity })] },
-    ],
   ])(
     'a pod does not start because %s, and is no cause of its own where that is said',
     (_, says, state, cause = 'PodWaitsForVolume') => {

@@ -125,7 +125,7 @@ const CLUSTERS = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 function everyName({ state, rows }: ClusterContext): ClusterOptions[] {
   const nodes = [...state.nodes, ...(state.lostNodes ?? [])].map(({ name }) => name)
   const others = [...state.attachments, ...state.pods].flatMap(({ node }) => node ?? [])
-  const volumes = [...rows.known.keys(), ...rows.unscheduled.map(({ volume }) => volume.uniqueName)]
+  const volumes = [...rows.known.keys()]
   const pods = state.pods.map(({ uid }) => uid)
   return [{ nodes: [...nodes, ...others] }, { volumes }, { pods }].map((named) => clusterOptions(named))
 }

@@ -29,7 +29,7 @@ it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[]
 ])('the volumes of a pod that could be attached: $name', ({ source, volumes }) => {
   const record = podRecord({
     metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-    spec: { volumes: [{ name: 'v', ...source }] },
+    spec: { nodeName: 'a', volumes: [{ name: 'v', ...source }] },
   })
   expect(record?.volumes).toEqual(volumes)
 })
@@ -42,8 +42,13 @@ it.each([
 ])('a pod has started: $name', ({ status, is }) => {
   const record = podRecord({
     metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-    spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+    spec: { nodeName: 'a', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
     status: { containerStatuses: [{ name: 'main', ...status }] },
   })
   expect(record?.started).toBe(is)
+})
+
+it('a pod without a node is none that anything is attached for (R706)', () => {
+  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }]
+  expect(podRecord({ metadata: { namespace: 'shop', name: 'web-0', uid: 'u' }, spec: { volumes } })).toBeUndefined()
 })

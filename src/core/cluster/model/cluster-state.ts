@@ -94,6 +94,11 @@ const lists = kept({
 
 export type ClusterResource = keyof ShapeOf<typeof lists>
 
+/** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
+export const DETACH_LISTS: readonly ClusterResource[] = ['pods', 'nodes', 'volumeattachments']
+/** Without these whole, a volume that only one node may have could be attached a second time (S30). */
+export const ATTACH_LISTS: readonly ClusterResource[] = [...DETACH_LISTS, 'persistentvolumes']
+
 const rights = kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })
 
 /** Absent: the server did not say. */
@@ -179,14 +184,12 @@ const pod = kept({
   ...named,
   ...times,
   namespace: needed(text),
-  /** spec.nodeName; absent: not scheduled. */
+  /** spec.nodeName; absent: not scheduled, as in snapshots of before. */
   node: text,
   /** R221: the controller counts the pod as terminated. */
   terminated: needed(flag),
   /** Some container of the pod runs or ran. */
   started: needed(flag),
-  /** Message of PodScheduled=False. */
-  unschedulable: text,
   volumes: needed(keptList<ClusterPodVolume>(podVolume)),
 })
 
@@ -244,7 +247,7 @@ export interface ClusterDriver extends ShapeOf<typeof driver> {}
 /** Everything that was read of one cluster. */
 export interface ClusterState extends SnapshotHead {
   readonly nodes: readonly ClusterNode[]
-  /** Only pods with a volume that could be attached: of the others `podCount` has the number. */
+  /** Only pods of a node, with a volume that could be attached: of the others `podCount` has the number. */
   readonly pods: readonly ClusterPod[]
   readonly claims: readonly ClaimFacts[]
   readonly volumes: readonly ClusterVolume[]

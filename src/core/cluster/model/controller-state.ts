@@ -82,7 +82,7 @@ function holderOf({ holder }: LeaseEvidence): string {
 /** What only a controller does, the first of it since a time; volctl and people with kubectl do none of it by the way. */
 function signSince({ controller, nodes, attachments }: ClusterState, from: number): string | undefined {
   const { changes = [], otherLeases = [], writes = [] } = controller
-  const late = (what: string, time: string | undefined): string | [] => (isAfter(time, from) ? what : [])
+  const late = (what: string, time: string | undefined): string | [] => ((timeOf(time) ?? from) > from ? what : [])
   const silent = nodes.filter(({ ready }) => ready === 'Unknown')
   const others = attachments.filter(({ byVolctl }) => byVolctl !== true)
   const [sign] = [
@@ -93,10 +93,6 @@ function signSince({ controller, nodes, attachments }: ClusterState, from: numbe
     ...others.flatMap(({ name, createdAt }) => late(`VolumeAttachment ${name} was created`, createdAt)),
   ]
   return sign
-}
-
-function isAfter(text: string | undefined, from: number): boolean {
-  return (timeOf(text) ?? Number.NEGATIVE_INFINITY) > from
 }
 
 // What only a controller changes, seen by two looks of one run: whatever the clocks say. A VolumeAttachment that came, unless volctl made

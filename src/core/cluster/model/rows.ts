@@ -80,9 +80,9 @@ export function isWanted(row: Row | undefined): boolean {
   return row !== undefined && row.pods.length + row.others.length > 0
 }
 
-/** Every pod that has the volume and has not ended. */
+/** Every pod that has the volume and has not ended, once. */
 export function podsOf({ pods, others }: Row): ClusterPod[] {
-  return [...pods, ...others.map(({ pod }) => pod)]
+  return [...new Set([...pods, ...others.map(({ pod }) => pod)])]
 }
 
 /**
@@ -110,11 +110,9 @@ export class Rows {
   readonly attachedTo = new Grouped<string, Attached>()
   /** Attachments of volumes that nobody knows, by driver. */
   readonly unidentified = new Grouped<string, Attached>()
-  /** Volumes of pods without a node, or that could not be resolved. */
+  /** Volumes of pods that could not be resolved. */
   readonly unresolved: UnresolvedPodVolume[] = []
   readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
-  /** Volumes of pods that wait for a node. */
-  readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []
   /** Volumes of PersistentVolumes, by unique name. */
   readonly known: ReadonlyMap<string, KnownVolume>
   readonly #objects: ClusterObjects
@@ -191,12 +189,12 @@ export class Rows {
    */
   #addPod(pod: ClusterPod): void {
     const { node, terminated } = pod
+    if (node === undefined) return
     for (const each of pod.volumes) {
       const resolution = resolvePodVolume(pod, each, this.#objects, this.known)
       if (terminated) {
-        if (node !== undefined && 'volume' in resolution) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
-      } else if ('unresolved' in resolution) this.#addUnresolved(resolution.unresolved)
-      else if (node === undefined) this.unscheduled.push({ pod, ...resolution })
+        if ('volume' in resolution) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
+      } else if ('unresolved' in resolution) this.#addUnresolved(node, resolution.unresolved)
       else this.#want(node, pod, resolution, whyNotAttached(resolution, this.#objects.node(node)))
     }
   }
@@ -213,14 +211,13 @@ export class Rows {
    * The controller remembers the volume of a claim that was deleted under a pod, or was bound to something else: a
    * PersistentVolume that still names the claim counts as the pod's.
    */
-  #addUnresolved(unresolved: UnresolvedPodVolume): void {
+  #addUnresolved(node: string, unresolved: UnresolvedPodVolume): void {
     this.unresolved.push(unresolved)
     const { pod, claimName, message: fault } = unresolved
-    if (pod.node === undefined) return
-    this.#unresolvedOn.add(pod.node, unresolved)
+    this.#unresolvedOn.add(node, unresolved)
     if (claimName === undefined) return
     for (const volume of this.#volumesByClaim().of(`${pod.namespace}/${claimName}`))
-      this.#want(pod.node, pod, { volume, fault }, 'Unusable')
+      this.#want(node, pod, { volume, fault }, 'Unusable')
   }
 
   /** By the claim that the PersistentVolume names. */

@@ -17,14 +17,11 @@ import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
+import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './detach-volumes.ts'
-
-/** Without these whole, a volume that only one node may have could be attached a second time (S30). */
-export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
 
 export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return

@@ -25,12 +25,9 @@ import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, newestOf, timeOf } from '../model/cluster-state.ts'
+import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
 import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
-
-/** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
-export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
 
 export function detachVolumes(context: ClusterContext): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return

@@ -135,8 +135,11 @@ export function reportUnmatchedNames(context: ClusterContext): void {
         ({ uniqueName, handle = uniqueName }) => [uniqueName, handle],
       ),
     ]),
-    ...faultsOf(unmatched, 'pod with a volume that can be attached', 'Give NAMESPACE/NAME of such a pod.', () =>
-      state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
+    ...faultsOf(
+      unmatched,
+      'scheduled pod with a volume that can be attached',
+      'Give NAMESPACE/NAME of such a pod.',
+      () => state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
     ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
@@ -200,7 +203,7 @@ function thenText({ is, kind, code }: Said): string {
   return is === 'ready' ? `${work} is ready` : `${work} is blocked (${code})`
 }
 
-/** What nodes have, may have or are to have; what pods name that nobody can find, or want before they have a node; what is nowhere. */
+/** What nodes have, may have or are to have; what pods name that nobody can find; what is nowhere. */
 function standsIn(context: ClusterContext): Stand[] {
   const { state, rows } = context
   const found = rows.all().filter((row) => isWanted(row) || row.isInUse || row.isConfirmed || row.attached.length > 0)
@@ -217,11 +220,6 @@ function standsIn(context: ClusterContext): Stand[] {
       const about = { ...ofPod(pod), ...(claimName !== undefined && { claim: `${pod.namespace}/${claimName}` }) }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
-    }),
-    ...rows.unscheduled.map(({ pod, volume }): Stand => {
-      const message = `wanted by ${namespacedName(pod)}, which has no node yet`
-      const about = { volume: volumeRef(volume), pods: [podRef(pod)] }
-      return { message, about }
     }),
     ...state.volumes.flatMap(({ name, uniqueName = name, plugin = '' }): Stand | [] => {
       if (somewhere.has(uniqueName)) return []

@@ -145,7 +145,7 @@ function report(context: ClusterContext, wants: readonly Row[]): void {
   const { volume: known } = first
   const volume = volumeRef(known)
   const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
-  const about = { volume, nodes, pods: parties.flatMap(partyPods).map(podRef).slice(0, MOST_NAMED) }
+  const about = { volume, nodes, pods: parties.flatMap(podsOf).map(podRef).slice(0, MOST_NAMED) }
   const { accessModes = [] } = known
   const modes = accessModes.length === 0 ? '' : ` (${accessModes.join(', ')})`
   const text =
@@ -163,13 +163,9 @@ function report(context: ClusterContext, wants: readonly Row[]): void {
   )
 }
 
-function partyPods(row: Row): readonly ClusterPod[] {
-  return [...new Set(podsOf(row))]
-}
-
 function partiesText(parties: readonly Row[]): string {
   const texts = parties.map((row) => {
-    const pods = partyPods(row)
+    const pods = podsOf(row)
     const names = take(pods.map(podText), MOST_PODS).join(' and ')
     const [attached] = row.attached
     const since = attached?.object.createdAt
@@ -222,10 +218,7 @@ function hintFor(context: ClusterContext, [holder]: readonly Row[], waiting: rea
 
 // Pods that do not start, each with its cause.
 
-interface Cause {
-  readonly text: string
-  readonly hint: string
-}
+type Cause = Pick<Said, 'message' | 'hint'>
 
 /** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
 export function reportPods(context: ClusterContext): void {
@@ -233,7 +226,7 @@ export function reportPods(context: ClusterContext): void {
   const rows = saidOf(context.findings)
   const say = (pod: ClusterPod, cause: Cause | undefined, row?: RowKey): void => {
     if (cause === undefined || !unsaid.delete(pod)) return
-    const text = `pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
+    const text = `pod ${namespacedName(pod)} on node ${pod.node} does not start: ${cause.message}`
     // What this plan attaches nobody has to do anything about before.
     const severity = rows.get(row ?? '')?.is === 'ready' ? 'info' : 'warning'
     context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
@@ -249,18 +242,11 @@ export function reportPods(context: ClusterContext): void {
     const cause = causeOfWant(context, want, rows.get(row))
     for (const pod of waiting) say(pod, cause, row)
   }
-  for (const { pod, fault } of context.rows.unscheduled)
-    if (fault !== undefined) say(pod, { text: fault, hint: seePod(pod) })
-  for (const pod of unsaid) say(pod, unschedulable(pod))
-}
-
-function onNode({ node }: ClusterPod): string {
-  return node === undefined ? '' : ` on node ${node}`
 }
 
 /** A pod of a node that does not exist is another problem. */
 function waits(context: ClusterContext, { node, started, terminated, deletedAt, createdAt }: ClusterPod): boolean {
-  if (node !== undefined && context.objects.node(node).state === 'Absent') return false
+  if (node === undefined || context.objects.node(node).state === 'Absent') return false
   return !started && !terminated && deletedAt === undefined && context.isSettled(createdAt)
 }
 
@@ -273,21 +259,21 @@ function reportUnknown({ findings }: ClusterContext, unresolved: UnresolvedPodVo
   const { pod, name, message } = unresolved
   findings.incomplete(
     'MayBeInUse',
-    `volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
+    `volume ${name} of pod ${namespacedName(pod)} on node ${pod.node} is not known: ${message}`,
     { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )
 }
 
-function causeOf({ pod, message: text, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
-  if (claimName === undefined) return { text, hint: seePod(pod) }
+function causeOf({ pod, message, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
+  if (claimName === undefined) return { message, hint: seePod(pod) }
   const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claimName)
-  if (cause !== 'Absent') return { text, hint: `See the events of the claim: ${describe}` }
+  if (cause !== 'Absent') return { message, hint: `See the events of the claim: ${describe}` }
   const there =
     persistentVolumeName === undefined
       ? `Claims that exist: ${kubectl('get', 'pvc', '-n', pod.namespace)}`
       : `What is there: ${describe}`
-  return { text, hint: `Create the claim again, or delete the pod. ${there}` }
+  return { message, hint: `Create the claim again, or delete the pod. ${there}` }
 }
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */
@@ -296,7 +282,7 @@ function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined)
   const [pod] = want.pods
   const [other] = want.others
   if (pod === undefined)
-    return other?.why === 'Unusable' ? { text: other.fault ?? '', hint: seePod(other.pod) } : undefined
+    return other?.why === 'Unusable' ? { message: other.fault ?? '', hint: seePod(other.pod) } : undefined
   const { driver } = volume
   const node = context.node(want.node)
   const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached
@@ -306,13 +292,5 @@ function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined)
   if (why === undefined) return undefined
   // A problem names its volume itself.
   const label = said?.is === 'wrong' ? '' : `volume ${volumeLabel(volumeRef(volume))}: `
-  return { text: `${label}${why.message}`, hint: why.hint ?? remedyOf(why.code) ?? seePod(pod) }
-}
-
-/** The scheduler's own words, where they are about volumes. */
-function unschedulable(pod: ClusterPod): Cause | undefined {
-  const { unschedulable: words } = pod
-  if (pod.node !== undefined || words === undefined || !/volume|persistentvolumeclaim|\bpvc\b/i.test(words))
-    return undefined
-  return { text: `the scheduler finds no node for it: ${words}`, hint: seePod(pod) }
+  return { message: `${label}${why.message}`, hint: why.hint ?? remedyOf(why.code) ?? seePod(pod) }
 }

@@ -19,7 +19,13 @@ import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Severity } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { type ClusterNode, type ClusterResource, serverTime } from '../model/cluster-state.ts'
+import {
+  ATTACH_LISTS,
+  type ClusterNode,
+  type ClusterResource,
+  DETACH_LISTS,
+  serverTime,
+} from '../model/cluster-state.ts'
 import { attachedRef, ON_API, ofPod } from '../model/findings.ts'
 import { isWanted, type Row } from '../model/rows.ts'
 import { volumeRef } from '../model/volumes.ts'
@@ -171,26 +177,12 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
 
 // What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28).
 
-/** What is missing from the plan without each list. */
-const HIDES: Readonly<Record<ClusterResource, string>> = {
-  nodes: 'nothing is attached or detached, and attachments of nodes that are gone are not shown',
-  pods: 'nothing is attached or detached, since a pod that is not in the list may want the volume',
-  volumeattachments: 'nothing is attached or detached',
-  persistentvolumes:
-    'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
-  persistentvolumeclaims:
-    'volumes of pods whose claim is not in the list are unknown, and hold back the detach of every volume that they may be',
-  csidrivers:
-    'a volume that only the word of its node shows to be free is not detached, and drivers that are gone are not shown',
-  csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
-}
-
 const MOST_OF_A_KIND = 20
 
 function reportReading(context: ClusterContext): void {
   const { state, objects, options } = context
   const { errors, nodes } = state
-  for (const list of Object.keys(HIDES) as ClusterResource[]) {
+  for (const list of Object.keys(state.lists).toSorted(compareText) as ClusterResource[]) {
     if (objects.isWhole(list)) continue
     // Where the server failed, another credential does not help.
     const failed = errors.find((error) => error.resource === list && error.name === undefined)
@@ -198,7 +190,8 @@ function reportReading(context: ClusterContext): void {
       failed === undefined || failed.status === 403
         ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
         : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
-    const text = `the list of ${list} could not be read as a whole: ${HIDES[list]}`
+    const undone = DETACH_LISTS.includes(list) ? 'attached or detached' : ATTACH_LISTS.includes(list) ? 'attached' : ''
+    const text = `the list of ${list} could not be read as a whole: nothing is ${undone || 'done that rests on it'}`
     context.findings.incomplete('ReadFailed', text, { list }, hint)
   }
   for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {

@@ -95,12 +95,11 @@ export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode,
  */
 const ATTACHED_SOURCES = [...Object.keys(IN_TREE), 'iscsi', 'fc', 'flexVolume'] as readonly (keyof PodVolumeSource)[]
 
-/** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
+/** @returns undefined for a pod without a node, or without a volume that could be attached: nothing here depends on it (R706) */
 export function podRecord(pod: Pod): ClusterPod | undefined {
-  const { metadata, spec, status } = pod
+  const { metadata, spec } = pod
   const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(pod, volume))
-  if (volumes.length === 0) return undefined
-  const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  if (!spec.nodeName || volumes.length === 0) return undefined
   return omitUndefined({
     namespace: podNamespace(pod),
     name: metadata.name,
@@ -110,8 +109,7 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
     volumes,
     createdAt: metadata.creationTimestamp ?? undefined,
     deletedAt: metadata.deletionTimestamp,
-    node: spec.nodeName || undefined,
-    unschedulable: unscheduled?.status === 'False' ? unscheduled.message : undefined,
+    node: spec.nodeName,
   })
 }
 
