@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
-import { pluginNamed } from '../../src/core/volumes/registry.ts'
+import { globalPathOf } from '../../src/core/volumes/registry.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { plan, waits } from './planned.ts'
 
@@ -89,7 +89,7 @@ it.each([
 describe('global paths', () => {
   const pathOf = (spec: Partial<PersistentVolume['spec']>, mode: 'Filesystem' | 'Block' = 'Filesystem') => {
     const [volume] = wantedBy(persistent({ ...spec, volumeMode: mode }, mode))
-    return volume && pluginNamed(volume.plugin).globalPath(volume)
+    return volume && globalPathOf(volume)
   }
 
   it.each<{ name: string; source: Partial<NonNullable<PodVolumeSource['iscsi']>> }>([

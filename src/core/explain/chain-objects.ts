@@ -15,7 +15,7 @@ import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api
 import { attachabilityOf as attachabilityOfDriver } from '../volumes/csi.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
-import { PLUGINS } from '../volumes/registry.ts'
+import { pluginsFor } from '../volumes/registry.ts'
 import { type ClaimFacts, claimFacts } from '../volumes/resolve-claim.ts'
 import type { Link } from './explanation.ts'
 import type { Thing } from './things.ts'
@@ -88,8 +88,8 @@ function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: Vo
 function persistentVolumeLink(context: PlanContext, name: string, isNeeded: boolean): Link {
   const found = asked(context, (lookup) =>
     mapFound(lookup.persistentVolume(name), (object) => {
-      const source = PLUGINS.map(({ sourceText }) => sourceText?.(object.spec)).find((text) => text !== undefined)
-      return judgeVolume(volumeRecord(object, lookup), source)
+      const [found] = pluginsFor(object.spec)
+      return judgeVolume(volumeRecord(object, lookup), found?.plugin.sourceText?.(found.source))
     }),
   )
   return { kind: 'PersistentVolume', name, ...judge(found, isNeeded, (judged) => judged) }

@@ -15,7 +15,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving, placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { podPathOf } from '../volumes/paths.ts'
-import { evidenceOf, pluginNamed } from '../volumes/registry.ts'
+import { evidenceOf, globalPathOf } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
 import { apiLinks, type Judged } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
@@ -89,7 +89,7 @@ function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boole
 /** Nothing of it is there, and a pod wants it: bad, unless the volume is not staged at all. */
 function missingLink(inputs: ActualInputs, wanted: readonly VolumeToMount[], isHad: boolean): Link[] {
   const volume = wanted.find(({ deviceMountable, mode }) => deviceMountable && mode === 'Filesystem')
-  const path = volume && pluginNamed(volume.plugin).globalPath?.(volume)
+  const path = volume && globalPathOf(volume)
   if (volume === undefined || path === undefined) return []
   const judge = (): Judged => {
     // A local volume may be a directory, which is mounted for its pods alone.

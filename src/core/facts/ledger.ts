@@ -10,7 +10,7 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
-import { pluginNamed } from '../volumes/registry.ts'
+import { globalPathOf } from '../volumes/registry.ts'
 import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
 import { type PodParts, type PodVolume, podParts, type SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
@@ -143,7 +143,7 @@ export function ledgerOf(sources: LedgerSources) {
       const directory = inputs.relative(path)
       const isBelow = (at: string): boolean => directory === '.' || isWithin(at, directory)
       return desired.volumes.flatMap((volume) => {
-        const at = pluginNamed(volume.plugin).globalPath(volume)
+        const at = globalPathOf(volume)
         return at !== undefined && isBelow(at) ? [{ row: volume.uniqueName, pod: volume.podUid }] : []
       })
     },

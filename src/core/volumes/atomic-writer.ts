@@ -13,7 +13,7 @@ import type { VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { filledEvidence, perPod } from './plugin-parts.ts'
+import { filledEvidence } from './plugin-parts.ts'
 
 interface AtomicKind {
   readonly name: string
@@ -26,7 +26,8 @@ interface AtomicKind {
 
 export function atomicPlugin({ name, source, medium, content }: AtomicKind): VolumePlugin {
   return {
-    ...perPod(name, source),
+    name,
+    source,
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
       setUp: `${content}, written atomically; written again with --remount where they differ from the API`,

@@ -10,7 +10,13 @@ import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingDir, csiStagingPa
 import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
 import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
-export const csi: VolumePlugin = {
+/** @property volumeHandle of a PersistentVolume alone */
+interface CsiSource {
+  readonly driver: string
+  readonly volumeHandle?: string
+}
+
+export const csi: VolumePlugin<CsiSource> = {
   name: CSI_PLUGIN,
   source: 'csi',
   about: {
@@ -20,18 +26,13 @@ export const csi: VolumePlugin = {
   block: true,
   reconstructs: true,
   tearDown: 'csi',
-  facts: (spec, context) => {
-    const { persistentVolume, source: inline } = spec
-    if (persistentVolume === undefined) {
-      const driver = inline?.csi?.driver
-      if (driver === undefined) return undefined
+  facts: ({ driver, volumeHandle: handle }, spec, context) => {
+    if (spec.persistentVolume === undefined)
       // Inline volumes are never attached or staged, whatever the CSIDriver says (C35).
-      const name = specNameOf(spec)
-      return { ...perPodFacts(CSI_PLUGIN, name, context), driver, handle: inlineCsiHandle(context.podUid, name) }
-    }
-    const source = persistentVolume.spec.csi
-    if (source == null) return undefined
-    const { driver, volumeHandle: handle } = source
+      return {
+        ...perPodFacts(CSI_PLUGIN, spec, context),
+        ...{ driver, handle: inlineCsiHandle(context.podUid, specNameOf(spec)) },
+      }
     // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
     if (!driver || !handle) return { error: 'its csi source names no driver or no volumeHandle' }
     const attachability = attachabilityOf(driver, context.lookup)
@@ -39,7 +40,6 @@ export const csi: VolumePlugin = {
     return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
   },
   globalPath: csiStagingPath,
-  mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>
     volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
   takesLabel,

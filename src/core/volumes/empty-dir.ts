@@ -11,11 +11,12 @@ import { emptyDirSteps, foreignMount, inTheWay, tmpfsOptions } from './empty-dir
 import { ownershipOf } from './mount-options.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { directoryEvidence, fsTypeEvidence, MOUNTED, notMounted, perPod } from './plugin-parts.ts'
+import { directoryEvidence, fsTypeEvidence, MOUNTED, notMounted } from './plugin-parts.ts'
 import { parseQuantity } from './quantity.ts'
 
 export const emptyDir: VolumePlugin = {
-  ...perPod('kubernetes.io/empty-dir', 'emptyDir'),
+  name: 'kubernetes.io/empty-dir',
+  source: 'emptyDir',
   about: {
     tearDown: 'unmounted if it is in memory; its data is counted, and deleted only with --orphans',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
@@ -154,7 +155,8 @@ const GIT_REPO = 'kubernetes.io/git-repo'
 
 /** A plugin that Kubernetes has disabled; volumes that it left are still removed (P60). */
 export const gitRepo: VolumePlugin = {
-  ...perPod(GIT_REPO, 'gitRepo'),
+  name: GIT_REPO,
+  source: 'gitRepo',
   about: {
     tearDown: 'as an emptyDir on disk',
     setUp: 'never: Kubernetes has disabled the plugin',

@@ -1,16 +1,14 @@
 /** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
 
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { mountEvidence, perPodFacts, sharedNameFacts, specNameOf } from './plugin-parts.ts'
+import { perPodFacts, sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
-export const flexVolume: VolumePlugin = {
+export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> = {
   name: 'flexVolume',
   source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: 'left to the kubelet' },
-  block: false,
-  reconstructs: false,
   tearDown: 'mount',
   device: {
     base: 'plugins/kubernetes.io/flexvolume',
@@ -26,23 +24,15 @@ export const flexVolume: VolumePlugin = {
    * Only the driver knows whether it attaches, and the unique name depends on that (P7). A name that the Node lists proves
    * that the driver attaches.
    */
-  facts: (spec, context) => {
-    const driver = sharedSourcesOf(spec).flexVolume?.driver
-    if (driver === undefined) return undefined
+  facts: ({ driver }, spec, context) => {
     const name = specNameOf(spec)
     const shared = uniqueVolumeName(driver, name)
     const { volumesAttached, volumesInUse } = context.node?.status ?? {}
     const listed = volumesInUse?.includes(shared) || volumesAttached?.some((volume) => volume.name === shared)
     if (listed) return sharedNameFacts(driver, name, 'attachable')
-    return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
+    return { ...perPodFacts(driver, spec, context), attachability: 'unknown' }
   },
-  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
-  globalPath: globalPathOf,
-  mountsOver: () => true,
-  evidence: mountEvidence,
+  sourceText: ({ driver }) => `flexVolume driver ${driver}`,
+  globalPath: ({ plugin, specName }) => `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`,
   setUp: { leftToKubelet: 'flexVolume' },
-}
-
-function globalPathOf({ plugin, specName }: Pick<VolumeToMount, 'plugin' | 'specName'>): string {
-  return `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`
 }

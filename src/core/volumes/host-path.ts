@@ -3,21 +3,22 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { notMounted, perPod, SATISFIED } from './plugin-parts.ts'
+import { notMounted, SATISFIED } from './plugin-parts.ts'
 
-export const hostPath: VolumePlugin = {
-  ...perPod('kubernetes.io/host-path', 'hostPath'),
+export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
+  name: 'kubernetes.io/host-path',
+  source: 'hostPath',
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
     setUp: 'the type of the path is checked as by the kubelet; the path is created if the type asks for that',
   },
-  reconstructs: false,
   tearDown: 'nothing',
   refusesMountOptions: true,
-  sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
+  sourceText: ({ path }) => `hostPath ${path}`,
   mountsOver: () => false,
   /** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
   evidence: (inputs, volume) => {
@@ -93,12 +94,12 @@ export function judgeHostPath(path: string, type: string, found: HostPath | unde
 
 /** The container runtime mounts the volume, the kubelet never does (P61, O33). */
 export const image: VolumePlugin = {
-  ...perPod('kubernetes.io/image', 'image'),
+  name: 'kubernetes.io/image',
+  source: 'image',
   about: {
     tearDown: 'nothing: the container runtime mounts and unmounts it',
     setUp: 'nothing: the container runtime mounts it',
   },
-  reconstructs: false,
   tearDown: 'nothing',
   mountsOver: () => false,
   evidence: () => SATISFIED,

@@ -5,15 +5,15 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { mapEvidence, mapSteps } from './map-steps.ts'
+import { mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { mountEvidence, sharedNameFacts, specNameOf } from './plugin-parts.ts'
+import { sharedNameFacts, specNameOf } from './plugin-parts.ts'
 
 const NAME = 'kubernetes.io/local-volume'
 
-export const localVolume: VolumePlugin = {
+export const localVolume: VolumePlugin<{ readonly path: string }> = {
   name: NAME,
   source: 'local',
   about: {
@@ -21,8 +21,7 @@ export const localVolume: VolumePlugin = {
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
   },
   block: true,
-  // Reconstruction fails for a directory (P70, O32), and volctl cannot distinguish that from a device.
-  reconstructs: false,
+  // Its reconstruction fails for a directory (P70, O32), and volctl cannot distinguish that from a device.
   tearDown: 'mount',
   device: {
     base: 'plugins/kubernetes.io/local-volume',
@@ -31,13 +30,9 @@ export const localVolume: VolumePlugin = {
     depths: [],
     maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
   },
-  facts: (spec) =>
-    spec.persistentVolume?.spec.local != null ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable') : undefined,
-  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
+  facts: (_, spec) => sharedNameFacts(NAME, specNameOf(spec), 'notAttachable'),
+  sourceText: ({ path }) => `local ${path}`,
   globalPath,
-  mountsOver: ({ mode }) => mode === 'Filesystem',
-  evidence: (inputs, volume) =>
-    volume.mode === 'Block' ? mapEvidence(inputs, volume, globalPath(volume)) : mountEvidence(inputs, volume),
   setUp: ({ inputs }, volume, first) => {
     const path = volume.persistentVolume?.spec.local?.path ?? ''
     const blocked = pathObstacle(volume, path)

@@ -5,8 +5,8 @@ import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { podDeviceLink } from './paths.ts'
-import type { MountEvidence, PluginDevice, SpecFacts, SpecFailure, SpecSource, VolumePlugin } from './plugin.ts'
-import { MOUNTED, mountEvidence, notMounted } from './plugin-parts.ts'
+import type { MountEvidence, PluginDevice, SpecSource, VolumePlugin } from './plugin.ts'
+import { MOUNTED, notMounted } from './plugin-parts.ts'
 
 /**
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
@@ -49,7 +49,8 @@ function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
 type LunSource<Kind extends 'iscsi' | 'fc'> = NonNullable<SharedSources[Kind]>
 
 interface LunKind<Kind extends 'iscsi' | 'fc'>
-  extends Pick<PluginDevice, 'ownerOf' | 'uniqueName' | 'record' | 'session'> {
+  extends Pick<PluginDevice, 'ownerOf' | 'uniqueName' | 'record' | 'session' | 'release'>,
+    Required<Pick<VolumePlugin<LunSource<Kind>>, 'facts' | 'sourceText'>> {
   readonly source: Kind
   /** In words. */
   readonly called: string
@@ -57,13 +58,10 @@ interface LunKind<Kind extends 'iscsi' | 'fc'>
   readonly removed: string
   /** Levels of a global directory below that of the plugin. */
   readonly depth: number
-  facts(source: LunSource<Kind>): SpecFacts | SpecFailure
-  sourceText(source: LunSource<Kind>): string
   /** The global directory; undefined: a tear-down could not read the same from it. */
   directoryOf(volume: VolumeToMount, source: LunSource<Kind>): string | undefined
   /** @param name of a global directory */
   isOf(source: LunSource<Kind>, name: string): boolean
-  release(target: string): readonly Step[]
 }
 
 /** The plugin of LUNs of one kind. */
@@ -77,26 +75,16 @@ export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
   directoryOf,
   isOf,
   ...device
-}: LunKind<Kind>): VolumePlugin {
+}: LunKind<Kind>): VolumePlugin<LunSource<Kind>> {
   const name = `kubernetes.io/${key}`
   const base = `plugins/${name}`
   const sourceOf = (volume: SpecSource): LunSource<Kind> | undefined => sharedSourcesOf(volume)[key] ?? undefined
-  const globalPath = (volume: VolumeToMount): string | undefined => {
-    const source = sourceOf(volume)
-    return source && directoryOf(volume, source)
-  }
   return {
     name,
     source: key,
     about: { tearDown: `unmounted, its disks ${removed} where nothing else uses them`, setUp: 'left to the kubelet' },
-    facts: (spec) => {
-      const source = sourceOf(spec)
-      return source && facts(source)
-    },
-    sourceText: (spec) => {
-      const source = spec[key]
-      return source == null ? undefined : sourceText(source)
-    },
+    facts,
+    sourceText,
     block: true,
     reconstructs: true,
     tearDown: 'mount',
@@ -110,11 +98,11 @@ export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
         return source === undefined || isOf(source, directory)
       },
     },
-    globalPath,
-    mountsOver: ({ mode }) => mode === 'Filesystem',
+    globalPath: (volume) => {
+      const source = sourceOf(volume)
+      return source && directoryOf(volume, source)
+    },
     takesLabel: () => true,
-    evidence: (inputs, volume) =>
-      volume.mode === 'Filesystem' ? mountEvidence(inputs, volume) : mapEvidence(inputs, volume, globalPath(volume)),
     setUp: { leftToKubelet: called },
   }
 }

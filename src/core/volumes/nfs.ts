@@ -1,21 +1,20 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { mountEvidence, perPod } from './plugin-parts.ts'
 
-export const nfs: VolumePlugin = {
-  ...perPod('kubernetes.io/nfs', 'nfs'),
+export const nfs: VolumePlugin<NonNullable<SharedSources['nfs']>> = {
+  name: 'kubernetes.io/nfs',
+  source: 'nfs',
   about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
-  sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
-  mountsOver: () => true,
-  evidence: mountEvidence,
+  sourceText: ({ server, path }) => `NFS ${server}:${path}`,
   setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
 }
 

@@ -2,15 +2,13 @@
 
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import type { PodVolumeSource } from '../kube/api/objects.ts'
-import type { VolumeToMount } from './desired-state.ts'
-import { type Attachability, sharedSourcesOf } from './desired-state.ts'
+import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
-import type { MountEvidence, SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, SpecContext, SpecFacts, SpecSource } from './plugin.ts'
 
 /** Neither attached nor staged: every pod has its own volume. */
-export function perPodFacts(plugin: string, specName: string, { podUid }: SpecContext): SpecFacts {
-  const uniqueName = uniquePodVolumeName(plugin, podUid, specName)
+export function perPodFacts(plugin: string, spec: SpecSource, { podUid }: SpecContext): SpecFacts {
+  const uniqueName = uniquePodVolumeName(plugin, podUid, specNameOf(spec))
   return { plugin, uniqueName, attachability: 'notAttachable', deviceMountable: false }
 }
 
@@ -22,20 +20,6 @@ export function sharedNameFacts(plugin: string, volumeName: string, attachabilit
 /** The volume's name on disk (R005). */
 export function specNameOf({ persistentVolume, source }: SpecSource): string {
   return persistentVolume?.metadata.name ?? source?.name ?? ''
-}
-
-/** What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped. */
-export function perPod(name: string, source: Exclude<keyof PodVolumeSource, 'name'>) {
-  return {
-    name,
-    source,
-    block: false,
-    globalPath: () => undefined,
-    facts: (spec, context) => {
-      const sources: Partial<PodVolumeSource> = sharedSourcesOf(spec)
-      return sources[source] == null ? undefined : perPodFacts(name, specNameOf(spec), context)
-    },
-  } as const satisfies Partial<VolumePlugin>
 }
 
 // Whether a wanted volume is there: evidence that several plugins use.

@@ -96,7 +96,8 @@ export interface PluginDevice {
   session?(target: string): string | undefined
 }
 
-export interface VolumePlugin {
+/** @template Source what its volumes have in the field of their source */
+export interface VolumePlugin<Source = never> {
   /** e.g. kubernetes.io/nfs; "flexVolume" stands for all flexVolume drivers, whose names their volumes have instead. */
   readonly name: string
   /** The field of this plugin in a pod's volume or a PersistentVolume's spec; absent: there is none. */
@@ -104,16 +105,16 @@ export interface VolumePlugin {
   /** What volctl does with such volumes, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
   /**
-   * Unique name of a volume that this plugin supports, and whether it attaches and has a device mount, which a driver or
-   * the source decides (P4, P6, P7); undefined: the volume belongs to another plugin.
+   * Unique name of a volume of this plugin, and whether it attaches and has a device mount, which a driver or the source decides
+   * (P4, P6, P7). Absent: nothing of it is attached or shared.
    */
-  facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
-  /** The source of a PersistentVolume, in words and without a secret; undefined: the volume belongs to another plugin. */
-  sourceText?(spec: PersistentVolume['spec']): string | undefined
+  facts?(source: Source, spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure
+  /** The source of a PersistentVolume, in words and without a secret. */
+  sourceText?(source: Source): string
   /** Can a container have the volume as a device (volumeMode Block)? */
-  readonly block: boolean
+  readonly block?: true
   /** Can the kubelet reconstruct the volume from its directory (R507)? The others are handled as in R514. */
-  readonly reconstructs: boolean
+  readonly reconstructs?: true
   readonly tearDown: TeardownFamily
   /** Absent: the plugin has no global directories, or is CSI. */
   readonly device?: PluginDevice
@@ -121,12 +122,15 @@ export interface VolumePlugin {
   readonly refusesMountOptions?: true
   /** Is this volume mounted with a label if the node has SELinux (R010)? Absent: no volume of the plugin is; undefined: not known. */
   takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined
-  /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: there is none. */
-  globalPath(volume: VolumeToMount): string | undefined
-  /** Is the volume mounted on the directory? Then the directory has to be empty (S22). */
-  mountsOver(volume: VolumeToMount): boolean
-  /** Is something there for a wanted volume, by disk and mount table (O1, R805)? Whether it is the volume: `evidenceOf`. */
-  evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
+  /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined, or absent: there is none. */
+  globalPath?(volume: VolumeToMount): string | undefined
+  /** Is a file system mounted on the directory? Then the directory has to be empty (S22). Absent: yes. */
+  mountsOver?(volume: VolumeToMount): boolean
+  /**
+   * Is something there for a wanted volume, by disk and mount table (O1, R805)? Whether it is the volume: `evidenceOf`. Absent: a mount
+   * on its directory, or a map of its device.
+   */
+  evidence?(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
   readonly setUp: SetUpOf | LeftToKubelet
 }
 

@@ -2,6 +2,7 @@
 
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi } from './csi.ts'
 import type { VolumeToMount } from './desired-state.ts'
@@ -11,6 +12,7 @@ import { flexVolume } from './flex-volume.ts'
 import { hostPath, image } from './host-path.ts'
 import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
+import { mapEvidence } from './map-steps.ts'
 import { nfs } from './nfs.ts'
 import { csiMapFile, csiTarget, podPathOf, VOLUME_DATA } from './paths.ts'
 import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
@@ -52,6 +54,27 @@ export function isInTree(name: string): boolean {
   return BY_NAME.has(name)
 }
 
+/** With what their field of the source has: none where no plugin is for it, several where the source has more than one field (R003). */
+export function pluginsFor(
+  sources: PersistentVolume['spec'] | Partial<PodVolumeSource>,
+): { readonly plugin: VolumePlugin; readonly source: never }[] {
+  const values: Readonly<Record<string, unknown>> = { ...sources }
+  return PLUGINS.flatMap((plugin) => {
+    const source = values[plugin.source ?? '']
+    return source == null ? [] : { plugin, source: source as never }
+  })
+}
+
+/** The node's own mount or map of the volume, relative to the root directory; undefined: there is none. */
+export function globalPathOf(volume: VolumeToMount): string | undefined {
+  return pluginNamed(volume.plugin).globalPath?.(volume)
+}
+
+/** Is a file system mounted on the volume's directory? Then the directory has to be empty (S22). */
+export function mountsOver(volume: VolumeToMount): boolean {
+  return pluginNamed(volume.plugin).mountsOver?.(volume) ?? volume.mode === 'Filesystem'
+}
+
 /** Whether a wanted volume is there, and whether what is there is that volume (R805, S38); read once. */
 export function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   return judged(inputs)(volume)
@@ -62,15 +85,17 @@ const judged = memoize((inputs: ActualInputs) => memoize((volume: VolumeToMount)
 function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const plugin = pluginNamed(volume.plugin)
   if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
-  const evidence = plugin.evidence(inputs, volume)
+  const global = globalPathOf(volume)
+  const evidence =
+    plugin.evidence?.(inputs, volume) ??
+    (volume.mode === 'Block' ? mapEvidence(inputs, volume, global) : mountEvidence(inputs, volume))
   if (evidence.state !== 'mounted') return evidence
   const mounted = (): OtherVolume | undefined => {
-    const global = plugin.globalPath(volume)
     if (volume.mode === 'Filesystem')
       return otherMounted(inputs, volume, {
         path: podPathOf(volume),
         staged: global === undefined ? [] : [global],
-        isDirectory: !plugin.mountsOver(volume),
+        isDirectory: !mountsOver(volume),
       })
     if (plugin === csi) return otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
     return global === undefined ? undefined : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
@@ -88,13 +113,7 @@ const unknown: VolumePlugin = {
     tearDown: 'unmounted, and removed when empty',
     setUp: 'never: volctl does not know the plugin',
   },
-  block: false,
-  reconstructs: false,
   tearDown: 'mount',
-  facts: () => undefined,
-  globalPath: () => undefined,
-  mountsOver: () => true,
-  evidence: mountEvidence,
   setUp: (_, { plugin }) => ({
     steps: [],
     blocked: {

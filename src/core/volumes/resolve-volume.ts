@@ -5,13 +5,13 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects
 import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { ANY, type DeviceKind, NONE, type VolumeSpec } from './desired-state.ts'
+import { ANY, type DeviceKind, NONE, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
 import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.ts'
-import { specNameOf } from './plugin-parts.ts'
+import { perPodFacts, specNameOf } from './plugin-parts.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
-import { PLUGINS } from './registry.ts'
+import { PLUGINS, pluginsFor } from './registry.ts'
 import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 
 type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
@@ -169,12 +169,9 @@ function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined
 
 /** Of a PersistentVolume already translated to CSI if it was in-tree; it is an error if no plugin matches, or several (R003). */
 export function pluginOf(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure {
-  let found: SpecFacts | SpecFailure | undefined
-  for (const plugin of PLUGINS) {
-    const facts = plugin.facts(spec, context)
-    if (facts === undefined) continue
-    if (found !== undefined) return { error: 'it has several sources, so more than one plugin matches' }
-    found = facts
-  }
-  return found ?? { error: 'the kubelet has no plugin for its type' }
+  const [found, other] = pluginsFor(sharedSourcesOf(spec))
+  if (found === undefined) return { error: 'the kubelet has no plugin for its type' }
+  if (other !== undefined) return { error: 'it has several sources, so more than one plugin matches' }
+  const { plugin, source } = found
+  return plugin.facts?.(source, spec, context) ?? perPodFacts(plugin.name, spec, context)
 }

@@ -21,7 +21,7 @@ import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
 import { isNoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, onDiskUid, podLabel, podNamespace } from '../../volumes/pods.ts'
-import { pluginNamed } from '../../volumes/registry.ts'
+import { mountsOver } from '../../volumes/registry.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
 import { requireNone } from '../operation/step-command.ts'
@@ -38,7 +38,7 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
     throw new StepFailed(code, message, { hint })
   }
   const directory = posix.dirname(target)
-  const { id: mountId } = mountOf(directory, pluginNamed(wanted.plugin).mountsOver(wanted), run)
+  const { id: mountId } = mountOf(directory, mountsOver(wanted), run)
   return run.host.writeAtomically(placeOf(run.around.table, directory), {
     mountId,
     files,

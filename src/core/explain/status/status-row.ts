@@ -14,7 +14,7 @@ import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { type Attachability, mayBeOne } from '../../volumes/desired-state.ts'
-import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
+import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachabilityOf } from '../chain-objects.ts'
 import { attachmentView, describeRow } from '../describe-volume.ts'
@@ -255,7 +255,7 @@ function mapStates({ maps }: VolumeRow): DeviceMountState[] {
 
 function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: VolumeRow): boolean {
   if (wanted === undefined || !wanted.deviceMountable) return false
-  if (pluginNamed(wanted.plugin).globalPath(wanted) === undefined) return false
+  if (globalPathOf(wanted) === undefined) return false
   // A local volume that is a directory is bound into the pods as it is (P66).
   if (wanted.plugin !== CSI_PLUGIN || wanted.driver === undefined)
     return onDisk.every(({ layers }) => layers.length === 0)

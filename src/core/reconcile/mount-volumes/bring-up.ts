@@ -16,7 +16,7 @@ import { isForOnePod } from '../../volumes/node-affinity.ts'
 import { podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
 import type { MountEvidence, SetUp } from '../../volumes/plugin.ts'
 import { allContainers } from '../../volumes/pods.ts'
-import { pluginNamed } from '../../volumes/registry.ts'
+import { mountsOver, pluginNamed } from '../../volumes/registry.ts'
 import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
@@ -73,7 +73,7 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
 function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: MountEvidence, pod: PodRef): boolean {
   const { inputs, now } = context
   const { podUid, podVolumeNames, specName, pod: object } = volume
-  const { mountsOver, tearDown } = pluginNamed(volume.plugin)
+  const { tearDown } = pluginNamed(volume.plugin)
   const target = podPathOf(volume)
   const isNew = Date.parse(object.status?.startTime ?? '') > now - 10_000
   if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || tearDown === 'projected') return false

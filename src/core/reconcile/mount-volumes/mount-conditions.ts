@@ -20,7 +20,7 @@ import {
   matchesNode,
 } from '../../volumes/node-affinity.ts'
 import { podPathOf } from '../../volumes/paths.ts'
-import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
+import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
 import {
   aboutWanted,
   type PlanContext,
@@ -315,7 +315,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
   if (options !== undefined) return options
   const target = podPathOf(volume)
-  const inside = inputs.top(target) !== undefined || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
+  const inside = inputs.top(target) !== undefined || !mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {

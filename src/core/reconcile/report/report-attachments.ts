@@ -32,7 +32,7 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { podPathOf } from '../../volumes/paths.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
-import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
+import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
 import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -267,7 +267,7 @@ function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string 
   const { attachability, uniqueName, plugin, specName } = volume
   if (attachability === 'attachable') return uniqueName
   // Only a flexVolume driver that attaches is called to mount a device (P87).
-  const global = pluginNamed(plugin) === flexVolume ? flexVolume.globalPath(volume) : undefined
+  const global = pluginNamed(plugin) === flexVolume ? globalPathOf(volume) : undefined
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
 }
 
@@ -307,7 +307,7 @@ function isExplained(context: PlanContext, name: string, csi: Handle): boolean {
 /** True if something of the name's plugin is here that no wanted volume explains: that may be the listed volume. */
 function mayBeHere({ desired, ledger }: PlanContext, name: string): boolean {
   // By its path: it has the port of an iSCSI portal, which the wanted volume's name may lack (R014).
-  const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
+  const known = new Set(desired.volumes.map((volume) => globalPathOf(volume)))
   return ledger.all.some(({ wanted, onDisk, globals, maps }) => {
     const left = [...onDisk, ...globals.filter(({ path }) => !known.has(path)), ...maps]
     return wanted.length === 0 && left.some(({ plugin }) => name.startsWith(`${plugin}/`))

@@ -22,7 +22,7 @@ import { podPathOf } from '../../volumes/paths.ts'
 import { isNoContent } from '../../volumes/payload-entries.ts'
 import { onDiskUid, podNamespace } from '../../volumes/pods.ts'
 import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
-import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
+import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
 import { aboutWanted, type PlanContext, podRefOf, useCredential } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
@@ -397,7 +397,7 @@ function reportGlobalMounts(context: PlanContext): void {
   for (const volume of desired.volumes) {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
-    const path = inputs.absolute(pluginNamed(volume.plugin).globalPath(volume) ?? '')
+    const path = inputs.absolute(globalPathOf(volume) ?? '')
     context.findings.problem(
       'warning',
       'GlobalMountGone',
@@ -410,9 +410,9 @@ function reportGlobalMounts(context: PlanContext): void {
 /** A driver may stage without a mount; it does not where it has one for another volume, and the pod shows a whole disk. */
 function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean {
   const { inputs, staged } = context
-  const { driver, mode, deviceMountable, plugin } = volume
+  const { driver, mode, deviceMountable } = volume
   if (driver === undefined || mode !== 'Filesystem' || !deviceMountable) return false
-  const [global, mount] = [pluginNamed(plugin).globalPath(volume), inputs.top(podPathOf(volume))]
+  const [global, mount] = [globalPathOf(volume), inputs.top(podPathOf(volume))]
   if (global === undefined || mount === undefined || inputs.at(global).length > 0) return false
   const found = evidenceOf(inputs, volume)
   if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')
