@@ -143,16 +143,13 @@ export default class Explain extends VolctlCommand {
   ): Promise<Explanation> {
     if (flags.snapshot !== undefined) return explanation
     if (held.heldAt.length + held.devices.length + held.content.length === 0) return explanation
-    const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
-      backingFile === undefined ? [] : [{ device: name, backingFile }],
-    )
     const reader = { command: ownCommand('process-reader'), deadlineMs: SCAN_MS.toTell }
     const { pods = [], persistentVolumes } = snapshot.api ?? {}
     const named = hostPathsOf(
       pods.filter((pod) => !isTerminalPhase(pod)),
       persistentVolumes,
     )
-    const found = await liveHolders(held, { table: mounts, loops, named, reader })
+    const found = await liveHolders(held, { table: mounts, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))

@@ -1,4 +1,5 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
+import { readLoops } from '../linux/block/device-use.ts'
 import { readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import { listIfAny } from '../trust/kernel.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
@@ -19,14 +20,14 @@ export interface Held {
   readonly devices: readonly string[]
 }
 
-interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
+interface LiveSearch extends Pick<HolderSearch, 'table'> {
   /** HostPaths of pods. */
-  readonly named?: readonly NamedPath[]
+  readonly named: readonly NamedPath[]
   readonly reader: ProcessReader
 }
 
 /** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
-export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
+export async function liveHolders(held: Held, { table, named, reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
   const others = readOtherNamespaces()
   const names = new Map(devices.map((name) => [numberOf(name) ?? '', name]))
@@ -41,7 +42,7 @@ export async function liveHolders(held: Held, { table, loops, named = [], reader
     .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
   const mounted = heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))
   return together([
-    findHolders({ table, paths: heldAt, others, loops, uses }),
+    findHolders({ table, paths: heldAt, others, loops: readLoops(), uses }),
     ...users,
     { processes: openers, kernel: kernelHolders([...names.keys(), ...mounted]) },
   ])

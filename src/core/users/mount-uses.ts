@@ -208,22 +208,16 @@ export interface NamedPath {
  * @param volumes PersistentVolumes that name such a directory count, whoever claims them
  */
 export function hostPathsOf(pods: readonly Pod[], volumes: readonly PersistentVolume[] = []): NamedPath[] {
-  return [
+  const named = [
     ...pods.flatMap((pod) =>
-      (pod.spec.volumes ?? []).flatMap(({ hostPath }) =>
-        namedPath(hostPath?.path, (path) => `the hostPath ${path} of pod ${podLabel(pod)}`),
-      ),
+      (pod.spec.volumes ?? []).map(({ hostPath }) => ['hostPath', hostPath?.path, `pod ${podLabel(pod)}`] as const),
     ),
-    ...volumes.flatMap(({ metadata, spec: { hostPath, local } }) =>
-      namedPath(
-        hostPath?.path ?? local?.path,
-        (path) =>
-          `${hostPath == null ? 'the local volume' : 'the hostPath'} ${path} of PersistentVolume ${metadata.name}`,
-      ),
-    ),
+    ...volumes.map(({ metadata, spec: { hostPath, local } }) => {
+      const kind = hostPath == null ? 'local volume' : 'hostPath'
+      return [kind, hostPath?.path ?? local?.path, `PersistentVolume ${metadata.name}`] as const
+    }),
   ]
-}
-
-function namedPath(path: string | undefined, textOf: (path: string) => string): NamedPath[] {
-  return path?.startsWith('/') === true ? [{ path: plainPath(path), text: textOf(path) }] : []
+  return named.flatMap(([kind, path, owner]) =>
+    path?.startsWith('/') === true ? { path: plainPath(path), text: `the ${kind} ${path} of ${owner}` } : [],
+  )
 }

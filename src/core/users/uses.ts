@@ -1,5 +1,6 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 
+import { once } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { type Location, locationIn } from '../linux/location.ts'
@@ -122,16 +123,10 @@ export class Uses {
 
   #mountOf(id: number | undefined): MountInfo | undefined {
     if (id === undefined) return undefined
-    if (!this.#mounts.has(id)) this.#mounts.set(id, this.#shown(id))
-    return this.#mounts.get(id)
-  }
-
-  #shown(id: number): MountInfo | undefined {
-    for (const table of this.#tables) {
-      const mount = table.byId(id)
-      if (mount !== undefined) return mount.raw ?? mount
-    }
-    return undefined
+    return once(this.#mounts, id, () => {
+      const mount = this.#tables.map((table) => table.byId(id)).find((each) => each !== undefined)
+      return mount?.raw ?? mount
+    })
   }
 
   /**
