@@ -110,38 +110,21 @@ export function knowsNoswap(kernelVersion = ''): boolean {
  * @returns bytes; undefined: the cgroup has no limit
  */
 export function podMemoryLimit({ spec }: Pod): bigint | undefined {
+  const limitOf = ({ resources }: Container): bigint => parseQuantity(resources?.limits?.memory) ?? 0n
   const containers = (spec.containers ?? []).map(limitOf)
-  const { atOnce, sidecars } = initContainerUse(spec.initContainers ?? [])
-  const together = max([sum(containers) + sidecars, ...atOnce])
+  let sidecars = 0n
+  /** The sum of the limits while each init container runs. */
+  const atOnce = (spec.initContainers ?? []).map((container) => {
+    const limit = limitOf(container)
+    const all = sidecars + limit
+    if (container.restartPolicy === 'Always') sidecars += limit
+    return all
+  })
+  let together = containers.reduce((sum, limit) => sum + limit, sidecars)
+  for (const each of atOnce) if (each > together) together = each
   const ofPod = parseQuantity(spec.resources?.limits?.memory)
   const declared = [...containers, ...atOnce].every((limit) => limit > 0n) || (ofPod ?? 0n) > 0n
   const limit = ofPod ?? together
   if (!declared || limit <= 0n) return undefined
   return limit + (parseQuantity(spec.overhead?.memory) ?? 0n)
-}
-
-/** `atOnce`: the sum of the limits while each init container runs. */
-function initContainerUse(containers: readonly Container[]): { atOnce: bigint[]; sidecars: bigint } {
-  let sidecars = 0n
-  const atOnce: bigint[] = []
-  for (const container of containers) {
-    const limit = limitOf(container)
-    atOnce.push(sidecars + limit)
-    if (container.restartPolicy === 'Always') sidecars += limit
-  }
-  return { atOnce, sidecars }
-}
-
-function limitOf({ resources }: Container): bigint {
-  return parseQuantity(resources?.limits?.memory) ?? 0n
-}
-
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n)
-}
-
-function max(values: readonly bigint[]): bigint {
-  let most = 0n
-  for (const value of values) if (value > most) most = value
-  return most
 }

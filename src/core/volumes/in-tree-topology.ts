@@ -28,13 +28,29 @@ export interface TopologyKeys {
 
 /** Zone and region get the driver's keys. Without one for regions, a zone's label is split, and a beta region gets its GA key. */
 export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Translated {
-  const labels = labelsInUse(pv)
-  const values = keys.region === undefined ? splitZones : (label: string) => [label]
-  let terms: Terms | undefined = termsOf(pv)
+  const { labels = {} } = pv.metadata
+  const given = pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
+  const inAffinity = [GA_LABELS, BETA_LABELS].find(({ zone }) => valuesOf(given, zone) !== undefined)
+  const isBeta = labels[GA_LABELS.zone] === undefined && labels[BETA_LABELS.zone] !== undefined
+  const names = inAffinity ?? (isBeta ? BETA_LABELS : GA_LABELS)
+  let terms = given
   for (const part of ['zone', 'region'] as const) {
-    const [from, to] = [labels[part], keys[part]]
-    terms = to === undefined ? renameKey(terms, from, GA_LABELS[part]) : moveTopology(pv, terms, from, to, values)
-    if (terms === undefined) return { error: `its label ${from} names no ${part}` }
+    const [from, to] = [names[part], keys[part]]
+    // Node affinity takes precedence over the label. Without both nothing changes.
+    if (to === undefined || valuesOf(terms, from)?.length) {
+      terms = renameKey(terms, from, to ?? GA_LABELS[part])
+      continue
+    }
+    const label = labels[from]
+    if (label === undefined) continue
+    const all = keys.region === undefined ? splitZones(label) : [label]
+    const values = [...new Set(all.map((value) => value.trim()))].filter((value) => value !== '').sort()
+    if (values.length === 0) return { error: `its label ${from} names no ${part}` }
+    const requirement = { key: to, operator: 'In', values }
+    terms = (terms.length === 0 ? [{}] : terms).map((term) => ({
+      ...term,
+      matchExpressions: [...(term.matchExpressions ?? []), requirement],
+    }))
   }
   return { nodeSelectorTerms: terms }
 }
@@ -42,34 +58,6 @@ export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Tra
 /** A zone label may list several zones: `a__b`. */
 export function splitZones(label: string): string[] {
   return label.split('__')
-}
-
-function labelsInUse(pv: PersistentVolume): LabelPair {
-  const terms = termsOf(pv)
-  const inAffinity = [GA_LABELS, BETA_LABELS].find(({ zone }) => hasKey(terms, zone))
-  if (inAffinity !== undefined) return inAffinity
-  const isLabelled = (labels: LabelPair) => pv.metadata.labels?.[labels.zone] !== undefined
-  return !isLabelled(GA_LABELS) && isLabelled(BETA_LABELS) ? BETA_LABELS : GA_LABELS
-}
-
-/** Node affinity takes precedence over the label. Without both nothing changes. Undefined if the label is empty. */
-function moveTopology(
-  pv: PersistentVolume,
-  terms: Terms,
-  from: string,
-  to: string,
-  values: (label: string) => string[],
-): Terms | undefined {
-  if (hasValues(terms, from)) return renameKey(terms, from, to)
-  const label = pv.metadata.labels?.[from]
-  if (label === undefined) return terms
-  const wanted = [...new Set(values(label).map((value) => value.trim()))].filter((value) => value !== '').sort()
-  if (wanted.length === 0) return undefined
-  const requirement = { key: to, operator: 'In', values: wanted }
-  return (terms.length === 0 ? [{}] : terms).map((term) => ({
-    ...term,
-    matchExpressions: [...(term.matchExpressions ?? []), requirement],
-  }))
 }
 
 function renameKey(terms: Terms, from: string, to: string): Terms {
@@ -80,16 +68,8 @@ function renameKey(terms: Terms, from: string, to: string): Terms {
   )
 }
 
-function hasKey(terms: Terms, key: string): boolean {
-  return terms.some((term) => term.matchExpressions?.some((expression) => expression.key === key))
-}
-
-function hasValues(terms: Terms, key: string): boolean {
-  return terms.some((term) =>
-    term.matchExpressions?.some((expression) => expression.key === key && (expression.values?.length ?? 0) > 0),
-  )
-}
-
-function termsOf(pv: PersistentVolume): Terms {
-  return pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
+/** Undefined: no requirement is about the key. */
+function valuesOf(terms: Terms, key: string): readonly string[] | undefined {
+  const own = terms.flatMap((term) => term.matchExpressions ?? []).filter((each) => each.key === key)
+  return own.length === 0 ? undefined : own.flatMap(({ values }) => values ?? [])
 }

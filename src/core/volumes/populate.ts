@@ -63,10 +63,8 @@ export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[]
     const found = persistentSpec(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
     // CSI volumes have VolumeAttachments.
     if ('error' in found || found.plugin === CSI_PLUGIN || found.attachability === 'notAttachable') return []
-    const { plugin, specName, attachability } = found
-    // A flexVolume that is not attached here has no shared name yet (P7).
-    const uniqueName = attachability === 'unknown' ? uniqueVolumeName(plugin, specName) : found.uniqueName
-    return [{ uniqueName, plugin, specName, persistentVolume }]
+    const { plugin, specName } = found
+    return [{ uniqueName: sharedName(found), plugin, specName, persistentVolume }]
   }),
 )
 
@@ -106,7 +104,7 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
       const spec = knownSpec(resolution)
       if (spec === undefined) continue
       volumes.push(spec)
-      for (const name of attachedNames(spec)) append(names, name, pod)
+      if (spec.attachability !== 'notAttachable') append(names, sharedName(spec), pod)
     }
   }
   return { names, volumes, unresolved }
@@ -125,8 +123,9 @@ export function wantedDevices(
   return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes
 }
 
-/** Unlike the kubelet, the controller always uses a volume's shared name. */
-function attachedNames({ plugin, specName, uniqueName, attachability, deviceMountable }: VolumeSpec): string[] {
-  if (attachability === 'notAttachable') return []
-  return [deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)]
+type Named = Pick<VolumeSpec, 'plugin' | 'specName' | 'uniqueName' | 'deviceMountable'>
+
+/** By which the controller and the Node's status have a volume that is attached: the kubelet has none of a flexVolume before (P7). */
+function sharedName({ plugin, specName, uniqueName, deviceMountable }: Named): string {
+  return deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)
 }
