@@ -64,11 +64,9 @@ function unknownOnNode(ledger: Ledger, subject: Subject): string | undefined {
 function strayThings(ledger: Ledger): string[] {
   const subjects = (row: VolumeRow): Subject[] => [
     ...[...row.wanted, ...row.ended].map((volume) => ledger.wanted(volume)),
-    ...row.unresolved.map((volume) => ledger.unresolved(volume)),
-    ...row.onDisk.map((volume) => ledger.podVolume(volume)),
-    ...row.leaked.map((subPaths) => ledger.leaked(subPaths)),
-    ...row.staged.map((staged) => ledger.staged(staged)),
-    ...row.globals.map((global) => ledger.global(global)),
+    ...[...row.unresolved, ...row.onDisk, ...row.leaked, ...row.staged, ...row.globals].map((thing) =>
+      ledger.of(thing),
+    ),
     ...row.maps.map((block) => ledger.block(block)),
     ...(row.attachment === undefined ? [] : [ledger.attachment(row.attachment)]),
   ]

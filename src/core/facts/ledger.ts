@@ -45,20 +45,18 @@ export function ledgerOf(sources: LedgerSources) {
   }
 
   const keyOf = (thing: object): RowKey => rows().keys.get(thing) ?? ''
-  const ofPodsThing = (thing: UnresolvedVolume | PodVolume | SubPaths): Subject => ({
-    row: keyOf(thing),
-    pod: thing.podUid,
-  })
-  const ofNodesThing = (thing: StagedVolume | GlobalMount): Subject => ({ row: keyOf(thing) })
 
-  /** Whose a finding is that is made about a thing: the very one that is here. */
+  /** Whose a finding is that is made about a thing. */
   const subjects = {
+    /** Of what is here, or cannot be used as a pod asks: the very one. */
+    of: (thing: UnresolvedVolume | PodVolume | SubPaths | StagedVolume | GlobalMount): Subject => ({
+      row: keyOf(thing),
+      ...('podUid' in thing && { pod: thing.podUid }),
+    }),
     wanted: ({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject => ({
       row: uniqueName,
       pod: podUid,
     }),
-    ...{ unresolved: ofPodsThing, podVolume: ofPodsThing, leaked: ofPodsThing },
-    ...{ staged: ofNodesThing, global: ofNodesThing },
     /** @param mapping one pod's part of it */
     block: (block: BlockVolume, mapping?: BlockMapping): Subject => ({
       row: keyOf(block),

@@ -8,6 +8,7 @@ import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
+import { podDirOf } from '../volumes/paths.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
@@ -20,7 +21,7 @@ import {
   uniqueVolumeName,
 } from './actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
-import { GrowingRow, podDirOf, type VolumeRow } from './row.ts'
+import { GrowingRow, type VolumeRow } from './row.ts'
 import {
   type CsiIdentity,
   type Identified,
@@ -86,7 +87,7 @@ export function makeRows(
 
   /** A CSI volume by its identity; alone where that is not known. */
   function identifiedOr(found: Identified, otherwise: RowKey): GrowingRow {
-    if ('identity' in found) return identified(found.identity)
+    if (found.identity !== undefined) return identified(found.identity)
     const row = rowOf(otherwise)
     row.unidentified ??= found.unconfirmed
     return row

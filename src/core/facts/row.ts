@@ -6,7 +6,7 @@ import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import { csiPodDir, podPathOf } from '../volumes/paths.ts'
+import { podDirOf } from '../volumes/paths.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
@@ -86,7 +86,7 @@ const following = memoize((row: GrowingRow) => {
 
 /** Its unique name, also where only its identity gives it. */
 export function uniqueNameOfRow({ uniqueName, identity }: VolumeRow): string | undefined {
-  return uniqueName ?? uniqueNameOf(identity)
+  return uniqueName ?? (identity && uniqueNameOf(identity))
 }
 
 function namesOf(row: VolumeRow): (string | undefined)[] {
@@ -152,11 +152,6 @@ function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: Bl
   const isShared = plugin === CSI_PLUGIN && SHARED_DIRECTORIES.includes(name)
   const own = isShared ? [mapDir, `${dir}/data`] : [dir]
   return [...own, ...[stagingPath, publishDir].filter((path) => path !== undefined)]
-}
-
-/** The volume's directory, of a raw block volume the pod's link. */
-export function podDirOf(volume: VolumeToMount): string {
-  return volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem' ? csiPodDir(volume) : podPathOf(volume)
 }
 
 // Which volume's a path is, by the nearest one above it that is a volume's own.

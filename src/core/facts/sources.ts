@@ -54,11 +54,6 @@ export interface CsiIdentity {
   readonly from: string
 }
 
-/** Undefined: the volume could not be identified, or is no CSI volume. */
-export function identityOf(identified: Identified | undefined): CsiIdentity | undefined {
-  return identified !== undefined && 'identity' in identified ? identified.identity : undefined
-}
-
 /** Of a state file that can be used. */
 export function identityOnRecord(stateFile: StateFile | undefined): CsiIdentity | undefined {
   const data = stateFile?.data
@@ -78,10 +73,10 @@ export function identitiesInStatus(node: Node | null | undefined): CsiIdentity[]
   })
 }
 
-export function uniqueNameOf(identity: Handle): string
-export function uniqueNameOf(identity: Handle | undefined): string | undefined
-export function uniqueNameOf(identity: Handle | undefined): string | undefined {
-  return identity && csiUniqueName(identity.driver, identity.handle)
+export function uniqueNameOf({ driver, handle }: Handle): string {
+  return csiUniqueName(driver, handle)
 }
 
-export type Identified = { readonly identity: CsiIdentity } | { readonly unconfirmed: string; readonly hint: string }
+export type Identified =
+  | { readonly identity: CsiIdentity; readonly unconfirmed?: undefined }
+  | { readonly identity?: undefined; readonly unconfirmed: string; readonly hint: string }

@@ -70,7 +70,7 @@ function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): D
     ledger
       .podVolumes(pod.uid)
       .filter(({ target }) => !targets.has(target))
-      .map((volume) => kept(pod, volume.target, ledger.podVolume(volume))),
+      .map((volume) => kept(pod, volume.target, ledger.of(volume))),
   )
   const maps = blocks.flatMap((block) =>
     block.mappings.flatMap((mapping) => {

@@ -3,7 +3,6 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { identityOf } from '../facts/sources.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { VolumeRef } from '../plan/plan.ts'
@@ -26,7 +25,7 @@ import type { Judge } from './rule.ts'
  */
 export const mayBeUsed: Judge = ({ device, identified, attachment, operation: { volume }, context }) => {
   if (device === undefined || volume === undefined) return undefined
-  const kind = { plugin: volume.plugin, driver: identityOf(identified)?.driver }
+  const kind = { plugin: volume.plugin, driver: identified?.identity?.driver }
   return (
     unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], kind) ??
     unidentifiedObstacle(context, kind) ??
@@ -38,7 +37,7 @@ export const mayBeUsed: Judge = ({ device, identified, attachment, operation: { 
 /** A volume that is attached to another node, which its access mode does not allow, is left as it is. */
 export const twoWriters: Judge = ({ device, identified, operation: { volume }, context }) => {
   if (device === undefined || volume === undefined) return undefined
-  const identity = identityOf(identified)
+  const identity = identified?.identity
   const elsewhere = identity === undefined ? namesElsewhere(context, volume) : handleElsewhere(context, identity)
   if (elsewhere.length === 0) return undefined
   return {
@@ -109,7 +108,7 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
 
 /** Nothing is undone under a name that may be another volume's. */
 export const identityUnconfirmed: Judge = ({ identified }) =>
-  identified === undefined || 'identity' in identified
+  identified?.unconfirmed === undefined
     ? undefined
     : { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
 
@@ -140,7 +139,7 @@ export const driverUnavailable: Judge = ({ call }) => (call?.kind === 'blocked' 
 
 /** No call of a driver that does not stage removes the mount, so the kernel must not, either (R444). */
 export const stagedByNobody: Judge = ({ call, device, identified, mounts: [staged] = [], context: { inputs } }) => {
-  const driver = device && identityOf(identified)?.driver
+  const driver = device && identified?.identity?.driver
   if (call?.kind !== 'call' || driver === undefined || staged === undefined || staged.layers.length === 0)
     return undefined
   if (stages(registeredDriver(inputs, driver))) return undefined
@@ -177,7 +176,7 @@ export const notManaged: Judge = ({ attachment, context: { inputs } }) => {
 }
 
 export const sharedAttachment: Judge = ({ attachment, identified, context: { objects, inputs } }) => {
-  const identity = identityOf(identified)
+  const identity = identified?.identity
   if (attachment === undefined || identity === undefined) return undefined
   const { api } = inputs.snapshot
   const others = objects

@@ -22,8 +22,8 @@ export function reportOtherVolumes(context: PlanContext): void {
   const { inputs, ledger, staged, classes } = context
   const ended = classes.all.filter((pod) => !isLiving(pod)).flatMap(({ uid }) => ledger.podVolumes(uid))
   const keys = [
-    ...staged.filter((each) => otherStaged(inputs, each) !== undefined).map((each) => ledger.staged(each)),
-    ...ended.map((each) => ledger.podVolume(each)),
+    ...staged.filter((each) => otherStaged(inputs, each) !== undefined).map((each) => ledger.of(each)),
+    ...ended.map((each) => ledger.of(each)),
   ].map((subject) => rowOf(subject) ?? '')
   for (const key of new Set(keys)) {
     const row = ledger.row(key)

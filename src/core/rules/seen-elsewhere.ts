@@ -6,7 +6,6 @@
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
-import { identityOf } from '../facts/sources.ts'
 import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
@@ -98,7 +97,7 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
 
 /** Anything that is mounted outside the root directory under a path of this volume. */
 export const mountedOutside: Judge = ({ device: { names } = {}, identified, context: { inputs } }) =>
-  names && mountOutside(inputs, { ...identityOf(identified), names })
+  names && mountOutside(inputs, { ...identified?.identity, names })
 
 function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const matches = shapeMatcher(sought)

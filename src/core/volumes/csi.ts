@@ -6,7 +6,7 @@ import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volu
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
-import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingDir, csiStagingPath, VOLUME_DATA } from './paths.ts'
+import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './paths.ts'
 import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
 import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
 
@@ -56,8 +56,7 @@ export function attachabilityOf(driver: string, lookup: SpecContext['lookup']): 
 
 /** What the driver made at the target (C17, C20): a mount point, a link or a device. */
 function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const dir = csiPodDir(volume)
-  const target = `${dir}/mount`
+  const target = csiTarget(volume)
   const entry = inputs.tree.get(target)
   const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
   if (!published) return notMounted('nothing is mounted on its directory')

@@ -5,9 +5,12 @@ import type { VolumeToMount } from './desired-state.ts'
 
 type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>
 
-/** pods/UID/volumes/PLUGIN/NAME */
+/**
+ * pods/UID/volumes/PLUGIN/NAME: of a CSI volume the directory with state file and target. Only the name of a translated inline volume has
+ * a character to escape (C10).
+ */
 export function podVolumeDir({ podUid, plugin, specName }: Named): string {
-  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${specName}`
+  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
 }
 
 /** pods/UID/volumeDevices/PLUGIN/NAME: the pod's link to the device. */
@@ -15,10 +18,14 @@ export function podDeviceLink({ podUid, plugin, specName }: Named): string {
   return `pods/${podUid}/volumeDevices/${escapeQualifiedName(plugin)}/${specName}`
 }
 
+/** The volume's directory, of a raw block volume the pod's link. */
+export function podDirOf(volume: VolumeToMount): string {
+  return volume.mode === 'Block' ? podDeviceLink(volume) : podVolumeDir(volume)
+}
+
 /** Where a pod's volume is mounted, or the pod's link to the device (R021). */
 export function podPathOf(volume: VolumeToMount): string {
-  if (volume.mode === 'Block') return podDeviceLink(volume)
-  return volume.plugin === CSI_PLUGIN ? csiTarget(volume) : podVolumeDir(volume)
+  return volume.plugin === CSI_PLUGIN && volume.mode !== 'Block' ? csiTarget(volume) : podDirOf(volume)
 }
 
 /** The marker that an emptyDir, or a volume of another plugin with a marker, is set up (P21). */
@@ -39,16 +46,11 @@ export const VOLUME_DATA = 'vol_data.json'
 
 type Volume = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName' | 'mode' | 'driver' | 'handle' | 'persistentVolume'>
 
-/** The directory with state file and target. Only CSI escapes the volume's name as well as the plugin's. */
-export function csiPodDir({ podUid, plugin, specName }: Volume): string {
-  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
-}
-
 /** NodePublishVolume's target_path (C55). */
 export function csiTarget(volume: Volume): string {
   return volume.mode === 'Block'
     ? `${CSI_BLOCK_DIR}/publish/${volume.specName}/${volume.podUid}`
-    : `${csiPodDir(volume)}/mount`
+    : `${podVolumeDir(volume)}/mount`
 }
 
 /** The directory with the state file of a staged file system; undefined: an inline volume is never staged (C35). */
@@ -68,7 +70,7 @@ export function csiStagingPath(volume: Volume): string | undefined {
 export function csiPublishStateFile(volume: Volume): string {
   return volume.mode === 'Block'
     ? `${CSI_BLOCK_DIR}/${escapeQualifiedName(volume.specName)}/data/${VOLUME_DATA}`
-    : `${csiPodDir(volume)}/${VOLUME_DATA}`
+    : `${podVolumeDir(volume)}/${VOLUME_DATA}`
 }
 
 /** The file over which a pod's device is bind-mounted (C18). */

@@ -100,7 +100,7 @@ export function leaveEmpty({ inputs, ledger, findings }: PlanContext, volume: Po
     ? "its directory is removed with the pod's directory (--orphans)"
     : 'it has no directory'
   findings.left.push({
-    ...{ path: inputs.absolute(dir), pod: podUid, subject: ledger.podVolume(volume) },
+    ...{ path: inputs.absolute(dir), pod: podUid, subject: ledger.of(volume) },
     ...(unread === undefined
       ? { rule: 'R405', why: `the volume is not mounted or set up, and has no state file; ${directory}` }
       : leftUnread(unread)),

@@ -64,7 +64,7 @@ function layersOf({ layers, subPaths }: PodVolume): readonly MountInfo[] {
 
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Identified {
   const identities = stagedShownBy(context.staged, shown).map(context.identify.staged)
-  const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
+  const found = identities.flatMap(({ identity }) => identity ?? [])
   const [first] = found
   if (first !== undefined && found.length === identities.length && found.every((each) => isSameVolume(each, first))) {
     return { identity: { ...first, from: `the global mount on the same device (${first.from})` } }

@@ -26,7 +26,7 @@ export function describeCsiVolume(
     readonly podVolumeName?: string | undefined
   },
 ): VolumeRef {
-  const { name, mode, identity, uniqueName = uniqueNameOf(identity), device, podVolumeName } = about
+  const { name, mode, identity, uniqueName = identity && uniqueNameOf(identity), device, podVolumeName } = about
   const { inputs, objects } = context
   const status = inputs.snapshot.api?.node?.status
   const [volume] = objects.persistentVolumesOf(identity)

@@ -36,7 +36,7 @@ export function mountOrAttachVolumes(context: PlanContext): void {
     const known = mayBe.of === 'itself' ? mayBe.volume : undefined
     const wait = { code: WAITING_FOR[cause], message, because: causeOfUnresolved(unresolved) }
     context.findings.wait('MountVolume', wait, 'S4', {
-      subject: context.ledger.unresolved(unresolved),
+      subject: context.ledger.of(unresolved),
       pod,
       volume: {
         name: unresolved.persistentVolumeName ?? unresolved.podVolumeName,

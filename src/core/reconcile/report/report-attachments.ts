@@ -241,7 +241,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   for (const each of staged) {
     const { stateFile, layers, target: path } = each
     if (stateFile?.data === undefined || layers.length === 0) continue
-    noteCsi(stateFile.data, { path, pods: [], subject: () => ledger.staged(each) })
+    noteCsi(stateFile.data, { path, pods: [], subject: () => ledger.of(each) })
   }
   for (const block of blocks) {
     const { plugin, stateFile, mappings, staging, name, dir: path } = block
@@ -257,7 +257,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const [volume, other] = layers.length === 0 || api === undefined ? [] : statusVolumesAt(api, plugin, name)
     if (volume === undefined || other !== undefined) continue
     const { uniqueName, persistentVolume } = volume
-    note({ uniqueName, name, path, pods: [], persistentVolume, subject: () => ledger.global(each) })
+    note({ uniqueName, name, path, pods: [], persistentVolume, subject: () => ledger.of(each) })
   }
   return [...found.values()]
 }

@@ -6,7 +6,7 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { attachmentName, CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import { identityOf, uniqueNameOf } from '../../facts/sources.ts'
+import { uniqueNameOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
 import { stopPod } from '../../plan/commands.ts'
@@ -147,7 +147,7 @@ function reportUnresolved(context: PlanContext): void {
       unknown ? 'error' : 'warning',
       'MayBeInUse',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
-      { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.unresolved(each) },
+      { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.of(each) },
       unresolvedHint(each),
       causeOfUnresolved(each),
     )
@@ -376,16 +376,16 @@ function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet,
   for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
     const path = inputs.absolute(each.target)
     if (findings.touches(path)) continue
-    const identity = identityOf(identify.staged(each))
+    const { identity } = identify.staged(each)
     const also = staged.some(
-      (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.staged(other), ledger.staged(each)),
+      (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.of(other), ledger.of(each)),
     )
     const volume = objects.persistentVolumesOf(identity)[0]?.metadata.name ?? each.key
     findings.problem(
       'warning',
       'StagedAtOldPath',
       `volume ${volume} is ${also ? 'also ' : ''}staged at ${path}, where kubelets before 1.24 staged: ${also ? 'it is a leftover; ' : ''}this kubelet does not look there, and cannot unstage it`,
-      { volume, path, subject: ledger.staged(each) },
+      { volume, path, subject: ledger.of(each) },
       `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`,
     )
   }

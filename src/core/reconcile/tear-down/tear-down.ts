@@ -74,7 +74,7 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
 export function partsOfVolume(context: PlanContext, volume: PodVolume, target: string) {
   const { layers, foreign, subPaths } = volume
   return {
-    subject: context.ledger.podVolume(volume),
+    subject: context.ledger.of(volume),
     mounts: [{ path: target, layers }],
     foreign,
     subPaths: subPathWork(context, subPaths),
@@ -131,7 +131,7 @@ export function reportKept(
     code,
     message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
   }
-  const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.podVolume(volume) }
+  const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.of(volume) }
   const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
   context.findings.problem('warning', code, message, about, hint)
 }

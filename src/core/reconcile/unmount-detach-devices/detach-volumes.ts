@@ -55,7 +55,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const { name, uid, resourceVersion } = attachment.metadata
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const identity = identify.attachment(attachment)
-  const uniqueName = uniqueNameOf(identity)
+  const uniqueName = identity && uniqueNameOf(identity)
   const users = uses.of(uniqueName, persistentVolume)
   const wanted = whoWants(node, uniqueName, users)
   const target = `volumeattachments/${name}`

@@ -4,7 +4,7 @@ import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
-import { identityOf, uniqueNameOf } from '../../facts/sources.ts'
+import { uniqueNameOf } from '../../facts/sources.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
@@ -106,7 +106,7 @@ function knownBlock(context: PlanContext, block: BlockVolume, mapping?: BlockMap
   const { name, plugin, dir } = block
   const isCsi = plugin === CSI_PLUGIN
   const identified = isCsi ? context.identify.block(block) : undefined
-  const identity = identityOf(identified)
+  const identity = identified?.identity
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
   const volume: VolumeRef = isCsi
     ? withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, device }))
@@ -121,7 +121,7 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { plugin, name, stateFile, staging = { path: block.dir, mounts: [], files: [] } } = block
   const { isCsi, identified, identity, volume } = knownBlock(context, block)
   const dir = inputs.absolute(block.dir)
-  const uniqueName = uniqueNameOf(identity)
+  const uniqueName = identity && uniqueNameOf(identity)
   const subjectOf = () => ledger.block(block)
   const what = { kind: 'UnmapDevice', volume, reason: 'MappedWithoutPod' } as const
   const kept = whyKept(context, block, uniqueName)

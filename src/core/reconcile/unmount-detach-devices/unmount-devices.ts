@@ -6,7 +6,7 @@
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
-import { type Identified, identityOf, uniqueNameOf } from '../../facts/sources.ts'
+import { type Identified, uniqueNameOf } from '../../facts/sources.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { rowOf } from '../../plan/subject.ts'
@@ -35,7 +35,7 @@ export function unmountDevices(context: PlanContext): void {
 
 /** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
 function stagingsOf({ ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
-  const alike = ledger.row(rowOf(ledger.staged(staged)) ?? '')?.staged.filter(isSetUp) ?? []
+  const alike = ledger.row(rowOf(ledger.of(staged)) ?? '')?.staged.filter(isSetUp) ?? []
   return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
@@ -54,8 +54,8 @@ function unmountDevice(
   const target = inputs.absolute(path)
   const others = stagings.slice(1)
   const identified = context.identify.staged(staged)
-  const identity = identityOf(identified)
-  const uniqueName = uniqueNameOf(identity)
+  const { identity } = identified
+  const uniqueName = identity && uniqueNameOf(identity)
   const names = objects.persistentVolumesOf(identity).map(({ metadata }) => metadata.name)
   // Without a staged mount no device shows which sub-paths are of this volume (R418).
   const leaked = layers.length > 0 ? [] : names.flatMap((name) => findings.leakedOf(escapeQualifiedName(name)))
@@ -67,10 +67,10 @@ function unmountDevice(
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
   if ('why' in found) {
-    findings.leave({ path: target, ...found, volume: uniqueName }, () => ledger.staged(staged))
+    findings.leave({ path: target, ...found, volume: uniqueName }, () => ledger.of(staged))
     return
   }
-  const subject = ledger.staged(staged)
+  const subject = ledger.of(staged)
   const { call, unstages, ofDriver, stacks, foreign, strangers, held, after } = found
   const shown = [...layers, ...ofDriver]
   const described = describeCsiVolume(context, {
@@ -117,7 +117,7 @@ function whyKept(
   if (context.kubelet.state === 'running' && isGateOn(context.inputs.snapshot, 'CSIGlobalMountReconstruction'))
     return { rule: 'N73', why: 'the kubelet finds and unstages what is staged without a pod' }
   // The volume could not be identified, and no mount shows who uses it: any pod with a volume of this driver may.
-  return 'unconfirmed' in identified &&
+  return identified.unconfirmed !== undefined &&
     layers.length === 0 &&
     context.desired.volumes.some(({ driver }) => driver === driverDir)
     ? { rule: 'R025', why: `${identified.unconfirmed}, and pods on this node want volumes of this driver` }
@@ -158,10 +158,10 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
       : waitForKubelet(context)?.message
   if (why !== undefined) {
     const rule = isLeftover ? 'R837' : 'R025'
-    findings.leave({ path: inputs.absolute(staged.target), rule, why }, () => ledger.staged(staged))
+    findings.leave({ path: inputs.absolute(staged.target), rule, why }, () => ledger.of(staged))
     return
   }
-  const subject = ledger.staged(staged)
+  const subject = ledger.of(staged)
   const target = inputs.absolute(dir)
   const unread = unreadWithin(inputs, dir)
   tearDown(context, {

@@ -25,10 +25,10 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, target)
   if ('why' in found) {
-    context.findings.leave({ path: target, ...found, volume: uniqueName }, () => context.ledger.global(global))
+    context.findings.leave({ path: target, ...found, volume: uniqueName }, () => context.ledger.of(global))
     return
   }
-  const subject = context.ledger.global(global)
+  const subject = context.ledger.of(global)
   // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
   const after = mounted ? found.after : unmountsOf(context, plugin)
   const call = flex ? flexCall(context, plugin) : undefined

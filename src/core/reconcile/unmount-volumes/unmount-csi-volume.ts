@@ -7,7 +7,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
-import { identityOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
@@ -35,7 +34,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     return
   }
   const identified = context.identify.podVolume(volume)
-  const identity = identityOf(identified)
+  const { identity } = identified
   const call = identity && driverCall(context, identity, stateFile, mounted)
   const isAlone = isWithoutDriver(call)
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
@@ -83,7 +82,7 @@ function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume,
   if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
   else {
     const why = `its volume ${name} is not mounted and has no state file`
-    unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.podVolume(volume), CSI_PLUGIN)
+    unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.of(volume), CSI_PLUGIN)
   }
 }
 

@@ -30,7 +30,7 @@ export function unmountVolumes(context: PlanContext): void {
       UNMOUNTS[pluginNamed(volume.plugin).tearDown](context, pod, volume)
     for (const subPaths of context.ledger.leakedSubPaths(pod.uid)) {
       const why = `the directory of its volume ${subPaths.volumeName} is missing`
-      unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.leaked(subPaths))
+      unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.of(subPaths))
     }
   }
 }
