@@ -149,6 +149,7 @@ export class ApplyRun extends Run<Operation> {
       signal: this.#signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
+      made: [],
       deleted: { files: 0, bytes: 0 },
       users: this.#lookForUsers,
       say: (message) => this.say(operation, message),

@@ -1,6 +1,5 @@
 /** One operation alone: the rules, the intent in the journal, the steps, the outcome. */
 
-import type { Undo } from '../base/undo.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation } from '../plan/plan.ts'
 import { wantedNow } from '../rules/api-now.ts'
@@ -9,8 +8,8 @@ import type { Witness } from '../rules/machine-facts.ts'
 import { requireRules } from '../rules/rules.ts'
 import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
 import type { StepContext } from './operation/ports.ts'
-import { takeBack } from './operation/take-back.ts'
-import { carryOut, TAKES_OVER } from './step-table.ts'
+import { orTakeBack } from './operation/take-back.ts'
+import { carryOut } from './step-table.ts'
 
 /** @throws what is its end */
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
@@ -61,18 +60,13 @@ async function requireConditions(run: StepContext, witness: Witness, when: 'appl
 /** Its steps, in their order. If one that sets up a volume fails, what earlier ones made is undone. */
 async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun): Promise<void> {
   const stays = new Set<string>()
-  const made: Undo[] = []
-  try {
+  await orTakeBack(run, async () => {
     for (const step of operation.steps) {
       apply.say(operation, `${step.op} ${step.target}`, { step })
-      const given = await carryOut(step, run)
-      if (TAKES_OVER.has(step.op)) made.length = 0
-      if (typeof given === 'string') stays.add(given)
-      else made.push(...(given ?? []))
+      const left = await carryOut(step, run)
+      if (typeof left === 'string') stays.add(left)
     }
-  } catch (error) {
-    throw await takeBack(made, error, run)
-  }
+  })
   // What another component (the controller, the attacher) still has to do to detach it is said instead.
   const done = operation.kind === 'DetachVolume' && stays.size > 0 ? [] : [operation.message]
   const { deleted } = run

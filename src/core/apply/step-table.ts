@@ -4,7 +4,6 @@
  */
 
 import { StepFailed } from '../base/operation-error.ts'
-import type { Undo } from '../base/undo.ts'
 import type { Step, StepOf, StepOp } from '../plan/plan.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'
@@ -25,11 +24,11 @@ import { command, firstLineOf, lookAtPath } from './operation/step-command.ts'
 import { callDriver, callFlexDriver } from './release/driver-steps.ts'
 import { logOutOfIscsi, removeIscsiDisks } from './release/iscsi-step.ts'
 
-/** What a step gives back: nothing, how to undo it (oldest first), or what is left as it is: on purpose, or for somebody else to do. */
-// biome-ignore lint/suspicious/noConfusingVoidType: what gives nothing back is a function without a result.
-type Given = string | readonly Undo[] | undefined | void
+/** What is left as it is: on purpose, or for somebody else to do. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what leaves nothing is a function without a result.
+type Left = string | undefined | void
 
-type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Given | Promise<Given>
+type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Left | Promise<Left>
 
 const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   umount: umountLayer,
@@ -54,7 +53,7 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   writeContent,
   writeMarker,
   writeVolumeData,
-  setOwnership: (step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run)),
+  setOwnership: (step, run) => (driverSeesToGroup(run) ? undefined : setOwnership(step, run)),
   checkPath,
   NodeStageVolume: nodeStageVolume,
   NodePublishVolume: nodePublishVolume,
@@ -62,12 +61,9 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   growFileSystem,
 }
 
-/** The driver has the volume then: what earlier steps made belongs to it, and is undone only with it (C54, C66). */
-export const TAKES_OVER: ReadonlySet<StepOp> = new Set(['NodeStageVolume', 'NodePublishVolume'])
-
-export async function carryOut(step: Step, run: StepContext): Promise<Given> {
+export async function carryOut(step: Step, run: StepContext): Promise<Left> {
   // The table gives each op the function of just its steps; TypeScript cannot follow that through a union.
-  const work = STEPS[step.op] as (step: Step, run: StepContext) => Given | Promise<Given>
+  const work = STEPS[step.op] as (step: Step, run: StepContext) => Left | Promise<Left>
   return await work(step, run)
 }
 
@@ -82,17 +78,16 @@ function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
  * Looks again, and makes what is missing. The path is the host's own, and its file system may hang, so child processes do
  * both. Links on the way are followed, as the kubelet does (/var/run is one).
  */
-async function checkPath({ target, detail = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
+async function checkPath({ target, detail = '' }: Step, run: StepContext): Promise<void> {
   const found = await lookAtPath(target, run)
   const verdict = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
   if (verdict.state === 'bad') {
     throw new StepFailed('HostPathType', `hostPath ${target}: ${verdict.why}`, { hint: verdict.hint })
   }
-  if (verdict.state === 'good') return []
+  if (verdict.state === 'good') return
   if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
   // No chmod afterwards: a container that has the directory may have put a link in its place.
   else await make(run, 'touch', ['--', target], target)
-  return []
 }
 
 async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {

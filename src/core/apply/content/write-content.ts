@@ -3,10 +3,8 @@ import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { Undo } from '../../base/undo.ts'
 import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
 import type { TokenRequest } from '../../kube/volume-content.ts'
-import { diskFailure } from '../../linux/disk-trouble.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf } from '../../linux/mount-table.ts'
@@ -22,12 +20,11 @@ import { needsNode } from '../../volumes/downward-api-value.ts'
 import { isNoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, onDiskUid, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { mountsOver } from '../../volumes/registry.ts'
-import { makeDirectory } from '../operation/make-directory.ts'
+import { createFile, makeDirectory } from '../operation/make-directory.ts'
 import type { Cluster, StepContext } from '../operation/ports.ts'
 import { requireNone } from '../operation/step-command.ts'
-import { takeBack } from '../operation/take-back.ts'
 
-export async function writeContent({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function writeContent({ target }: Step, run: StepContext): Promise<void> {
   const { wanted } = run.bringUp
   const source = wanted?.source
   if (wanted === undefined || source === undefined)
@@ -39,13 +36,14 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, mountsOver(wanted), run)
-  return run.host.writeAtomically(placeOf(run.around.table, directory), {
+  const undos = await run.host.writeAtomically(placeOf(run.around.table, directory), {
     mountId,
     files,
     nested: nestedOf(wanted),
     fsGroup: wanted.pod.spec.securityContext?.fsGroup,
     say: run.say,
   })
+  run.made.push(...undos)
 }
 
 function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['wanted']>): string[] {
@@ -66,15 +64,9 @@ function mountOf(directory: string, inMemory: boolean, { around }: StepContext):
 }
 
 /** Writes the empty file "ready", which marks an emptyDir as set up (P21). */
-export async function writeMarker(step: Step, run: StepContext): Promise<readonly Undo[]> {
-  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
-  if (run.host.lstat(step.target)?.type === 'file') return directories
-  try {
-    run.host.createFile(step.target, 0o644)
-  } catch (error) {
-    throw await takeBack(directories, diskFailure('WriteFailed', `${step.target} could not be written`, error), run)
-  }
-  return [...directories, { what: step.target, back: () => run.host.unlink(step.target) }]
+export function writeMarker({ target }: Step, run: StepContext): void {
+  makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  if (run.host.lstat(target)?.type !== 'file') createFile(target, 0o644, `${target} could not be written`, run)
 }
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>

@@ -17,7 +17,7 @@ import { callNode, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
 import { factsOf, readSecret, requestTokens } from './csi-objects.ts'
 import { publishRequest, stageRequest } from './csi-requests.ts'
 
-export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function nodePublishVolume(step: Step, run: StepContext): Promise<void> {
   const { volume } = wantedCsi(run)
   const wasThere = run.around.table.top(step.target) !== undefined
   const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
@@ -31,9 +31,16 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   const wrong = otherMounted(step.target, volume, run)
   if (wrong !== undefined)
     throw await withoutWrong(wrong, wasThere ? undefined : () => unpublishTarget(step, hidden, run))
-  const published = `the volume published at ${step.target}`
   const keeps = 'it was published before'
-  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(keeps)) : unpublish(step, hidden, run)) }]
+  takeOver(run, {
+    what: `the volume published at ${step.target}`,
+    back: () => (wasThere ? Promise.reject(new Error(keeps)) : unpublish(step, hidden, run)),
+  })
+}
+
+/** The driver has the volume now: what earlier steps made belongs to it, and is undone only with it (C54, C66). */
+function takeOver({ made }: StepContext, undo: Undo): void {
+  made.splice(0, made.length, undo)
 }
 
 /**
@@ -116,7 +123,7 @@ async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, ru
  * NodeStageVolume (C49, C52).
  * A staged volume is not unstaged if publishing fails: the next attempt uses it, or the last pod's tear-down unstages it (C54).
  */
-export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function nodeStageVolume(step: Step, run: StepContext): Promise<void> {
   const facts = await factsOf(run, step.label)
   if (!facts.capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
     throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`)
@@ -125,5 +132,5 @@ export async function nodeStageVolume(step: Step, run: StepContext): Promise<rea
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
   run.around.changed()
   const keeps = 'it stays staged while a pod of this node wants it'
-  return [{ what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(keeps)) }]
+  takeOver(run, { what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(keeps)) })
 }

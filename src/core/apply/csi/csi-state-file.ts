@@ -2,7 +2,6 @@
 
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { Undo } from '../../base/undo.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -13,7 +12,6 @@ import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../volumes/paths.ts'
 import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
-import { takeBack } from '../operation/take-back.ts'
 import { wantedCsi } from './csi-call.ts'
 
 /** The file of a published volume, or of a raw block volume (C13). */
@@ -44,10 +42,8 @@ function labelKey(label: string): Readonly<Record<string, string>> {
 /**
  * Writes the file for the call that follows. An existing file is kept if its content is the same, and replaced if it is
  * incomplete. If it names another volume, the step fails.
- *
- * @returns how to remove a new file again; that is done only once nothing is mounted any more (C16)
  */
-export async function writeVolumeData({ target, label }: Step, run: StepContext): Promise<readonly Undo[]> {
+export function writeVolumeData({ target, label }: Step, run: StepContext): void {
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
@@ -55,18 +51,14 @@ export async function writeVolumeData({ target, label }: Step, run: StepContext)
   // A raw block volume has this file alone, for both calls (C13, C86).
   const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
   const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)
-  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
-  let isNew = false
-  try {
-    const there = contentOf(target, run)
-    isNew = there === undefined
-    write(target, there, state, run)
-  } catch (error) {
-    // It may be partly written; no driver was called with it yet.
-    const piece = { what: target, back: () => run.host.unlink(target) }
-    throw await takeBack(isNew ? [...directories, piece] : directories, error, run)
-  }
-  return isNew ? [...directories, { what: target, back: () => removeAgain(target, paths, run) }] : directories
+  makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  const there = contentOf(target, run)
+  let isWhole = false
+  // While it may be partly written, no driver was called with it.
+  const back = (): void => (isWhole ? removeAgain(target, paths, run) : run.host.unlink(target))
+  if (there === undefined) run.made.push({ what: target, back })
+  write(target, there, state, run)
+  isWhole = true
 }
 
 function write(

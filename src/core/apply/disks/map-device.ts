@@ -5,10 +5,8 @@
 
 import { posix } from 'node:path'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { Undo } from '../../base/undo.ts'
 import { pause } from '../../linux/deadline.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
-import { diskFailure } from '../../linux/disk-trouble.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
@@ -17,31 +15,30 @@ import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import { mountAlone, mountOnFree } from '../mounts/mount-step.ts'
-import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
+import { mountAlone } from '../mounts/mount-step.ts'
+import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
-import { takeBack } from '../operation/take-back.ts'
 import { deviceOfSource, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
 
 /** A device that is already mapped is kept. Unlike the kubelet, volctl checks that it is the right one. */
-export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<readonly Undo[]> {
+export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<void> {
   const device = await deviceOfSource(sourceOf(step, run), run)
   run.bringUp.device = device.path
-  return oneAtATime(device.number, run, () => mapFound(step, device, run))
+  await oneAtATime(device.number, run, () => mapFound(step, device, run))
 }
 
-async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
-  if (isMapped(step.target, device, run)) return []
+async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<void> {
+  const { target } = step
+  const isThere = (): boolean => isMapped(target, device, run)
+  if (isThere()) return
   await requireRulesOf('device', { device }, run)
-  const args = ['-o', 'bind', device.path, step.target]
-  const isThere = (): boolean => isMapped(step.target, device, run)
-  return mountOnFree(makeFile(step.target, run), step.target, run, () =>
-    mountAlone({ ...step, source: device.path }, run, args, isThere),
-  )
+  if (run.host.lstat(target) === undefined) createFile(target, MODE, `${target} could not be created`, run)
+  await requireRulesOf('mount', { target: { path: target } }, run)
+  await mountAlone({ ...step, source: device.path }, run, ['-o', 'bind', device.path, target], isThere)
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
@@ -54,14 +51,8 @@ function isMapped(target: string, { number, path }: FoundDevice, { around, host 
   })
 }
 
-function makeFile(target: string, { host }: StepContext): readonly Undo[] {
-  if (host.lstat(target) !== undefined) return []
-  orWriteFailed(`${target} could not be created`, () => host.createFile(target, MODE))
-  return [{ what: target, back: () => host.unlink(target) }]
-}
-
-export async function holdOpen({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
-  if (loopOn(target, run) !== undefined) return []
+export async function holdOpen({ target }: Step, run: StepContext): Promise<void> {
+  if (loopOn(target, run) !== undefined) return
   const result = await command(run, 'losetup', ['-f', target])
   const made = loopOn(target, run)
   if (made === undefined) {
@@ -72,7 +63,7 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
   const back = (): Promise<void> | undefined =>
     // The maps of other pods are paths of the operation, too.
     loopOn(target, run) === made ? releaseLoop({ op: 'losetup -d', target: made }, run) : undefined
-  return [{ what: `${made} on ${target}`, back }]
+  run.made.push({ what: `${made} on ${target}`, back })
 }
 
 /** The loop device of this very file: for a deleted one the kernel shows the name with " (deleted)" behind it. */
@@ -82,24 +73,22 @@ function loopOn(file: string, { around, host }: StepContext): string | undefined
 }
 
 /** A link that leads elsewhere is replaced, as the kubelet does; anything else in its place is kept, and the step fails (S13). */
-export async function linkDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function linkDevice(step: Step, run: StepContext): Promise<void> {
+  const { target } = step
   const { host } = run
   const { path } = await deviceOfSource(sourceOf(step, run), run)
-  const found = host.lstat(step.target)
+  const found = host.lstat(target)
   if (found !== undefined && found.type !== 'link') {
-    throw new StepFailed('UnexpectedFile', `${step.target} is not a symbolic link, so the kubelet did not make it`)
+    throw new StepFailed('UnexpectedFile', `${target} is not a symbolic link, so the kubelet did not make it`)
   }
-  const before = host.readLink(step.target)
-  if (before === path) return []
-  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
-  try {
-    if (before !== undefined) host.unlink(step.target)
-    host.symlink(path, step.target)
-  } catch (error) {
-    const failure = diskFailure('WriteFailed', `link ${step.target} could not be created`, error)
-    throw await takeBack(directories, failure, run)
-  }
-  return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
+  const before = host.readLink(target)
+  if (before === path) return
+  makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  orWriteFailed(`link ${target} could not be created`, () => {
+    if (before !== undefined) host.unlink(target)
+    host.symlink(path, target)
+  })
+  run.made.push({ what: `link ${target}`, back: () => host.unlink(target) })
 }
 
 /** Releases the loop device that a kubelet put on a block volume's map (C19, C84). */

@@ -1,7 +1,6 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
 import { StepFailed } from '../../base/operation-error.ts'
-import type { Undo } from '../../base/undo.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
 import type { Host } from '../../node/host.ts'
@@ -9,10 +8,11 @@ import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import { perRun } from '../../trust/run.ts'
-import { MountFailed, mountAlone, mountOnFree } from '../mounts/mount-step.ts'
+import { MountFailed, mountAlone } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { lookAtPath, requireRulesOf, resolvePath } from '../operation/step-command.ts'
+import { orTakeBack } from '../operation/take-back.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
@@ -21,22 +21,23 @@ const DEFAULT_TYPE = 'ext4'
  * Mounts the step's device on `target`; if it is already mounted there, that mount is used. A directory as source needs no mount.
  * `bringUp.source` is then the source of the pod's bind mount.
  */
-export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
+export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<void> {
   const source = sourceOf(step, run)
   const found = await lookAtSource(source, run)
   if (found === 'directory') {
     run.bringUp.source = source
-    return []
+    return
   }
   run.bringUp.device = found.path
   run.bringUp.source = step.target
-  return oneAtATime(found.number, run, () => mountFound(step, found, run))
+  await oneAtATime(found.number, run, () => mountFound(step, found, run))
 }
 
-async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
-  if (isThere(step.target, found, run)) return []
-  const undos = makeDirectory({ op: 'mkdir', target: step.target }, run)
-  return mountOnFree(undos, step.target, run, () => mountChecked(step, found, run))
+async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<void> {
+  if (isThere(step.target, found, run)) return
+  makeDirectory({ op: 'mkdir', target: step.target }, run)
+  await requireRulesOf('mount', { target: { path: step.target } }, run)
+  await mountChecked(step, found, run)
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
@@ -55,7 +56,7 @@ export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDe
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
 }
 
-async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
+async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<void> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
   await requireRulesOf('device', { device }, run)
   // Pods of this node may still have the volume mounted although its global mount is gone (O31).
@@ -68,7 +69,7 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
   const whole = { ...step, source: device.path, fsType: wanted }
   try {
     const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
-    return await mountAlone(whole, run, args, () => isThere(step.target, device, run))
+    await mountAlone(whole, run, args, () => isThere(step.target, device, run))
   } catch (error) {
     if (there === wanted || !(error instanceof MountFailed)) throw error
     throw new StepFailed(
@@ -103,7 +104,8 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
       })
     }
     if (before !== undefined) run.around.changed()
-    return await work()
+    // Before the next comes to the device.
+    return await orTakeBack(run, work)
   })()
   const ended = mine.then(
     () => false,

@@ -10,27 +10,24 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
-import { orTakeBack, takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umount-step.ts'
 
 /** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
 
 /** Mounts over an empty directory, or binds over an empty file. A bind mount with options takes a second call (P125). */
-export async function mountStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountStep(step: Step, run: StepContext): Promise<void> {
   const { target, fsType, options = [] } = step
   const source = sourceOf(step, run)
   await requireRulesOf('mount', { target: { path: target } }, run)
   const bind = options.filter((option) => option === 'bind' || option === 'rbind' || option === '_netdev')
   if (!options.includes('bind') && !options.includes('rbind')) {
     const type = fsType === undefined ? [] : ['-t', fsType]
-    return [await mount(step, run, [...type, ...optionArguments(options), source, target])]
+    return mount(step, run, [...type, ...optionArguments(options), source, target])
   }
-  const undo = await mount(step, run, ['-o', bind.join(','), source, target])
+  await mount(step, run, ['-o', bind.join(','), source, target])
   const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
-  if (others.length === 0) return [undo]
-  await orTakeBack([undo], run, () => remount(step, { source, others }, run))
-  return [undo]
+  if (others.length > 0) await remount(step, { source, others }, run)
 }
 
 /** Gives a bind mount its options. */
@@ -64,9 +61,9 @@ function sourceOf(step: Step, run: StepContext): string {
  * that the path leads to. Below a shared directory that is bind-mounted on itself the table shows copies of it, which go away
  * with it (O35).
  *
- * @throws StepFailed MountFailed, with nothing left mounted
+ * @throws StepFailed MountFailed, with nothing left mounted once what was made is taken back
  */
-export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
+export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<void> {
   const result = await command(run, 'mount', args)
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)
@@ -74,38 +71,23 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
     const failure = new MountFailed(step, firstLineOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
-    throw await takeBack([undoOf(layer, run)], failure, run)
+    run.made.push(undoOf(layer, run))
+    throw failure
   }
   if (layer === undefined) throw nothingSeen(step, run)
   if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts, but volctl made one`)
-  return undoOf(layer, run)
+  run.made.push(undoOf(layer, run))
 }
 
-/** Where nothing is mounted yet, on what was made for it. @throws StepFailed; then that is taken back */
-export function mountOnFree(
-  undos: readonly Undo[],
-  target: string,
-  run: StepContext,
-  make: () => Promise<Undo>,
-): Promise<readonly Undo[]> {
-  return orTakeBack(undos, run, async () => {
-    await requireRulesOf('mount', { target: { path: target } }, run)
-    return [...undos, await make()]
-  })
-}
-
-/** One call of mount(8), taken back where something else is there then. */
+/** One call of mount(8), that fails where something else is there then. */
 export async function mountAlone(
   step: Step,
   run: StepContext,
   args: readonly string[],
   isThere: () => boolean,
-): Promise<Undo> {
-  const undo = await mount(step, run, args)
-  return orTakeBack([undo], run, () => {
-    if (isThere()) return undo
-    throw new MountFailed(step, 'something else is mounted there')
-  })
+): Promise<void> {
+  await mount(step, run, args)
+  if (!isThere()) throw new MountFailed(step, 'something else is mounted there')
 }
 
 /** A new mount that another one hides cannot be undone, either, so it is named. */
@@ -151,7 +133,7 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
   }
 }
 
-/** Nothing is left mounted. */
+/** What is mounted all the same, is taken back. */
 export class MountFailed extends StepFailed {
   /** @param why what mount(8) printed, or what is wrong with the result */
   constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {

@@ -3,7 +3,6 @@
 import { errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../../base/operation-error.ts'
-import type { Undo } from '../../base/undo.ts'
 import type { OwnershipChange } from '../../linux/change-ownership.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
@@ -20,7 +19,7 @@ const WALK_SHARE = 0.9
  * Cannot be undone: like the kubelet, volctl does not remember the former groups. Changes already made are right for the next
  * attempt.
  */
-export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<void> {
   if (ownership === undefined) throw new StepFailed('WriteFailed', `${target}: no group is given`)
   try {
     report(target, ownership, await change(target, ownership, run), run)
@@ -30,7 +29,6 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
     if (isOver || !ownership.ignoreErrors) throw error
     run.say(`${target} was only partly given to group ${ownership.gid}: ${errorMessage(error)}`)
   }
-  return []
 }
 
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {

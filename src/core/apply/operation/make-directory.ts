@@ -2,7 +2,6 @@
 
 import { posix } from 'node:path'
 import { errnoOf } from '../../base/errors.ts'
-import type { Undo } from '../../base/undo.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from './ports.ts'
@@ -14,30 +13,14 @@ const PARENT_MODE = 0o750
  * Makes `target` and its missing parents. A directory that exists keeps its mode, unless the step says `exact` (P37).
  * A link or a file in its place is never followed or replaced.
  */
-export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
-  const made: string[] = []
+export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): void {
   for (const path of [...missingAbove(target, run), target]) {
     const bits = path === target ? Number.parseInt(mode, 8) : PARENT_MODE
-    try {
-      const isNew = make(path, bits, run)
-      if (isNew) made.push(path)
-      if (isNew || (path === target && detail === 'exact'))
-        orWriteFailed(`directory ${path} could not be given mode ${bits.toString(8)}`, () => run.host.chmod(path, bits))
-    } catch (error) {
-      for (const each of made.toReversed()) removeAfterFailure(each, run)
-      throw error
-    }
-  }
-  // If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it.
-  return made.map((path) => ({ what: `directory ${path}`, back: () => run.host.rmdir(path) }))
-}
-
-/** The first failure is the one to report; an empty directory that stays does no harm. */
-function removeAfterFailure(path: string, run: StepContext): void {
-  try {
-    run.host.rmdir(path)
-  } catch {
-    run.say(`left as it is: directory ${path}`)
+    const isNew = make(path, bits, run)
+    // If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it.
+    if (isNew) run.made.push({ what: `directory ${path}`, back: () => run.host.rmdir(path) })
+    if (isNew || (path === target && detail === 'exact'))
+      orWriteFailed(`directory ${path} could not be given mode ${bits.toString(8)}`, () => run.host.chmod(path, bits))
   }
 }
 
@@ -55,6 +38,12 @@ function make(path: string, mode: number, run: StepContext): boolean {
     if (errnoOf(error) === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
     throw diskFailure('WriteFailed', `directory ${path} could not be created`, error)
   }
+}
+
+/** An empty file. @param failure what is said where it cannot be made */
+export function createFile(path: string, mode: number, failure: string, { host, made }: StepContext): void {
+  orWriteFailed(failure, () => host.createFile(path, mode))
+  made.push({ what: path, back: () => host.unlink(path) })
 }
 
 /** @throws StepFailed WriteFailed, with what to do about the disk */

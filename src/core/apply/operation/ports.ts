@@ -1,5 +1,6 @@
 /** What apply needs from outside. Each port is so small that its fake is a short class. */
 
+import type { Undo } from '../../base/undo.ts'
 import type { KubeletSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import type {
   ClusterTrustBundle,
@@ -148,6 +149,8 @@ export interface StepContext extends MachineFacts {
   readonly say: (message: string) => void
   /** What an operation that sets up a volume has found out so far. */
   readonly bringUp: BringUp
+  /** What its steps have made so far, the oldest first: undone where one of them fails. */
+  readonly made: Undo[]
   /** So far. */
   readonly deleted: { files: number; bytes: number }
 }

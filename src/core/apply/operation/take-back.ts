@@ -6,26 +6,27 @@ import type { StepContext } from './ports.ts'
 /** Time for the undo, regardless of the time that the operation has spent. */
 const UNDO_MS = 30_000
 
+/** Where the work fails, all that it has made is undone. */
+export async function orTakeBack<T>(run: StepContext, work: () => Promise<T>): Promise<T> {
+  const before = run.made.length
+  try {
+    return await work()
+  } catch (error) {
+    throw await takeBack(run.made.splice(before), error, run)
+  }
+}
+
 /**
  * Undoes everything, the newest first. What could not be undone is added to the failure's message. Nothing is touched after
  * an abandoned call, since it may still be running, nor once a kubelet runs, which may rely on what was made (S11).
  *
  * @returns the error to throw
  */
-export async function takeBack(undos: readonly Undo[], failure: unknown, run: StepContext): Promise<unknown> {
+async function takeBack(undos: readonly Undo[], failure: unknown, run: StepContext): Promise<unknown> {
   if (undos.length === 0) return failure
   if (isStuck(failure) || (await hasKubelet(run))) return leaveAll(undos, failure)
   run.waiting.leaveAtLeast(UNDO_MS)
   return takeBackAll(undos, failure)
-}
-
-/** What comes next; where that fails, what was made before is undone. */
-export async function orTakeBack<T>(undos: readonly Undo[], run: StepContext, next: () => T | Promise<T>): Promise<T> {
-  try {
-    return await next()
-  } catch (error) {
-    throw await takeBack(undos, error, run)
-  }
 }
 
 /** If the kubelet's state is unknown, it may run. */
