@@ -8,7 +8,7 @@ import { nodeCapabilities } from './csi-node-client.ts'
 import { Identity } from './gen/csi/v1/csi_pb.js'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
-import { unaryCall } from './unary-call.ts'
+import { type CallOptions, unaryCall } from './unary-call.ts'
 
 /** The kubelet waits a second for GetInfo, too (C25). */
 const DEFAULT_DEADLINE_MS = 1000
@@ -93,31 +93,20 @@ interface Answer {
  * sockets stay in the list as not registered, and name the socket that is kept.
  */
 function resolveDuplicates(answers: readonly Answer[]): readonly CsiSocket[] {
-  const winners = new Map<string, Answer>()
-  for (const answer of answers) {
-    const { driver } = answer.socket
-    if (driver === undefined || highest(answer) === undefined) continue
-    const other = winners.get(driver)
-    if (other === undefined || beats(answer, other)) winners.set(driver, answer)
-  }
+  const highest = ({ socket }: Answer): string => highestSupportedVersion(socket.versions ?? []) ?? ''
+  const rivals = answers
+    .filter((answer) => highest(answer) !== '')
+    .toSorted((a, b) => compareVersions(highest(b), highest(a)) || a.madeAt - b.madeAt)
   return answers.map((answer) => {
-    const winner = winners.get(answer.socket.driver ?? '')
-    if (winner === undefined || winner === answer || highest(answer) === undefined) return answer.socket
+    const { socket } = answer
+    const winner = rivals.find((rival) => rival.socket.driver === socket.driver)?.socket
+    if (winner === undefined || winner === socket || highest(answer) === '') return socket
     return {
-      ...answer.socket,
+      ...socket,
       registered: false,
-      error: `${winner.socket.path} announces ${winner.socket.driver}, too, and is the one in use`,
+      error: `${winner.path} announces ${winner.driver}, too, and is the one in use`,
     }
   })
-}
-
-function beats(a: Answer, b: Answer): boolean {
-  const byVersion = compareVersions(highest(a) ?? '', highest(b) ?? '')
-  return byVersion === 0 ? a.madeAt < b.madeAt : byVersion > 0
-}
-
-function highest({ socket }: Answer): string | undefined {
-  return highestSupportedVersion(socket.versions ?? [])
 }
 
 // What one socket answers.
@@ -134,22 +123,20 @@ const RECEIVE_LIMIT = 256 * 1024
  */
 async function askRegistration(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket | undefined> {
   const socketPath = join(rootDir, path)
-  let info: PluginInfo
   try {
-    const deadline = deadlineIn(deadlineMs)
-    info = await unaryCall(socketPath, Registration.method.getInfo, {}, { deadline, receiveLimit: RECEIVE_LIMIT })
+    const info = await unaryCall(socketPath, Registration.method.getInfo, {}, within(deadlineMs))
+    if (info.type !== CSI_PLUGIN) return undefined
+    const { name: driver, supportedVersions: versions } = info
+    const endpoint = info.endpoint === '' ? socketPath : info.endpoint
+    const judged = await judge(info, endpoint, deadlineMs)
+    return { path, driver, endpoint: recordedPath(rootDir, endpoint), versions, ...judged }
   } catch (error) {
     return { path, registered: false, error: `registration socket: ${failure(error)}` }
   }
-  if (info.type !== CSI_PLUGIN) return undefined
-  const endpoint = info.endpoint === '' ? socketPath : info.endpoint
-  return {
-    path,
-    driver: info.name,
-    endpoint: recordedPath(rootDir, endpoint),
-    versions: info.supportedVersions,
-    ...(await judge(info, endpoint, deadlineMs)),
-  }
+}
+
+function within(deadlineMs: number): CallOptions {
+  return { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
 }
 
 /** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
@@ -170,8 +157,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   if (!isAbsolute(endpoint))
     return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
   try {
-    const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
-    return { registered: true, capabilities: await nodeCapabilities(endpoint, options) }
+    return { registered: true, capabilities: await nodeCapabilities(endpoint, within(deadlineMs)) }
   } catch (error) {
     return {
       registered: false,
@@ -189,16 +175,12 @@ function stateOf(error: unknown): string {
 
 /** Asks a socket that no registration names for its driver (C28). */
 async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
-  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+  const options = within(deadlineMs)
   const socketPath = join(rootDir, path)
-  let driver: string
+  let known: Pick<CsiSocket, 'path' | 'driver' | 'endpoint'> = { path }
   try {
-    driver = (await unaryCall(socketPath, Identity.method.getPluginInfo, {}, options)).name
-  } catch (error) {
-    return { path, registered: false, error: failure(error) }
-  }
-  const known = { path, driver, endpoint: path }
-  try {
+    const { name: driver } = await unaryCall(socketPath, Identity.method.getPluginInfo, {}, options)
+    known = { path, driver, endpoint: path }
     const capabilities = await nodeCapabilities(socketPath, options)
     const error =
       'found by its own socket; no registration socket announces this driver, so the kubelet does not know it'
