@@ -1,5 +1,6 @@
 /** Ports that a scenario does not use: every call fails. */
-import type { Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { Cluster } from '../../src/core/kube/node-cluster.ts'
 
 const nothing = async (): Promise<never> => {
   throw new Error('not asked in this scenario')

@@ -1,18 +1,13 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import type { ObjectMeta } from '../../src/core/kube/api/objects.ts'
+import type { ObjectMeta, Pod } from '../../src/core/kube/api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/kube/api/resources.ts'
 import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
 import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'
-import {
-  getClusterTrustBundle,
-  listClusterTrustBundles,
-  requestToken,
-  type TokenRequest,
-} from '../../src/core/kube/volume-content.ts'
+import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../../src/core/kube/volume-content.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/kube/writes.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
@@ -156,14 +151,6 @@ it('the status of a claim is written, and a change in between is a conflict', as
   expect((await findObject(client, CLAIMS, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
 })
 
-const request = (given: Partial<TokenRequest> = {}): TokenRequest => ({
-  namespace: 'ns',
-  serviceAccount: 'sa',
-  audiences: ['vault'],
-  pod: { name: 'app', uid: 'app-uid' },
-  ...given,
-})
-
 describe('what is written into volumes', () => {
   it('is read with its values', async () => {
     const client = connect(server, 'kubelet')
@@ -181,14 +168,16 @@ describe('what is written into volumes', () => {
 
   it('and tokens are made for it, of a pod by its UID (P53, N33)', async () => {
     const client = connect(server, 'kubelet')
-    expect(await requestToken(client, request())).toEqual({
+    const ofPod = (uid: string): Pod => ({ metadata: { ...named('app'), uid }, spec: { serviceAccountName: 'sa' } })
+    const pod = ofPod('app-uid')
+    expect(await requestToken(client, pod, { audience: 'vault' })).toEqual({
       token: 'token.ns.sa.vault.3600.app-uid',
       expirationTimestamp: expect.stringMatching(/^\d{4}-.*Z$/),
     })
-    expect(await requestToken(client, request({ audiences: [], expirationSeconds: 700 }))).toMatchObject({
+    expect(await requestToken(client, pod, { audience: '', expirationSeconds: 700 })).toMatchObject({
       token: 'token.ns.sa..700.app-uid',
     })
-    const stale = requestToken(client, request({ pod: { name: 'app', uid: 'before' } }))
+    const stale = requestToken(client, ofPod('before'), { audience: 'vault' })
     expect((await failureOf(stale)).code).toBe('Conflict')
   })
 })

@@ -99,7 +99,7 @@ describe('what an apply asks for', () => {
   const metadata = { name: 'x', namespace: 'ns', uid: 'x' }
   const key = { name: 'x', namespace: 'ns' }
   const token = '/api/v1/namespaces/ns/serviceaccounts/x/token'
-  const request = { namespace: 'ns', serviceAccount: 'x', audiences: [], pod: { name: 'x', uid: 'x' } }
+  const pod = { metadata: { ...key, uid: 'x' }, spec: { serviceAccountName: 'x' } }
 
   it.each<{ name: string; ask: () => Promise<unknown>; says: string }>([
     {
@@ -128,7 +128,7 @@ describe('what an apply asks for', () => {
     },
     {
       name: 'a token',
-      ask: () => requestToken(answering(token, { status: { token: 7 } }), request),
+      ask: () => requestToken(answering(token, { status: { token: 7 } }), pod, {}),
       says: 'status.token is not text',
     },
   ])('$name', async ({ ask, says }) => {

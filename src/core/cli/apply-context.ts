@@ -1,19 +1,15 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 
 import { isDone } from '../apply/find-again.ts'
-import type { ApplyContext, Cluster, CsiNode } from '../apply/operation/ports.ts'
-import { VolctlError } from '../base/errors.ts'
+import type { ApplyContext, CsiNode } from '../apply/operation/ports.ts'
 import { memoize } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Pod } from '../kube/api/objects.ts'
-import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../kube/api/resources.ts'
-import { getNode, listNodePods, nodeLease } from '../kube/node-objects.ts'
-import { findObject, listObjects } from '../kube/objects.ts'
+import { type Cluster, nodeCluster, podsByEach } from '../kube/node-cluster.ts'
+import { nodeLease } from '../kube/node-objects.ts'
 import { withFreshVolumes } from '../kube/read-volumes.ts'
-import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../kube/volume-content.ts'
-import { deleteVolumeAttachment, patchClaimStatus } from '../kube/writes.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
@@ -78,7 +74,7 @@ export function applyContext(first: CollectedNode, { options, lookAgain, ...give
 export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'cluster'> & { readonly cluster: Cluster } {
   return {
     readMounts: () => latest().readMounts(),
-    cluster: cluster(latest()),
+    cluster: nodeCluster(askingOf(latest())),
     wantedOf: (pods) => wantedNow(latest(), pods),
     wanted: (pod, uniqueName) => wantedVolume(latest(), pod, uniqueName),
     nameOf: (of) => containerNames(latest().snapshot)(of),
@@ -101,7 +97,7 @@ function guardsLifted(options: PlanOptions): unknown {
  */
 async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const { node, snapshot } = latest
-  const [lists, runtime] = await Promise.all([podsByEach(latest), node.runtime()])
+  const [lists, runtime] = await Promise.all([podsByEach(askingOf(latest)), node.runtime()])
   const processes = node.processes()
   // S9: below a container, or a user's own service manager.
   const nested = processes?.nestedUids ?? []
@@ -126,17 +122,8 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   }
 }
 
-/** The pods of the node as each of the two credentials is shown them, now; `its` is empty where there is one only. */
-async function podsByEach({
-  client,
-  kubeletClient,
-  node: { nodeName },
-}: CollectedNode): Promise<Record<'mine' | 'its', readonly Pod[]>> {
-  const [mine, its] = await Promise.all([
-    listNodePods(client, nodeName),
-    kubeletClient === undefined ? undefined : listNodePods(kubeletClient, nodeName),
-  ])
-  return { mine: mine.items, its: its?.items ?? [] }
+function askingOf({ client, kubeletClient, node: { nodeName } }: CollectedNode) {
+  return { client, kubeletClient, nodeName }
 }
 
 /** By the credentials of the look: what neither could read then is not new now. */
@@ -150,36 +137,6 @@ function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | u
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
   const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   return path === undefined ? undefined : csiNodeClient(driver, path)
-}
-
-function cluster(first: CollectedNode): Cluster {
-  const {
-    client,
-    node: { nodeName },
-  } = first
-  return {
-    deleteVolumeAttachment: async (name, { uid, resourceVersion }) => {
-      if (resourceVersion === undefined)
-        throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
-      await deleteVolumeAttachment(client, { name, uid, resourceVersion })
-    },
-    getVolumeAttachment: (name) => findObject(client, ATTACHMENTS, { name }),
-    getNode: () => getNode(client, nodeName),
-    // A pod that either of the two is shown may want the volume (S2).
-    listNodePods: async () => {
-      const { mine, its } = await podsByEach(first)
-      return [...mine, ...its]
-    },
-    listVolumeAttachments: async () => (await listObjects(client, ATTACHMENTS)).items,
-    getClaim: (namespace, name) => findObject(client, CLAIMS, { namespace, name }),
-    patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),
-    getPod: (namespace, name) => findObject(client, PODS, { namespace, name }, { whole: true }),
-    getConfigMap: (namespace, name) => findObject(client, CONFIG_MAPS, { namespace, name }),
-    getSecret: (namespace, name) => findObject(client, SECRETS, { namespace, name }),
-    requestToken: (request) => requestToken(client, request),
-    getClusterTrustBundle: (name) => getClusterTrustBundle(client, name),
-    listClusterTrustBundles: (signerName) => listClusterTrustBundles(client, signerName),
-  }
 }
 
 /** A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at. */

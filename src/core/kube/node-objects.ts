@@ -1,4 +1,5 @@
 import { SafetyRefusal } from '../base/errors.ts'
+import type { Budget } from '../trust/bytes.ts'
 import type { Lease, Node, Pod } from './api/objects.ts'
 import { LEASES, NODES, PODS } from './api/resources.ts'
 import { ApiError, unlessRefused, unusable } from './api-error.ts'
@@ -24,6 +25,21 @@ export async function listNodePods(
     }
   }
   return list
+}
+
+/** The pods of a node: by the credential in use, and by the kubelet's own for a second look. */
+export type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
+
+interface PodQuery {
+  readonly client: KubeClient
+  readonly kubeletClient?: KubeClient | undefined
+  readonly nodeName: string
+  readonly signal?: AbortSignal | undefined
+}
+
+export function podLists({ client, kubeletClient, nodeName, signal }: PodQuery, kept?: Budget): PodLists {
+  const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })
+  return [list(client), kubeletClient && list(kubeletClient)]
 }
 
 /** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */

@@ -3,7 +3,6 @@ import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
-import type { Budget } from '../trust/bytes.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
@@ -11,7 +10,7 @@ import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
 import { unlessRefused } from './api-error.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
-import { getNode, listNodePods, nodeLease } from './node-objects.ts'
+import { getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
 import { type ObjectReader, objectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
@@ -126,14 +125,6 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
     reader.note(error, NODES)
     return undefined
   }
-}
-
-/** The pods of this node: by the credential in use, and by the kubelet's own for a second look. */
-type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
-
-function podLists({ client, kubeletClient, nodeName, signal }: ReadApiOptions, kept?: Budget): PodLists {
-  const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })
-  return [list(client), kubeletClient && list(kubeletClient)]
 }
 
 /**

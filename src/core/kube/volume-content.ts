@@ -2,47 +2,35 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { kept, text } from '../trust/shape.ts'
-import { type ClusterTrustBundle, trustBundleShape } from './api/objects.ts'
+import { onDiskUid, podNamespace } from '../volumes/pods.ts'
+import { type ClusterTrustBundle, type Pod, type ProjectedSource, trustBundleShape } from './api/objects.ts'
 import { objectPath, type Resource } from './api/resources.ts'
 import { ApiError, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, listObjects, sendObject } from './objects.ts'
 
-/** A request for a service account token (P53). */
-export interface TokenRequest {
-  readonly namespace: string
-  readonly serviceAccount: string
-  /** Empty: the API server's own. */
-  readonly audiences: readonly string[]
-  readonly expirationSeconds?: number
-  /** The pod that the token is bound to. */
-  readonly pod: { readonly name: string; readonly uid: string }
-}
-
-export interface ServiceAccountToken {
-  readonly token: string
-  /** RFC 3339. */
-  readonly expirationTimestamp: string
-}
+export type TokenSource = Pick<NonNullable<ProjectedSource['serviceAccountToken']>, 'audience' | 'expirationSeconds'>
 
 const tokenAnswer = kept({
   status: kept({ token: text, expirationTimestamp: text }),
 })
 
-/** @returns undefined if the service account, or the pod, is shown not to exist */
-export async function requestToken(
-  client: KubeClient,
-  request: TokenRequest,
-): Promise<ServiceAccountToken | undefined> {
-  const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
-  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
+/**
+ * A token of the pod's service account, bound to the pod (P53), with the time of its end, in RFC 3339.
+ *
+ * @returns undefined if the service account, or the pod, is shown not to exist
+ */
+export async function requestToken(client: KubeClient, pod: Pod, { audience, expirationSeconds }: TokenSource) {
+  const key = { namespace: podNamespace(pod), name: pod.spec.serviceAccountName ?? '' }
+  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, key)
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: {
-      ...(audiences.length === 0 ? {} : { audiences }),
+      // Without one, the API server's own.
+      ...(audience && { audiences: [audience] }),
       ...omitUndefined({ expirationSeconds }),
-      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: onDiskUid(pod) },
     },
   }
   // Every answer is a new token, and nothing is stored, so the request may be repeated.

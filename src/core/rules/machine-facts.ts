@@ -6,6 +6,7 @@
 import { once } from '../base/memoize.ts'
 import { StepTimedOut } from '../base/operation-error.ts'
 import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
+import type { Cluster } from '../kube/node-cluster.ts'
 import type { IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
@@ -105,6 +106,8 @@ export interface IscsiVolume {
   readonly sharedWith: string | undefined
 }
 
+type Attachments = Pick<Cluster, 'getVolumeAttachment' | 'listVolumeAttachments'>
+
 /** What is asked of the API server, and of the last look. */
 export interface Questions extends MachineReading {
   readonly cluster: Attachments
@@ -114,13 +117,6 @@ export interface Questions extends MachineReading {
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Names of the pod and container of a process, by the last look. */
   readonly nameOf?: NameOf
-}
-
-/** Undefined only if the server showed that there is no such object (S3); every other failure rejects. */
-export interface Attachments {
-  getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
-  /** Every node's; rejects if the credential may not list them (S30). */
-  listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
 }
 
 /** Which pods are in the API, and which still run, at this moment (S3, S9). */

@@ -61,7 +61,10 @@ function makeNode(
   setData(node, { a: '1' })
   node.addSecret('s', { password: PASSWORD })
   node.cluster = {
-    requestToken: async (request) => ({ token: `${TOKEN} ${JSON.stringify(request)}`, expirationTimestamp: '' }),
+    requestToken: async ({ metadata }, { audience, expirationSeconds }) => ({
+      token: `${TOKEN} ${audience} ${expirationSeconds} ${metadata.uid}`,
+      expirationTimestamp: '',
+    }),
     getClusterTrustBundle: async (name) => ({ metadata: { name, uid: 'b' }, spec: { trustBundle: BUNDLE } }),
   }
   return node
@@ -107,9 +110,6 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
     const events: unknown[] = []
     const result = await node.apply({}, (event) => events.push(event))
     expect(Object.values(statesOf(result))).toEqual(Array(4).fill('done'))
-    const pod = { name: 'app', uid: POD }
-    const audiences = ['vault']
-    const token = { namespace: 'default', serviceAccount: 'default', audiences, expirationSeconds: 600, pod }
     expect(dirs.map((dir) => seen(dir))).toEqual([
       { bin: '640 \0\x01\x02', 'etc/a.conf': '400 1' },
       { password: `444 ${PASSWORD}` },
@@ -119,7 +119,7 @@ describe('configMap, secret, downwardAPI and projected for real', () => {
         bin: '644 \0\x01\x02',
         'ca.pem': `644 ${BUNDLE}`,
         notes: '644 hello',
-        token: `644 ${TOKEN} ${JSON.stringify(token)}`,
+        token: `644 ${TOKEN} vault 600 ${POD}`,
       },
     ])
     expect(machinery(passOf(node))).toEqual(PUBLISHED)

@@ -1,12 +1,12 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
 import { existsSync, lstatSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
 import { StepFailed } from '../../../src/core/base/operation-error.ts'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { Node, VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
-import type { TokenRequest } from '../../../src/core/kube/volume-content.ts'
+import type { Cluster } from '../../../src/core/kube/node-cluster.ts'
+import type { TokenSource } from '../../../src/core/kube/volume-content.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { ClaimStatusPatch } from '../../../src/core/volumes/expansion.ts'
@@ -236,12 +236,12 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         const reference = { name: 'login', namespace: 'default' }
         addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
         node.pod(POD, 'a', [claim('pv-1')], { spec: { serviceAccountName: 'app' } })
-        const asked: TokenRequest[] = []
+        const asked: [string, TokenSource][] = []
         const expirationTimestamp = '2026-11-21T11:00:00Z'
         node.cluster = {
-          requestToken: async (request) => {
-            asked.push(request)
-            return { token: `jwt-${request.audiences}`, expirationTimestamp: '2026-11-21T11:00:00.123Z' }
+          requestToken: async ({ metadata }, source) => {
+            asked.push([metadata.name, source])
+            return { token: `jwt-${source.audience}`, expirationTimestamp: '2026-11-21T11:00:00.123Z' }
           },
         }
         node.addSecret('login', { password: 'hunter3' })
@@ -251,13 +251,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         expect(wrong.outcomes[0]?.message).toContain('the secrets lack the right password; given: ***')
         node.addSecret('login', { password: PASSWORD })
         expect(await node.applied({}, (event) => events.push(event))).toEqual(DONE)
-        expect(asked).toMatchObject([
-          {
-            ...{ namespace: 'default', serviceAccount: 'app', audiences: ['vault'], expirationSeconds: 600 },
-            pod: { name: 'a' },
-          },
-          { audiences: [] },
-        ])
+        expect(asked).toEqual(tokenRequests.map((request) => ['a', request]))
         const { volumeContext } = published(driver) as { volumeContext?: Record<string, string> }
         expect(JSON.parse(volumeContext?.['csi.storage.k8s.io/serviceAccount.tokens'] ?? '')).toEqual({
           '': { token: 'jwt-', expirationTimestamp },

@@ -4,7 +4,8 @@ import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
-import type { TokenRequest } from '../../kube/volume-content.ts'
+import type { Cluster } from '../../kube/node-cluster.ts'
+import type { TokenSource } from '../../kube/volume-content.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import { containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf } from '../../linux/mount-table.ts'
@@ -18,10 +19,10 @@ import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
 import { isNoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
-import { isMirrorPod, onDiskUid, podLabel, podNamespace } from '../../volumes/pods.ts'
+import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { mountsOver } from '../../volumes/registry.ts'
 import { createFile, makeDirectory } from '../operation/make-directory.ts'
-import type { Cluster, StepContext } from '../operation/ports.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { requireNone } from '../operation/step-command.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<void> {
@@ -69,7 +70,6 @@ export function writeMarker({ target }: Step, run: StepContext): void {
   if (run.host.lstat(target)?.type !== 'file') createFile(target, 0o644, `${target} could not be written`, run)
 }
 
-type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
 type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
 
 /** Annotations that the kubelet adds to its own copy of a pod, and the one that only a mirror pod has. */
@@ -154,19 +154,8 @@ async function bundles({ name, signerName }: BundleSource, cluster: Cluster) {
 async function token(source: TokenSource, pod: Pod, cluster: Cluster) {
   if (isMirrorPod(pod)) throw new Error('a static pod has no service account')
   if (!pod.spec.serviceAccountName) throw new Error('the pod names no service account')
-  const made = await cluster.requestToken(tokenFor(pod, source))
+  const made = await cluster.requestToken(pod, source)
   return made?.token
-}
-
-/** The request for a token of the pod's service account, bound to the pod. */
-export function tokenFor(pod: Pod, { audience, expirationSeconds }: Omit<TokenSource, 'path'>): TokenRequest {
-  return {
-    namespace: podNamespace(pod),
-    serviceAccount: pod.spec.serviceAccountName ?? '',
-    audiences: audience ? [audience] : [],
-    ...omitUndefined({ expirationSeconds }),
-    pod: { name: pod.metadata.name, uid: onDiskUid(pod) },
-  }
 }
 
 /**

@@ -3,6 +3,7 @@
 import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
+import type { Cluster } from '../../kube/node-cluster.ts'
 import { withDeadline } from '../../linux/deadline.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
@@ -11,8 +12,7 @@ import { nodesWith } from '../../volumes/api-objects.ts'
 import { isEphemeral, type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
-import { tokenFor } from '../content/write-content.ts'
-import type { Cluster, StepContext } from '../operation/ports.ts'
+import type { StepContext } from '../operation/ports.ts'
 import { openDriver, type WantedCsi, wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
 
@@ -57,7 +57,7 @@ export async function requestTokens(run: StepContext, { driver, volume }: CsiFac
   const tokens = await Promise.all(
     requests.map(async (source) => {
       const { audience } = source
-      const made = await asked(run, what, (cluster) => cluster.requestToken(tokenFor(pod, source)))
+      const made = await asked(run, what, (cluster) => cluster.requestToken(pod, source))
       if (made === undefined) throw unreadable(what, 'the service account or the pod does not exist')
       const { token, expirationTimestamp } = made
       return [audience, { token, expirationTimestamp: wholeSeconds(expirationTimestamp) }] as const

@@ -2,51 +2,19 @@
 
 import type { Undo } from '../../base/undo.ts'
 import type { KubeletSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
-import type {
-  ClusterTrustBundle,
-  ConfigMap,
-  CsiDriver,
-  Node,
-  PersistentVolumeClaim,
-  Pod,
-  Secret,
-} from '../../kube/api/objects.ts'
-import type { ServiceAccountToken, TokenRequest } from '../../kube/volume-content.ts'
+import type { CsiDriver } from '../../kube/api/objects.ts'
+import type { Cluster } from '../../kube/node-cluster.ts'
 import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { csiNodeClient } from '../../rpc/csi-node-client.ts'
-import type { Attachments, MachineFacts, Questions, Witness } from '../../rules/machine-facts.ts'
+import type { MachineFacts, Questions, Witness } from '../../rules/machine-facts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import type { ClaimStatusPatch } from '../../volumes/expansion.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export type CsiNode = ReturnType<typeof csiNodeClient>
-
-/**
- * What apply asks of the API server. Undefined only if the server showed that there is no such object (S3); every other
- * failure rejects.
- */
-export interface Cluster extends Attachments {
-  /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
-  deleteVolumeAttachment(name: string, preconditions: { uid: string; resourceVersion?: string }): Promise<unknown>
-  getNode(): Promise<Node | undefined>
-  listNodePods(): Promise<readonly Pod[]>
-  getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
-  /** Returns the patched claim; rejects with code `Forbidden` if the credential lacks the right. */
-  patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
-  /** With all of its annotations. */
-  getPod(namespace: string, name: string): Promise<Pod | undefined>
-  getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
-  /** With its values. */
-  getSecret(namespace: string, name: string): Promise<Secret | undefined>
-  /** Undefined: the service account, or the pod, does not exist. */
-  requestToken(request: TokenRequest): Promise<ServiceAccountToken | undefined>
-  getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
-  listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>
-}
 
 /** Until when operations may run, where the kubelet has to run again then (S35). */
 export interface TimeLimit {
