@@ -142,6 +142,14 @@ describe('order and exit status', () => {
     expect(result.exit).toBe(exit)
   })
 
+  it('goes on after what an earlier apply of the same file has done', async () => {
+    fixture.given = { isDone: ({ id }) => id === 'a' }
+    const [first, second] = [secret('a'), operation('b', { after: ['a'] })]
+    const result = await fixture.apply(planOf([first, second]), (look) => planOf(look === 0 ? [second] : []))
+    expect(statesOf(result)).toEqual({ a: 'skipped AlreadyDone', b: 'done' })
+    expect(result.exit).toBe(ExitStatus.Ok)
+  })
+
   it('drops an operation whose predecessor was filtered out', async () => {
     const result = await fixture.apply([operation('b', { after: ['filtered'] })])
     expect(statesOf(result)).toEqual({ b: 'skipped Predecessor' })

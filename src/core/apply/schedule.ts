@@ -4,15 +4,12 @@
  */
 import { memoize } from '../base/memoize.ts'
 import type { FailureCode } from '../messages/codes.ts'
-import type { OutcomeState } from '../plan/events.ts'
+import { isFulfilled, type Outcome } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 
-interface Verdict {
-  readonly state: OutcomeState
-  readonly code?: FailureCode
-}
+type Verdict = Pick<Outcome, 'state' | 'because' | 'code'>
 
 /** Why an operation will never run. */
 interface Dropped {
@@ -54,6 +51,9 @@ function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly st
   const isKnown = sharesSessions ? sessionsOf(operation).size > 0 : keys.length > 1
   return isKnown ? keys.filter((key) => key !== operation.volume?.plugin) : keys
 }
+
+/** Of an operation that has no end yet, or is not part of this apply. */
+const NOT_YET: Verdict = { state: 'refused' }
 
 export class Schedule {
   readonly #waiting: Map<string, Operation>
@@ -100,7 +100,7 @@ export class Schedule {
     const wasRunning = this.#running.delete(operation.id)
     if (!wasRunning) this.#waiting.delete(operation.id)
     this.#settled.set(operation.id, verdict)
-    this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
+    this.#failed ||= stuck || (!isFulfilled(verdict) && this.#needed.has(operation.id))
     if (!wasRunning) return
     const keys = keysOf(operation)
     if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
@@ -119,7 +119,7 @@ export class Schedule {
       for (const operation of this.waiting) {
         const reason = this.#reasonToDrop(operation)
         if (reason === undefined) continue
-        this.settle(operation, { state: 'skipped', code: reason.code })
+        this.settle(operation, { state: 'skipped', ...reason })
         dropped.push({ operation, ...reason })
       }
     }
@@ -132,14 +132,14 @@ export class Schedule {
   }
 
   #isReady(operation: Operation): boolean {
-    return operation.after.every((id) => this.#settled.get(id)?.state === 'done')
+    return operation.after.every((id) => isFulfilled(this.#settled.get(id) ?? NOT_YET))
   }
 
   #reasonToDrop(operation: Operation): Omit<Dropped, 'operation'> | undefined {
     for (const id of operation.after) {
       if (this.#waiting.has(id) || this.#running.has(id)) continue
-      const { state, code = 'Predecessor' } = this.#settled.get(id) ?? {}
-      if (state !== 'done') return { because: id, code }
+      const verdict = this.#settled.get(id) ?? NOT_YET
+      if (!isFulfilled(verdict)) return { because: id, code: verdict.code ?? 'Predecessor' }
     }
     if (this.#stuck.size === 0) return undefined
     const stuck = keysOf(operation).find((key) => this.#stuck.has(key))
