@@ -7,6 +7,7 @@ import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from './cause.ts'
+import { TAKING_AWAY } from './kinds.ts'
 import type {
   Blocked,
   ExpectedMount,
@@ -25,10 +26,13 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
   readonly subject: Subject
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
-  readonly after: Draft[]
+  readonly after: readonly Draft[]
   readonly blocked?: Blocked
-  /** Ids of the mounts that this operation removes. */
-  readonly removes: ReadonlySet<number>
+}
+
+/** Ids of the mounts that the operation removes: what takes nothing away expects mounts that stay. */
+export function removedBy({ kind, expects = [] }: Pick<Draft, 'kind' | 'expects'>): number[] {
+  return TAKING_AWAY.has(kind) ? expects.flatMap(({ layers }) => layers.map(({ id }) => id)) : []
 }
 
 export type Obstacle = NonNullable<Draft['blocked']> & { readonly because?: Because }
@@ -145,24 +149,20 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     })
   }
 
-  add(draft: Judged): Draft {
-    this.operations.push(draft)
-    for (const key of keysOf(draft)) this.#by.add(key, draft)
-    return draft
-  }
-
   /**
    * S38: an operation that waits is none, unless what the wait is for does not mend what would stop it: that is the cause then.
    *
-   * @returns as `add`; undefined: it waits
+   * @param rule of the wait
    */
-  addUnlessWaiting(draft: Judged, wait: Wait | undefined, rule: string): Draft | undefined {
+  add(draft: Judged, wait?: Wait, rule = ''): void {
     const { kind, pod, volume, subject, blocked } = draft
     const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
-    if (wait === undefined || (blocked !== undefined && outlasts(blocked.code, wait.code, isSetUp)))
-      return this.add(draft)
-    this.wait(kind, wait, rule, { ...omitUndefined({ pod, volume }), subject })
-    return undefined
+    if (wait !== undefined && (blocked === undefined || !outlasts(blocked.code, wait.code, isSetUp))) {
+      this.wait(kind, wait, rule, { ...omitUndefined({ pod, volume }), subject })
+      return
+    }
+    this.operations.push(draft)
+    for (const key of keysOf(draft)) this.#by.add(key, draft)
   }
 
   /** Operations on the volume of this unique name. */
@@ -225,14 +225,15 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   }
 }
 
-function keysOf({ pod, volume, reason, paths, removes }: Draft): string[] {
+function keysOf(draft: Draft): string[] {
+  const { pod, volume, reason, paths } = draft
   const { uniqueName, plugin, name } = volume ?? {}
   return [
     ...(pod === undefined ? [] : [`pod ${pod.uid}`]),
     ...(volume === undefined ? [] : [uniqueName === undefined ? `unnamed ${plugin} ${name}` : `volume ${uniqueName}`]),
     ...(reason === 'LeakedSubPath' ? [`leaked ${name}`] : []),
     ...paths.map((path) => `path ${path}`),
-    ...Array.from(removes, (id) => `mount ${id}`),
+    ...removedBy(draft).map((id) => `mount ${id}`),
   ]
 }
 
@@ -285,7 +286,7 @@ const FIRST = [
 ]
 
 /** Properties of a draft that an operation has in its own place, or not at all. */
-const PLACED: ReadonlySet<string> = new Set([...FIRST, 'removes', 'after', 'blocked'])
+const PLACED: ReadonlySet<string> = new Set([...FIRST, 'after', 'blocked'])
 
 function idOf<D>({
   kind,

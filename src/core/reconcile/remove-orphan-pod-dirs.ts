@@ -9,16 +9,15 @@ import { whoMounted } from '../linux/mount-words.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { type Draft, messageOnPod, ON_NODE } from '../plan/draft.ts'
+import { type Draft, ON_NODE, removedBy } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
-import { judged } from '../rules/rules.ts'
 import { lostAtStart, type PlanContext } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { gone, stateOf, waitToSettle } from './context/pod-facts.ts'
+import { waitToSettle } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
-import { isEmptied } from './tear-down/tear-down.ts'
+import { isEmptied, tearDown } from './tear-down/tear-down.ts'
 
 export function removeOrphanPodDirs(context: PlanContext): void {
   const { inputs, classes } = context
@@ -54,7 +53,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     return false
   }
   const rest = remaining(context, pod, mine)
-  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
+  const removed = new Set(mine.flatMap(removedBy))
   const found = [reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest)]
   const reasons = found.filter((reason) => reason !== undefined)
   for (const { message, path = base, hint, because } of reasons) {
@@ -62,32 +61,25 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)
   }
   if (reasons.length > 0) return false
-  const wait = waitToSettle(context, pod)
-  if (wait !== undefined) {
-    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject, pod: pod.ref })
-    else leave('S11', wait.message)
-    return false
-  }
   if (!options.orphans) {
-    leave('R612', "the directory can be removed with --orphans, once the pod's volumes are torn down")
-    return true
+    const wait = waitToSettle(context, pod)
+    if (wait !== undefined) leave('S11', wait.message)
+    else leave('R612', "the directory can be removed with --orphans, once the pod's volumes are torn down")
+    return wait === undefined
   }
   const steps: Step[] = rest
     .toReversed()
-    .map(({ type, path }) => ({ op: type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(path) }))
-  const draft: Draft = {
-    kind: 'RemoveOrphanPodDir',
+    .map(({ type, path }) => ({ op: type === 'dir' ? 'rmdir' : 'unlink', target: path }))
+  tearDown(context, {
+    ...{ kind: 'RemoveOrphanPodDir', subject, pod },
     reason: 'OrphanPodDir',
-    ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left", stateOf(pod)),
-    subject,
-    pod: pod.ref,
-    steps: [...steps, { op: 'rmdir', target: dir }],
-    paths: [dir, ...steps.map((step) => step.target)],
-    after: [...mine],
     rule: 'R612',
-    removes: new Set(),
-  }
-  findings.add(judged(context, draft, { content: { dir, layers: [], removed, podUid: pod.uid } }))
+    message: "only empty directories and the kubelet's own files are left",
+    steps: [...steps, { op: 'rmdir', target: base }],
+    paths: [base],
+    after: mine,
+    content: { dir, layers: [], removed, podUid: pod.uid },
+  })
   return false
 }
 

@@ -157,7 +157,7 @@ const MOST = 4
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
 export const contentUsed: Judge = ({ operation, content, context }) => {
   if (content === undefined) return undefined
-  const { dir, layers, podUid, removed = operation.removes } = content
+  const { dir, layers, podUid, removed = expectedIds(operation) } = content
   const { mounts } = context.inputs
   const look = { table: mounts, others: [], layers: layersByText(mounts), named: namedPlaces(context) }
   const isGoing = ({ id }: MountInfo): boolean => removed.has(id)

@@ -10,7 +10,7 @@ import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import type { Draft } from '../plan/draft.ts'
+import { type Draft, removedBy } from '../plan/draft.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -69,8 +69,8 @@ function hintOf({ path, why }: LazyMemoryDefect): string {
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']
 
-function releases({ kind, steps, removes }: Draft): boolean {
-  return OF_DEVICES.includes(kind) || (removes.size === 0 && steps.some(forgets))
+function releases(draft: Draft): boolean {
+  return OF_DEVICES.includes(draft.kind) || (removedBy(draft).length === 0 && draft.steps.some(forgets))
 }
 
 /** True if the step has the driver release the volume, or removes its record. */

@@ -118,7 +118,7 @@ export const shownElsewhere: Judge = ({ held, context: { inputs } }) => {
   const path = inputs.plain(by.mountPoint)
   return {
     code: 'HeldBy',
-    message: `${path} shows the same file system as ${target} (${by.dev} ${by.root})`,
+    message: `${path} shows the same file system as ${inputs.absolute(target)} (${by.dev} ${by.root})`,
     hint: whoMounted(path),
   }
 }
@@ -143,10 +143,11 @@ export const stagedByNobody: Judge = ({ call, device, identified, mounts: [stage
   if (call?.kind !== 'call' || driver === undefined || staged === undefined || staged.layers.length === 0)
     return undefined
   if (stages(registeredDriver(inputs, driver))) return undefined
+  const path = inputs.absolute(staged.path)
   return {
     code: 'ForeignMount',
-    message: `CSI driver ${driver} does not stage volumes, so the mount on ${staged.path} may not be its own`,
-    hint: `Maybe an older version of the driver mounted it. ${whoMounted(staged.path)}`,
+    message: `CSI driver ${driver} does not stage volumes, so the mount on ${path} may not be its own`,
+    hint: `Maybe an older version of the driver mounted it. ${whoMounted(path)}`,
   }
 }
 

@@ -44,7 +44,7 @@ export function unexpectedMount({
 
 /** The mounts that the operation was planned for, by their ids. Cached, since a batch asks ten thousands of times. */
 export const expectedIds = memoize(
-  ({ expects = [] }: Operation): ReadonlyMap<number, ExpectedMount['layers'][number]> =>
+  ({ expects = [] }: Pick<Operation, 'expects'>): ReadonlyMap<number, ExpectedMount['layers'][number]> =>
     new Map(expects.flatMap(({ layers }) => layers.map((layer) => [layer.id, layer]))),
 )
 

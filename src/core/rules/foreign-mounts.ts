@@ -88,10 +88,11 @@ function mountsOf(context: PlanContext, { foreign = [], mounts = [], allowed }: 
  */
 function stackObstacle(
   { inputs, options }: PlanContext,
-  { path, layers }: Stack,
+  { path: at, layers }: Stack,
   allowed: readonly string[] | undefined,
 ): Obstacle | undefined {
-  const dead = inputs.deadError(inputs.relative(path)) !== undefined
+  const path = inputs.absolute(at)
+  const dead = inputs.deadError(at) !== undefined
   if (options.lazy.includes(path) && !dead) {
     return {
       code: 'FlagWithoutEffect',

@@ -7,7 +7,7 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { OperationRefused, UsersUnknown } from '../base/operation-error.ts'
-import type { Draft, Judged } from '../plan/draft.ts'
+import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
@@ -141,8 +141,17 @@ export const RULES: readonly Rule[] = [
   machine('S25', RELEASING, ['delete'], builtUpon),
 ]
 
-/** The operation as it may be added, so that operations that depend on it know. */
-export function judged(context: PlanContext, operation: Draft, given: Facts = {}): Judged {
+/** An operation as a phase gives it. @property paths absent: those of its steps */
+type Proposed = Omit<Draft, 'after' | 'paths'> & Partial<Pick<Draft, 'after' | 'paths'>>
+
+/** Adds the operation as the rules judge it, so that operations that depend on it know; or what it waits for, by a rule. */
+export function propose(context: PlanContext, proposed: Proposed, given: Facts, wait?: Wait, rule?: string): void {
+  const { after = [], paths = proposed.steps.map(({ target }) => target) } = proposed
+  const operation: Draft = { ...proposed, paths: [...new Set(paths)], after: [...after] }
+  context.findings.add(judged(context, operation, given), wait, rule)
+}
+
+function judged(context: PlanContext, operation: Draft, given: Facts): Judged {
   const facts = { ...given, operation, context }
   for (const each of RULES) {
     const blocked = each.asked === undefined && each.about.has(operation.kind) ? each.judge(facts) : undefined

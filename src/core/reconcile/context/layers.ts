@@ -8,7 +8,7 @@ import type { PlanContext } from './context.ts'
 
 /** What is mounted on one path, oldest first. */
 export interface Stack {
-  /** Absolute. */
+  /** Relative to the root directory. */
   readonly path: string
   readonly layers: readonly MountInfo[]
 }
@@ -17,10 +17,11 @@ export interface Stack {
  * One umount per layer, newest first: below a root directory that is bind-mounted on itself, copies go away with their mounts
  * (O35). A flag may ask for a forced or lazy umount of the mount that this path shows.
  */
-export function umountSteps(context: PlanContext, path: string, layers: readonly MountInfo[]): Step[] {
+export function umountSteps(context: PlanContext, stack: Stack): Step[] {
+  const { path, layers } = stack
   const detail = umountDetail(context, path)
   const top = layers.at(-1)
-  return ownOf(context, path, layers)
+  return ownOf(context, stack)
     .toReversed()
     .map((layer) => ({
       op: 'umount',
@@ -30,19 +31,17 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
     }))
 }
 
-function ownOf({ inputs: { mounts } }: PlanContext, path: string, layers: readonly MountInfo[]): readonly MountInfo[] {
-  const all = mounts.at(path)
-  // A mount alone on its path is no copy; nearly every one is.
-  if (all.length < 2) return layers
-  const own = withoutCopies(mounts, path)
-  const copies = all.filter((mount) => !own.includes(mount))
-  return copies.length === 0 ? layers : layers.filter((layer) => !copies.includes(layer))
+function ownOf({ inputs }: PlanContext, { path, layers }: Stack): readonly MountInfo[] {
+  const all = inputs.at(path)
+  const own = withoutCopies(inputs.mounts, inputs.absolute(path))
+  return layers.filter((layer) => own.includes(layer) || !all.includes(layer))
 }
 
 function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {
-  if (options.lazy.includes(path)) return 'lazy'
-  if (options.forceUnmount.includes(path)) return 'force'
-  return inputs.deadError(inputs.relative(path)) === undefined ? undefined : 'dead'
+  const at = inputs.absolute(path)
+  if (options.lazy.includes(at)) return 'lazy'
+  if (options.forceUnmount.includes(at)) return 'force'
+  return inputs.deadError(path) === undefined ? undefined : 'dead'
 }
 
 /** Only the newest mount was probed: a layer of another file system, or of another part of it, may answer. */

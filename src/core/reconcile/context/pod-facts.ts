@@ -5,7 +5,6 @@ import { rfc3339 } from '../../base/rfc3339.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { Pod } from '../../kube/api/objects.ts'
-import type { Reason } from '../../messages/codes.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import { containerStatusesOf } from '../../volumes/pods.ts'
@@ -74,11 +73,6 @@ function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[
   return entries
     .filter((entry) => entry !== undefined && inputs.at(entry.path).length === 0)
     .map((entry) => entry?.mtime)
-}
-
-/** Why the volumes of this pod are torn down. */
-export function reasonOf(pod: PodClass): Reason {
-  return pod.class === 'Finished' ? 'PodFinished' : 'PodGone'
 }
 
 export function gone(pod: PodClass): string {

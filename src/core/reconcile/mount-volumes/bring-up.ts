@@ -9,7 +9,7 @@ import { type Draft, expectedMount } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
-import { judged } from '../../rules/rules.ts'
+import { propose } from '../../rules/rules.ts'
 import { isSameVolume } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { isForOnePod } from '../../volumes/node-affinity.ts'
@@ -52,18 +52,16 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
   // The operation that stages the volume, which the other pods' operations leave to it.
   const first = deviceMountable ? findings.ofVolume(uniqueName).find(isMounted) : undefined
   const { steps, expects, facts } = setUp(context, volume, first === undefined)
-  const draft: Draft = {
+  const operation = {
     kind,
     ...whyMounted(context, volume, evidence, about.pod),
     ...about,
     steps,
-    paths: [...new Set(steps.map((step) => step.target))],
     after: [...(first === undefined ? [] : [first]), ...earlier.filter((each) => !MOUNTS.has(each.kind))],
     rule: 'R430',
     expects,
-    removes: new Set(),
-  }
-  findings.addUnlessWaiting(judged(context, draft, facts), wait, 'S22')
+  } as const
+  propose(context, operation, facts, wait, 'S22')
 }
 
 /**

@@ -8,7 +8,7 @@ import { bringBack, deadWords } from '../../linux/mount-words.ts'
 import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
-import { judged } from '../../rules/rules.ts'
+import { propose } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
 import { csiDriverOf, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
@@ -225,12 +225,5 @@ function refresh(context: PlanContext, volume: VolumeToMount, { unread, setUp, .
     context.findings.wait(what.kind, wait, what.rule, about)
     return
   }
-  const draft: Draft = {
-    ...what,
-    ...about,
-    paths: what.steps.map((step) => step.target),
-    after: [],
-    removes: new Set(),
-  }
-  context.findings.add(judged(context, draft, omitUndefined({ unread, setUp })))
+  propose(context, { ...what, ...about }, omitUndefined({ unread, setUp }))
 }

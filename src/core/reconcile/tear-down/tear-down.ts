@@ -9,7 +9,7 @@ import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { Facts } from '../../rules/rule.ts'
-import { judged } from '../../rules/rules.ts'
+import { propose } from '../../rules/rules.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { lostAtStart, type PlanContext, waitForKubelet } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
@@ -17,14 +17,18 @@ import { gone, stateOf, waitToSettle } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 
 /** Something that is there and that nobody wants. */
-export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'reason' | 'message' | 'rule'>, Facts {
-  /** The pod whose volume it is; undefined: a device's. */
+export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'message' | 'rule'>, Facts {
+  /** The pod whose it is; undefined: a device's. */
   readonly pod?: PodClass
-  readonly volume: VolumeRef
+  /** Absent: what is left of the pod is none. */
+  readonly volume?: VolumeRef
+  /** Absent: that the pod is gone, or has ended. */
+  readonly reason?: Draft['reason']
   /** Torn down before the volume's own mounts, by steps of its own. */
   readonly subPaths?: ReturnType<typeof subPathWork>
+  /** On paths relative to the root directory, and on loop devices. */
   readonly steps: readonly Step[]
-  /** Absolute, beside those of the steps. The first path names the operation. */
+  /** Relative, beside those of the steps. The first path names the operation. */
   readonly paths?: readonly string[]
   /** Operations that come first. */
   readonly after?: readonly Draft[]
@@ -34,46 +38,45 @@ export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'reason' | 'm
 
 /** Adds the operation, or what it waits for. @param report what is said beside it, unless it only waits for some time to pass */
 export function tearDown(context: PlanContext, leftover: Leftover, report?: () => void): void {
-  const { kind, pod, volume, subject, reason, message, rule, subPaths, mounts, call } = leftover
-  const { paths = [], after = [], deletes, kubeletWould } = leftover
+  const { kind, pod, volume, subject, message, rule, subPaths, mounts, call, paths = [], after } = leftover
+  const { reason = pod?.class === 'Finished' ? 'PodFinished' : 'PodGone', deletes, kubeletWould } = leftover
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod) : waitForKubelet(context)
-  const about = { ...omitUndefined({ pod: pod?.ref }), volume, subject }
+  const about = { ...omitUndefined({ pod: pod?.ref, volume }), subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
     context.findings.wait(kind, wait, 'S11', about)
     return
   }
   report?.()
   if (call?.kind === 'gone') reportDriverGone(context, leftover)
-  const steps = [...(subPaths?.steps ?? []), ...leftover.steps]
-  const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
-  const removes = new Set<number>()
-  for (const { layers } of all) for (const { id } of layers) removes.add(id)
-  const draft: Draft = {
+  const { steps: first, mounts: leaves } = subPaths ?? NO_SUB_PATHS
+  const stacks = [...leaves, ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
+  const absolute = (path: string): string => (path.startsWith('/') ? path : context.inputs.absolute(path))
+  const operation = {
     kind,
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
-    steps,
-    paths: [...new Set([...targetsOf(subPaths?.steps ?? []), ...paths, ...targetsOf(steps)])],
-    after: [...after],
+    steps: [...first, ...leftover.steps].map((step) => ({ ...step, target: absolute(step.target) })),
+    paths: [...targetsOf(first), ...paths, ...targetsOf(leftover.steps)].map(absolute),
+    ...omitUndefined({ after }),
     rule,
-    removes,
     ...omitUndefined({
       deletes,
-      expects: mounts && all.map(({ path, layers }) => expectedMount(path, layers)),
+      expects: mounts && stacks.map(({ path, layers }) => expectedMount(absolute(path), layers)),
       kubeletWould,
-      dead: deadAmong(context, all),
+      dead: deadAmong(context, stacks),
     }),
-  }
-  context.findings.addUnlessWaiting(judged(context, draft, leftover), wait, 'S11')
+  } as const
+  propose(context, operation, leftover, wait, 'S11')
 }
 
-/** What all volumes of pods have in common. @param target the absolute path of its mount point, as one text: a plan looks thousands up */
-export function partsOfVolume(context: PlanContext, volume: PodVolume, target: string) {
-  const { layers, foreign, subPaths } = volume
+/** What all volumes of pods have in common. */
+export function partsOfVolume(context: PlanContext, pod: PodClass, volume: PodVolume) {
+  const { layers, foreign, subPaths, target } = volume
   return {
+    pod,
     subject: context.ledger.of(volume),
     mounts: [{ path: target, layers }],
     foreign,
@@ -82,11 +85,28 @@ export function partsOfVolume(context: PlanContext, volume: PodVolume, target: s
   }
 }
 
+/**
+ * Of a CSI volume: by its driver, or by the kernel where none is called; then the names that the kubelet has made.
+ *
+ * @param call of the driver; undefined: none
+ */
+export function csiSteps(
+  context: PlanContext,
+  call: 'NodeUnpublishVolume' | 'NodeUnstageVolume' | undefined,
+  { target, layers, stateFile, dir }: Pick<PodVolume, 'target' | 'layers' | 'stateFile' | 'dir'>,
+  { hasTarget, isKept = false }: { readonly hasTarget: boolean; readonly isKept?: boolean },
+): Step[] {
+  const steps: Step[] = call === undefined ? umountSteps(context, { path: target, layers }) : [{ op: call, target }]
+  if (call === undefined && hasTarget) steps.push({ op: 'rmdir', target })
+  if (stateFile !== undefined) steps.push({ op: 'unlink', target: stateFile.path })
+  return isKept ? steps : [...steps, { op: 'rmdir', target: dir }]
+}
+
 /** What --driver-gone leaves undone (S16). */
-function reportDriverGone({ findings }: PlanContext, { kind, pod, volume, subject, mounts }: Leftover): void {
-  const { name, plugin, driver = plugin } = volume
+function reportDriverGone({ findings, inputs }: PlanContext, { kind, pod, volume, subject, mounts }: Leftover): void {
+  const { name = '', plugin = '', driver = plugin } = volume ?? {}
   const call = CALLS[kind]?.[plugin === CSI_PLUGIN ? 0 : 1]
-  const path = mounts?.[0]?.path ?? ''
+  const path = inputs.absolute(mounts?.[0]?.path ?? '')
   if (call === undefined) return
   findings.problem(
     'warning',
@@ -105,8 +125,8 @@ const CALLS: Partial<Record<OperationKind, readonly [csi: string, flex: string]>
 
 function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {
   const dead = stacks.flatMap(({ path }) => {
-    const error = inputs.deadError(inputs.relative(path))
-    return error === undefined ? [] : [{ path, error: deadWords(error) }]
+    const error = inputs.deadError(path)
+    return error === undefined ? [] : [{ path: inputs.absolute(path), error: deadWords(error) }]
   })
   return dead.length === 0 ? undefined : dead
 }
@@ -118,22 +138,28 @@ export function targetsOf(steps: readonly Step[]): string[] {
 
 // Files in the directory of a volume that volctl never deletes: each is reported (S12, O12).
 
-/** @param the text after the path: where the file is, or whose it is not */
+/**
+ * @param what the text after the path: where the file is, or whose it is not
+ * @param isStranger whether the kubelet makes the others that are there
+ */
 export function reportKept(
   context: PlanContext,
   volume: PodVolume,
-  entry: TreeEntry,
-  code: 'DataUnderMountPoint' | 'UnexpectedFile',
+  entries: readonly TreeEntry[],
   what: string,
+  isStranger = false,
 ): void {
-  const path = context.inputs.absolute(entry.path)
-  const kept = {
-    code,
-    message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
+  const { podUid: pod, name, target } = volume
+  const subject = context.ledger.of(volume)
+  for (const entry of entries) {
+    const path = context.inputs.absolute(entry.path)
+    const kept = {
+      code: entry.path.startsWith(`${target}/`) && !isStranger ? 'DataUnderMountPoint' : 'UnexpectedFile',
+      message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
+    } as const
+    const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
+    context.findings.problem('warning', kept.code, message, { pod, volume: name, path, subject }, hint)
   }
-  const about = { pod: volume.podUid, volume: volume.name, path, subject: context.ledger.of(volume) }
-  const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
-  context.findings.problem('warning', code, message, about, hint)
 }
 
 /** The kubelet deletes what is in such a volume; of all others it keeps what it finds where nothing is mounted (O12, O13). */
@@ -145,35 +171,30 @@ export function isEmptied({ plugin }: PodVolume): boolean {
 
 /** Unmounts every leaf, newest first, then removes leaves and directories bottom up. Never descends into a leaf. */
 export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined) {
-  if (subPaths === undefined) return { steps: [], mounts: [], foreign: [] }
-  const { inputs } = context
-  const { tree } = inputs
-  const mounted = subPaths.leaves
-    .filter((leaf) => leaf.layers.length > 0)
+  if (subPaths === undefined) return NO_SUB_PATHS
+  const { tree } = context.inputs
+  const { dir, leaves, foreign } = subPaths
+  const mounts = leaves
+    .filter(({ layers }) => layers.length > 0)
     .toSorted((a, b) => (b.layers.at(-1)?.index ?? 0) - (a.layers.at(-1)?.index ?? 0))
-  const steps: Step[] = mounted.flatMap((leaf) => umountSteps(context, inputs.absolute(leaf.path), leaf.layers))
   // Leaves that are not empty stay, and so do their parents.
-  const gone = subPaths.leaves.filter((leaf) => leaf.layers.length > 0 || isEmptyLeaf(context, leaf))
+  const gone = leaves.filter((leaf) => leaf.layers.length > 0 || isEmptyLeaf(context, leaf))
   const goes = new Set(gone.map(({ path }) => path))
-  const emptied = tree
-    .children(subPaths.dir)
-    .filter(({ path, type }) => type === 'dir' && tree.children(path).every((entry) => goes.has(entry.path)))
-  const isEmptied = tree.isDir(subPaths.dir) && emptied.length === tree.children(subPaths.dir).length
+  const isEmptied = (directory: string): boolean =>
+    tree.isDir(directory) && tree.children(directory).every(({ path }) => goes.has(path))
+  for (const { path } of [...tree.children(dir), { path: dir }]) if (isEmptied(path)) goes.add(path)
+  const removed = [...goes].map(
+    (target): Step => ({ op: tree.get(target)?.type === 'file' ? 'unlink' : 'rmdir', target }),
+  )
   return {
-    steps: [
-      ...steps,
-      ...gone.map(
-        ({ path, entry }): Step => ({ op: entry?.type === 'file' ? 'unlink' : 'rmdir', target: inputs.absolute(path) }),
-      ),
-      ...[...emptied.map(({ path }) => path), ...(isEmptied ? [subPaths.dir] : [])].map(
-        (path): Step => ({ op: 'rmdir', target: inputs.absolute(path) }),
-      ),
-    ],
-    mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
+    steps: [...mounts.flatMap((leaf) => umountSteps(context, leaf)), ...removed],
+    mounts: mounts as readonly Stack[],
     /** Mounts that are not the volume's. */
-    foreign: subPaths.foreign,
+    foreign,
   }
 }
+
+const NO_SUB_PATHS = { steps: [], mounts: [], foreign: [] }
 
 /** The mount point that the kubelet makes for a sub-path: an empty directory or an empty file (P136). */
 function isEmptyLeaf({ inputs }: PlanContext, { path, entry }: SubPathLeaf): boolean {

@@ -15,10 +15,10 @@ import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sou
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import type { Draft, Obstacle, Wait } from '../../plan/draft.ts'
+import { type Draft, type Obstacle, removedBy, type Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
-import { judged } from '../../rules/rules.ts'
+import { propose } from '../../rules/rules.ts'
 import { podLabel } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
@@ -76,7 +76,16 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
     (others === undefined || isByKubelet(others.code)) && after.every(({ blocked }) => blocked === undefined)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? stillOnNode(context, traces)
-  const draft: Draft = {
+  // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
+  const isUnproved = after.every((each) => removedBy(each).length === 0 && each.blocked === undefined)
+  // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
+  const facts = wait === undefined && {
+    attachment: { object: attachment, unresolved: node.wanted.unresolved, unread: node.unread },
+    identified: identity === undefined ? handleUnknown(attachment) : { identity },
+    device: { names: persistentVolume === undefined ? [] : [persistentVolume] },
+    unidentified: () => (isUnproved ? node.unidentified[0] : undefined),
+  }
+  const detach = {
     kind: 'DetachVolume',
     reason: 'NotWanted',
     // The same text for every volume, so that a screen shows it once.
@@ -85,22 +94,12 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
     subject,
     steps: [{ op: 'deleteVolumeAttachment', target }],
     paths: [],
-    after: [...after],
+    after,
     rule: 'S21',
     kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
-    removes: new Set(),
     attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
-  }
-  // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
-  const isUnproved = after.every(({ removes, blocked }) => removes.size === 0 && blocked === undefined)
-  // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
-  const facts = wait === undefined && {
-    attachment: { object: attachment, unresolved: node.wanted.unresolved, unread: node.unread },
-    identified: identity === undefined ? handleUnknown(attachment) : { identity },
-    device: { names: persistentVolume === undefined ? [] : [persistentVolume] },
-    unidentified: () => (isUnproved ? node.unidentified[0] : undefined),
-  }
-  findings.addUnlessWaiting(judged(context, draft, facts || {}), wait, 'S21')
+  } as const
+  propose(context, detach, facts || {}, wait, 'S21')
 }
 
 /** A pod that wants the volume by the controller's rule, or that uses it here. */

@@ -10,7 +10,7 @@ import { isOfServer } from '../../linux/file-systems.ts'
 import { alsoShowing, leadersOf } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import type { Draft, Left } from '../../plan/draft.ts'
+import { type Draft, type Left, removedBy } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import type { PlanContext } from '../context/context.ts'
 import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
@@ -24,7 +24,7 @@ export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on 
 
 /**
  * @param staged the mounts that would be removed
- * @param target absolute path of the staged mount
+ * @param target path of the staged mount, relative
  * @returns why the volume is kept where a pod that must not be disturbed has one of the mounts; else one that stays, or the operations
  *   that have to come first
  */
@@ -70,12 +70,13 @@ function isOfAnotherVolume({ inputs, ledger }: PlanContext, reference: MountInfo
 // device is not known, so that device is neither unstaged nor detached before.
 
 /** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */
-export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
+export function isUnidentified(draft: Draft): boolean {
+  const { volume, reason, kind, blocked } = draft
   if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined) return false
   if (reason === 'LeakedSubPath' && volume.persistentVolume !== undefined) return false
   // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
   // blocks removes only empty directories.
-  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
+  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removedBy(draft).length > 0)
 }
 
 /** True if both remove mounts of one device, of the same directory or of one inside the other's (O36). */
@@ -115,7 +116,7 @@ export function stagedParts(context: PlanContext, found: StagingFacts) {
   const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(context.inputs, identity.driver))
   // Without a driver that is called to unstage nothing counts as made by the driver.
   const own = driverStaging(context, found, unstages ? identity?.handle : undefined)
-  const shown = referencesTo(context, [...layers, ...own.ofDriver], context.inputs.absolute(path))
+  const shown = referencesTo(context, [...layers, ...own.ofDriver], path)
   return 'why' in shown
     ? shown
     : { call, unstages, ...own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
@@ -141,7 +142,7 @@ function driverStaging(context: PlanContext, found: StagingFacts, handle: string
   return {
     ofDriver,
     /** The same mounts, by path. */
-    stacks: [...stacks].map(([at, layers]) => ({ path: inputs.absolute(at), layers })),
+    stacks: [...stacks].map(([at, layers]) => ({ path: at, layers })),
     foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
     /** Files that the driver did not make. */
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
@@ -151,6 +152,6 @@ function driverStaging(context: PlanContext, found: StagingFacts, handle: string
 /** True if the mount shows the device and root of a pod's mount that this plan removes. */
 function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
   return alsoShowing(inputs.mounts, mount).some(
-    (each) => each.root === mount.root && predecessors.some((draft) => draft.removes.has(each.id)),
+    (each) => each.root === mount.root && predecessors.some((draft) => removedBy(draft).includes(each.id)),
   )
 }

@@ -13,7 +13,6 @@ import { CSI_BLOCK_DIR } from '../../volumes/paths.ts'
 import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
-import { reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
@@ -23,7 +22,6 @@ import { type Kept, LAST_POD_GONE, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
-  const { inputs } = context
   const { podUid, mapFile, mapLayers, publishLayers, symlink } = mapping
   const pod = context.classes.of(podUid)
   if (pod === undefined || isLiving(pod)) return
@@ -39,23 +37,21 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     // No driver is called without a handle, and none has anything there (S16): what goes is a name that the kubelet made.
     tearDown(context, {
       ...what,
-      reason: reasonOf(pod),
       message: `a link is all that is left of block volume ${block.name}`,
-      steps: [{ op: 'unlink', target: inputs.absolute(symlink) }],
-      unread: unreadWithin(inputs, block.dir),
+      steps: [{ op: 'unlink', target: symlink }],
+      unread: unreadWithin(context.inputs, block.dir),
       kubeletWould: 'fail: without vol_data.json it does not know the driver',
     })
     return
   }
-  const target = inputs.absolute(`${CSI_BLOCK_DIR}/publish/${block.name}/${podUid}`)
+  const target = `${CSI_BLOCK_DIR}/publish/${block.name}/${podUid}`
   const mounted = mapLayers.length + publishLayers.length > 0
   const call = identity && driverCall(context, identity, block.stateFile, mounted)
   const leaked = symlink === undefined
   const steps = stepsOfMapping(context, isCsi, mapping, target, call)
-  const map: Stack[] = mapFile === undefined ? [] : [{ path: inputs.absolute(mapFile), layers: mapLayers }]
+  const map: Stack[] = mapFile === undefined ? [] : [{ path: mapFile, layers: mapLayers }]
   tearDown(context, {
     ...what,
-    reason: leaked ? 'MappedWithoutPod' : reasonOf(pod),
     message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
@@ -63,7 +59,10 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     foreign: block.foreign,
     identified,
     call,
-    kubeletWould: leaked ? 'never find the map; it stays, with its published device and loop device' : undefined,
+    ...(leaked && {
+      reason: 'MappedWithoutPod',
+      kubeletWould: 'never find the map; it stays, with its published device and loop device',
+    }),
   })
 }
 
@@ -87,16 +86,13 @@ function stepsOfMapping(
   target: string,
   call: DriverCall | undefined,
 ): Step[] {
-  const { inputs } = context
   const steps: Step[] = loops.map((device) => ({ op: 'losetup -d', target: device }))
-  if (symlink !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(symlink) })
-  if (mapFile !== undefined) {
-    const path = inputs.absolute(mapFile)
-    steps.push(...umountSteps(context, path, mapLayers), { op: 'unlink', target: path })
-  }
+  if (symlink !== undefined) steps.push({ op: 'unlink', target: symlink })
+  if (mapFile !== undefined)
+    steps.push(...umountSteps(context, { path: mapFile, layers: mapLayers }), { op: 'unlink', target: mapFile })
   if (!isCsi) return steps
   if (!isWithoutDriver(call)) return [...steps, { op: 'NodeUnpublishVolume', target }]
-  steps.push(...umountSteps(context, target, publishLayers))
+  steps.push(...umountSteps(context, { path: target, layers: publishLayers }))
   if (publishPath !== undefined) steps.push({ op: 'unlink', target })
   return steps
 }
@@ -147,7 +143,7 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
     return
   }
   const { call, unstages, stacks, foreign, strangers, held, after } = found
-  const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(plugin, dir)
+  const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(plugin, block.dir)
   tearDown(context, {
     ...what,
     subject: subjectOf(),
@@ -184,11 +180,9 @@ function csiSteps({ inputs }: PlanContext, block: BlockVolume, unstages: boolean
   const record = `${dir}/data/vol_data.json`
   const own = SHARED_DIRECTORIES.includes(name) ? undefined : dir
   return [
-    ...(isCalled ? [{ op: 'NodeUnstageVolume' as const, target: inputs.absolute(staging.path) }] : []),
+    ...(isCalled ? [{ op: 'NodeUnstageVolume' as const, target: staging.path }] : []),
     ...[publishDir, stagingPath, mapDir, record, `${dir}/data`, own].flatMap((path): Step[] =>
-      path !== undefined && inputs.tree.has(path)
-        ? [{ op: path === record ? 'unlink' : 'rmdir', target: inputs.absolute(path) }]
-        : [],
+      path !== undefined && inputs.tree.has(path) ? [{ op: path === record ? 'unlink' : 'rmdir', target: path }] : [],
     ),
   ]
 }

@@ -7,15 +7,13 @@ import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type Identified, uniqueNameOf } from '../../facts/sources.ts'
-import type { Draft } from '../../plan/draft.ts'
-import type { Step } from '../../plan/plan.ts'
+import { type Draft, removedBy } from '../../plan/draft.ts'
 import { rowOf } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { tearDown } from '../tear-down/tear-down.ts'
+import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
 import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
@@ -51,7 +49,6 @@ function unmountDevice(
 ): void {
   const { inputs, ledger, objects, findings } = context
   const { target: path, layers, stateFile, key } = staged
-  const target = inputs.absolute(path)
   const others = stagings.slice(1)
   const identified = context.identify.staged(staged)
   const { identity } = identified
@@ -67,7 +64,7 @@ function unmountDevice(
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
   if ('why' in found) {
-    findings.leave({ path: target, ...found, volume: uniqueName }, () => ledger.of(staged))
+    findings.leave({ path: inputs.absolute(path), ...found, volume: uniqueName }, () => ledger.of(staged))
     return
   }
   const subject = ledger.of(staged)
@@ -86,12 +83,12 @@ function unmountDevice(
     ...(after.length === 0 && {
       reason: 'StagedWithoutPod',
       rule: 'R820',
-      message: `still staged at ${target}, but no pod directory refers to it`,
+      message: `still staged at ${inputs.absolute(path)}, but no pod directory refers to it`,
       kubeletWould: 'never find the staged volume again; the attach/detach controller may detach it while it is staged',
     }),
-    steps: stagings.flatMap((each) => stepsOf(context, each, unstages)),
-    paths: [target, ...stacks.map((stack) => stack.path)],
-    mounts: [...stagings.map((each) => ({ path: inputs.absolute(each.target), layers: each.layers })), ...stacks],
+    steps: stagings.flatMap((each) => csiSteps(context, unstages ? 'NodeUnstageVolume' : undefined, each, each)),
+    paths: [path, ...stacks.map((stack) => stack.path)],
+    mounts: [...stagings.map((each) => ({ path: each.target, layers: each.layers })), ...stacks],
     foreign: [...foreign, ...others.flatMap((each) => each.foreign)],
     stray: [{ target: path, content: strangers }, ...others]
       .map((each) => strayOf(each.content, { target: each.target }))
@@ -135,7 +132,7 @@ function mayBeMounted(
   unidentified: readonly Draft[],
   after: readonly Draft[],
 ): Draft | undefined {
-  const shown = after.filter(({ removes }) => removes.size > 0)
+  const shown = after.filter((each) => removedBy(each).length > 0)
   const alike = new Set(names.flatMap((name) => findings.unnamed(CSI_PLUGIN, escapeQualifiedName(name))))
   return unidentified.find(
     (each) => shown.length === 0 || shown.some((other) => showSameDevice(other, each)) || alike.has(each),
@@ -162,28 +159,14 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
     return
   }
   const subject = ledger.of(staged)
-  const target = inputs.absolute(dir)
   const unread = unreadWithin(inputs, dir)
   tearDown(context, {
     ...{ kind: 'UnmountDevice', subject },
     volume: { name: key, plugin: CSI_PLUGIN, driver: driverDir, mode: 'Filesystem' },
     reason: 'StagedWithoutPod',
     rule: 'R837',
-    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
-    steps: [{ op: 'rmdir', target }],
+    message: `${inputs.absolute(dir)} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
+    steps: [{ op: 'rmdir', target: dir }],
     unread,
   })
-}
-
-function stepsOf(
-  context: PlanContext,
-  { target: path, layers, hasTarget, stateFile, dir }: StagedVolume,
-  unstages: boolean,
-): Step[] {
-  const { inputs } = context
-  const target = inputs.absolute(path)
-  const steps: Step[] = unstages ? [{ op: 'NodeUnstageVolume', target }] : umountSteps(context, target, layers)
-  if (!unstages && hasTarget) steps.push({ op: 'rmdir', target })
-  if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
-  return [...steps, { op: 'rmdir', target: inputs.absolute(dir) }]
 }

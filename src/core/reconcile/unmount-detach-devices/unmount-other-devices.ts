@@ -18,21 +18,22 @@ import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 
 export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global
-  const target = context.inputs.absolute(path)
   const uniqueName = globalUniqueName(plugin, path)
   const mounted = layers.length > 0
   const found = isWanted(context, global)
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
-    : referencesTo(context, layers, target)
+    : referencesTo(context, layers, path)
   if ('why' in found) {
-    context.findings.leave({ path: target, ...found, volume: uniqueName }, () => context.ledger.of(global))
+    context.findings.leave({ path: context.inputs.absolute(path), ...found, volume: uniqueName }, () =>
+      context.ledger.of(global),
+    )
     return
   }
   const subject = context.ledger.of(global)
   // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
   const after = mounted ? found.after : unmountsOf(context, plugin)
   const call = flex ? flexCall(context, plugin) : undefined
-  const umounts = umountSteps(context, target, layers)
+  const umounts = umountSteps(context, global)
   tearDown(context, {
     ...{ kind: 'UnmountDevice', subject },
     volume: { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) },
@@ -40,7 +41,7 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     rule: 'R445',
     ...(after.length === 0 && {
       reason: 'StagedWithoutPod',
-      message: `still mounted on ${target}, but no pod directory refers to it`,
+      message: `still mounted on ${context.inputs.absolute(path)}, but no pod directory refers to it`,
     }),
     ...(!mounted && {
       message: 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down',
@@ -48,10 +49,10 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     // In the kubelet's order: unmount, devices, log-out, and only then the record that log-out needs (R837). The mount hides
     // iscsi.json (P72), so apply reads after the unmount whose devices and sessions these are.
     steps: [
-      ...(umounts.length > 0 ? flexSteps('flexUnmountDevice', umounts, target, call) : []),
-      ...releaseSteps(plugin, target),
+      ...(umounts.length > 0 ? flexSteps('flexUnmountDevice', umounts, path, call) : []),
+      ...releaseSteps(plugin, path),
     ],
-    mounts: [{ path: target, layers }],
+    mounts: [global],
     foreign,
     stray: strayIn(global),
     call: mounted ? call : undefined,

@@ -5,29 +5,25 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
-import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Step } from '../../plan/plan.ts'
 import type { Subject } from '../../plan/subject.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { readyMarker, wrappedName } from '../../volumes/paths.ts'
 import { allowedFsTypes } from '../../volumes/plugin.ts'
 import type { PlanContext } from '../context/context.ts'
-import { umountSteps } from '../context/layers.ts'
-import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
+import { leaveEmpty } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { type Leftover, partsOfVolume, reportKept, subPathWork, tearDown } from '../tear-down/tear-down.ts'
+import { csiSteps, type Leftover, partsOfVolume, reportKept, subPathWork, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
-  const { name, layers, stateFile } = volume
+  const { name, layers, stateFile, target, content } = volume
   const mounted = layers.length > 0
-  const target = inputs.absolute(volume.target)
-  const parts = partsOfVolume(context, volume, target)
+  const parts = partsOfVolume(context, pod, volume)
   const hasSubPaths = parts.subPaths.mounts.length > 0
   if (stateFile === undefined && !mounted && !(hasSubPaths && unreadWithin(inputs, volume.dir) !== undefined)) {
     leaveUnrecorded(context, pod, volume, hasSubPaths)
@@ -38,17 +34,12 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
   const call = identity && driverCall(context, identity, stateFile, mounted)
   const isAlone = isWithoutDriver(call)
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
-  const strays = strayFiles(volume, isAlone)
-  const steps: Step[] = isAlone ? umountSteps(context, target, layers) : [{ op: 'NodeUnpublishVolume', target }]
-  if (isAlone && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
-  if (stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(stateFile.path) })
-  if (strays.length === 0) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
+  const strays = content.filter(
+    ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (isAlone || path !== target),
+  )
   const leftover: Leftover = {
     ...parts,
-    ...(stateFile?.data === undefined
-      ? NOT_RECONSTRUCTABLE
-      : { kind: 'UnmountVolume', reason: reasonOf(pod), rule: 'R441' }),
-    pod,
+    ...(stateFile?.data === undefined ? NOT_RECONSTRUCTABLE : { kind: 'UnmountVolume', rule: 'R441' }),
     volume: describeCsiVolume(context, {
       ...{ name, mode: 'Filesystem', identity },
       ...{ uniqueName: inlineNameOf(volume), device: layers.at(-1) },
@@ -58,13 +49,18 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
       message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
       kubeletWould: 'wait for the driver for ever',
     }),
-    steps,
+    steps: csiSteps(context, isAlone ? undefined : 'NodeUnpublishVolume', volume, {
+      hasTarget: inputs.tree.isDir(target),
+      isKept: strays.length > 0,
+    }),
     uncovered: uncoveredBy(volume),
     identified,
     call,
   }
-  tearDown(context, leftover, () => reportStrays(context, volume, strays))
+  tearDown(context, leftover, () => reportKept(context, volume, strays, IN_A_VOLUME))
 }
+
+const IN_A_VOLUME = 'is in a volume directory of a deleted pod'
 
 /** A kubelet that has just started does not find the volume (S17). */
 const NOT_RECONSTRUCTABLE = {
@@ -78,7 +74,7 @@ const NOT_RECONSTRUCTABLE = {
 function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, hasSubPaths: boolean): void {
   const { name, subPaths, content } = volume
   const files = content.filter(({ type }) => type !== 'dir')
-  reportStrays(context, volume, files)
+  reportKept(context, volume, files, IN_A_VOLUME)
   if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
   else {
     const why = `its volume ${name} is not mounted and has no state file`
@@ -94,20 +90,6 @@ function uncoveredBy({ layers, content, target }: PodVolume): Facts['uncovered']
       (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0),
   )
   return { target, files }
-}
-
-/** @param onTarget also the target itself, if it is not a directory */
-function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntry[] {
-  return content.filter(
-    ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (onTarget || path !== target),
-  )
-}
-
-function reportStrays(context: PlanContext, volume: PodVolume, entries: readonly TreeEntry[]): void {
-  for (const entry of entries) {
-    const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
-    reportKept(context, volume, entry, code, 'is in a volume directory of a deleted pod')
-  }
 }
 
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).

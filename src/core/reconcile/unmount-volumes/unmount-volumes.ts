@@ -15,7 +15,7 @@ import { allowedFsTypes, type TeardownFamily } from '../../volumes/plugin.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead, umountSteps } from '../context/layers.ts'
-import { leaveEmpty, reasonOf } from '../context/pod-facts.ts'
+import { leaveEmpty } from '../context/pod-facts.ts'
 import { flexCall, flexSteps, isFlexPlugin } from '../drivers/driver-call.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { isLiving, type PodClass } from '../pods/pod-classes.ts'
@@ -44,9 +44,7 @@ function unmountProjected(context: PlanContext, pod: PodClass, volume: PodVolume
   const strangers = inside.filter((entry) => !madeByAtomicWriter(entry, entry.path.slice(volume.dir.length + 1)))
   const own = inside.filter((entry) => entry.type !== 'dir' && !strangers.includes(entry))
   if (strangers.length > 0 && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
-    for (const entry of strangers) {
-      reportKept(context, volume, entry, 'UnexpectedFile', 'was not created by the kubelet')
-    }
+    reportKept(context, volume, strangers, 'was not created by the kubelet', true)
     leaveEmpty(context, volume)
     return
   }
@@ -127,9 +125,8 @@ function unmountContent(
 ): void {
   const { inputs } = context
   const { name, plugin, layers, markers, target } = volume
-  const dir = inputs.absolute(target)
-  const parts = partsOfVolume(context, volume, dir)
-  const exists = inputs.tree.isDir(volume.dir) || layers.length > 0
+  const parts = partsOfVolume(context, pod, volume)
+  const exists = inputs.tree.isDir(target) || layers.length > 0
   const isMounted = [layers, volume.foreign, parts.subPaths.mounts].some(({ length }) => length > 0)
   if (!isMounted && !onRecord && !(markers.length > 0 && exists)) {
     leaveEmpty(context, volume)
@@ -143,24 +140,22 @@ function unmountContent(
     ...parts,
     ...facts,
     kind: 'UnmountVolume',
-    pod,
     volume: describe(volume),
-    reason: reasonOf(pod),
     rule: 'R437',
     message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${layers.length > 0 ? 'mounted' : 'set up'}`,
     steps: [
       ...(keepsDirectory ? [] : markers).flatMap((marker): Step[] => [
-        { op: 'unlink', target: inputs.absolute(marker) },
-        { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
+        { op: 'unlink', target: marker },
+        { op: 'rmdir', target: parentOf(marker) },
       ]),
-      ...umountSteps(context, dir, layers),
-      ...(emptied ? [{ op: 'deleteContent' as const, target: dir }] : []),
-      ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target: dir }] : []),
+      ...umountSteps(context, { path: target, layers }),
+      ...(emptied ? [{ op: 'deleteContent' as const, target }] : []),
+      ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target }] : []),
     ],
     allowed,
     // A volume in memory is unmounted first, which fails (P42).
     emptiedByKubelet: !allowed.includes(layers.at(-1)?.fsType ?? ''),
-    content: keepsDirectory ? undefined : { dir, layers: inMemory, podUid: pod.uid },
+    content: keepsDirectory ? undefined : { dir: inputs.absolute(target), layers: inMemory, podUid: pod.uid },
     deletes,
     kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
   })
@@ -173,17 +168,19 @@ function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } 
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
 function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
-  const { name, plugin, layers, foreign, content } = volume
-  const dir = inputs.absolute(volume.target)
-  const parts = partsOfVolume(context, volume, dir)
+  const { name, plugin, layers, foreign, target } = volume
+  const parts = partsOfVolume(context, pod, volume)
   const mounted = layers.length > 0
-  const hasFiles = !mounted && content.some((entry) => entry.type !== 'dir')
+  // Data in a directory without a mount is kept and reported (O12).
+  const files = mounted ? [] : volume.content.filter(({ type }) => type !== 'dir')
+  const reportData = (): void =>
+    reportKept(context, volume, files, 'is in an unmounted volume directory of a deleted pod')
   const call = isFlexPlugin(context, plugin) ? flexCall(context, plugin) : undefined
   // A driver is called even if nothing is mounted: it may have set up something else (P88). It is not called if the directory
   // has files: they may be somebody's data, and it is unknown what the driver does to them (S13).
-  const driver = call?.kind === 'call' && (mounted || (!hasFiles && inputs.tree.has(volume.dir))) ? call : undefined
+  const driver = call?.kind === 'call' && files.length === 0 && (mounted || inputs.tree.has(target)) ? call : undefined
   if (!mounted && driver === undefined && foreign.length + parts.subPaths.mounts.length === 0) {
-    reportData(context, volume)
+    reportData()
     leaveEmpty(context, volume)
     return
   }
@@ -191,32 +188,23 @@ function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): v
   const leftover: Leftover = {
     ...parts,
     ...(isFound
-      ? { kind: 'UnmountVolume', reason: reasonOf(pod), rule: 'R440' }
+      ? { kind: 'UnmountVolume', rule: 'R440' }
       : { kind: 'CleanOrphanVolume', reason: 'NotReconstructable', rule: 'R514' }),
-    pod,
     volume: { ...describe(volume), ...describeDevice(layers.at(-1)) },
     message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
     steps: [
-      ...flexSteps('flexUnmount', umountSteps(context, dir, layers), dir, driver),
-      ...(hasFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
+      ...flexSteps('flexUnmount', umountSteps(context, { path: target, layers }), target, driver),
+      ...(files.length > 0 ? [] : [{ op: 'rmdir' as const, target }]),
     ],
     call: mounted ? call : undefined,
   }
-  tearDown(context, leftover, hasFiles ? () => reportData(context, volume) : undefined)
+  tearDown(context, leftover, reportData)
 }
 
 function describe({ plugin, name, podUid }: PodVolume): VolumeRef {
   const isLocal = plugin === localVolume.name
   const uniqueName = isLocal ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, podUid, name)
   return { name, uniqueName, plugin, mode: 'Filesystem' }
-}
-
-/** O12: data in a directory without a mount is kept and reported. */
-function reportData(context: PlanContext, volume: PodVolume): void {
-  const what = 'is in an unmounted volume directory of a deleted pod'
-  for (const entry of volume.content) {
-    if (entry.type !== 'dir') reportKept(context, volume, entry, 'DataUnderMountPoint', what)
-  }
 }
 
 const UNMOUNTS: Readonly<Record<TeardownFamily, typeof unmountPlain>> = {
