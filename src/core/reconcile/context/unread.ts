@@ -66,7 +66,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
  * S21: if a place where set-up volumes leave traces could not be read, any volume may be set up. For running pods see
  * `unidentifiedVolumes`.
  */
-export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
+export const unreadTraces = memoize(({ inputs, classes }: PlanContext): Obstacle | undefined => {
   if (unreadParts(inputs).length === 0) return undefined
   const { tree } = inputs
   const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
@@ -78,7 +78,7 @@ export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undef
     ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
   ].find(isUnread)
   return unread && obstacleOf(inputs, unread)
-}
+})
 
 /** Why something unknown is left alone. */
 export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {

@@ -15,7 +15,7 @@ import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sou
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, type Obstacle, removedBy, type Wait } from '../../plan/draft.ts'
+import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import { propose } from '../../rules/rules.ts'
@@ -29,38 +29,34 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
 import { isUnidentified } from './staged-parts.ts'
 
-/** What every attachment is compared with. */
-interface NodeFacts {
-  readonly wanted: ControllerWanted
-  readonly unidentified: readonly Draft[]
-  readonly unread: Obstacle | undefined
-}
-
 export function detachVolumes(context: PlanContext): void {
   const { api, nodeName } = context.inputs.snapshot
   if (api === undefined) return
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
-  const node: NodeFacts = {
-    wanted: controllerWantedVolumes(api.pods, api, nodeName),
-    unidentified: context.findings.operations.filter(isUnidentified),
-    unread: mine.length === 0 ? undefined : unreadTraces(context),
-  }
+  const wanted = controllerWantedVolumes(api.pods, api, nodeName)
+  const unidentified = context.findings.operations.find(isUnidentified)
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
-    detachVolume(context, attachment, node)
+    detachVolume(context, attachment, wanted, unidentified)
   }
 }
 
-function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: NodeFacts): void {
+/** @param unidentified an operation on a mount that may be of any volume */
+function detachVolume(
+  context: PlanContext,
+  attachment: VolumeAttachment,
+  wanted: ControllerWanted,
+  unidentified: Draft | undefined,
+): void {
   const { uses, ledger, identify, findings } = context
   const { name, uid, resourceVersion } = attachment.metadata
   const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const identity = identify.attachment(attachment)
   const uniqueName = identity && uniqueNameOf(identity)
   const users = uses.of(uniqueName, persistentVolume)
-  const wanted = whoWants(node, uniqueName, users)
+  const why = whoWants(wanted, uniqueName, users)
   const target = `volumeattachments/${name}`
-  if (wanted !== undefined) {
-    findings.leave({ path: target, rule: 'R706', why: wanted, volume: uniqueName }, () => ledger.attachment(attachment))
+  if (why !== undefined) {
+    findings.leave({ path: target, rule: 'R706', why, volume: uniqueName }, () => ledger.attachment(attachment))
     return
   }
   const subject = ledger.attachment(attachment)
@@ -80,10 +76,10 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
   const isUnproved = after.every((each) => removedBy(each).length === 0 && each.blocked === undefined)
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined && {
-    attachment: { object: attachment, unresolved: node.wanted.unresolved, unread: node.unread },
+    attachment: { object: attachment, unresolved: wanted.unresolved, unread: unreadTraces(context) },
     identified: identity === undefined ? handleUnknown(attachment) : { identity },
     device: { names: persistentVolume === undefined ? [] : [persistentVolume] },
-    unidentified: () => (isUnproved ? node.unidentified[0] : undefined),
+    unidentified: () => (isUnproved ? unidentified : undefined),
   }
   const detach = {
     kind: 'DetachVolume',
@@ -104,7 +100,7 @@ function detachVolume(context: PlanContext, attachment: VolumeAttachment, node: 
 
 /** A pod that wants the volume by the controller's rule, or that uses it here. */
 function whoWants(
-  { wanted }: NodeFacts,
+  wanted: ControllerWanted,
   uniqueName: string | undefined,
   users: readonly VolumeUser[],
 ): string | undefined {

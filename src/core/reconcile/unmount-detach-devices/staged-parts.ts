@@ -110,42 +110,41 @@ const STASHED = new Set(['image-meta.json'])
 
 /** What is staged for a volume, what a driver can still do about it, other mounts that show the same, and the operations that come first. */
 export function stagedParts(context: PlanContext, found: StagingFacts) {
-  const { path, identity, stateFile, layers, mounts, predecessors } = found
+  const { inputs } = context
+  const { path, identity, stateFile, layers, mounts, files, predecessors } = found
   const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
   // A driver, known or not, has to unstage it.
-  const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(context.inputs, identity.driver))
+  const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(inputs, identity.driver))
   // Without a driver that is called to unstage nothing counts as made by the driver.
-  const own = driverStaging(context, found, unstages ? identity?.handle : undefined)
-  const shown = referencesTo(context, [...layers, ...own.ofDriver], path)
-  return 'why' in shown
-    ? shown
-    : { call, unstages, ...own, ...shown, after: [...new Set([...predecessors, ...shown.after])] }
-}
-
-function driverStaging(context: PlanContext, found: StagingFacts, handle: string | undefined) {
-  const { inputs } = context
-  const { path, files, predecessors } = found
-  const pathOf = (mount: MountInfo): string => inputs.pathOf(mount)
-  const isOwn = (mount: MountInfo): boolean =>
-    handle !== undefined &&
-    parentOf(pathOf(mount)) === path &&
-    (baseName(pathOf(mount)) === handle || showsWhatGoes(context, mount, predecessors))
-  const paths = new Set(found.mounts.filter(isOwn).map(pathOf))
-  const ofDriver = found.mounts.filter((mount) => paths.has(pathOf(mount)))
+  const handle = unstages ? identity?.handle : undefined
+  const isBeside = (at: string): boolean => handle !== undefined && parentOf(at) === path
+  const { own = [], foreign = [] } = Object.groupBy(
+    Map.groupBy(mounts, (mount) => inputs.pathOf(mount)),
+    ([at, stack]) =>
+      isBeside(at) && (baseName(at) === handle || stack.some((mount) => showsWhatGoes(context, mount, predecessors)))
+        ? 'own'
+        : 'foreign',
+  )
   // A driver that mounts below the staging path keeps its notes there, too; without a mount only known names are its own.
-  const isNote = (entry: TreeEntry): boolean =>
-    handle !== undefined &&
-    parentOf(entry.path) === path &&
-    entry.type === 'file' &&
-    (paths.size > 0 || STASHED.has(baseName(entry.path)) || (baseName(entry.path) === handle && entry.size === 0))
-  const stacks = Map.groupBy(ofDriver, pathOf)
+  const isNote = ({ path: at, type, size }: TreeEntry): boolean =>
+    isBeside(at) &&
+    type === 'file' &&
+    (own.length > 0 || STASHED.has(baseName(at)) || (baseName(at) === handle && size === 0))
+  const stacks = own.map(([at, stack]) => ({ path: at, layers: stack }))
+  const ofDriver = mounts.filter((mount) => own.some(([, stack]) => stack.includes(mount)))
+  const shown = referencesTo(context, [...layers, ...ofDriver], path)
+  if ('why' in shown) return shown
   return {
+    call,
+    unstages,
+    /** Mounts of the driver's own, and the same by path. */
     ofDriver,
-    /** The same mounts, by path. */
-    stacks: [...stacks].map(([at, layers]) => ({ path: at, layers })),
-    foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
+    stacks,
+    foreign: foreign.flatMap(([, stack]) => stack),
     /** Files that the driver did not make. */
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
+    ...shown,
+    after: [...new Set([...predecessors, ...shown.after])],
   }
 }
 

@@ -119,45 +119,42 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const dir = inputs.absolute(block.dir)
   const uniqueName = identity && uniqueNameOf(identity)
   const subjectOf = () => ledger.block(block)
-  const what = { kind: 'UnmapDevice', volume, reason: 'MappedWithoutPod' } as const
-  const kept = whyKept(context, block, uniqueName)
-  if (kept === undefined && isCsi && identity === undefined && hasNothing(block)) {
-    // Without an identity, only directories that were read are known to be empty (S3).
-    const unread = unreadWithin(inputs, block.dir)
-    tearDown(context, {
-      ...what,
-      subject: subjectOf(),
-      rule: 'R837',
-      message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
-      steps: csiSteps(context, block, true),
-      unread,
-    })
-    return
-  }
   const predecessors = findings.operations.filter(
     ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subjectOf()),
   )
-  const found = kept ?? stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
+  const found =
+    whyKept(context, block, uniqueName) ??
+    stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
   if ('why' in found) {
     findings.leave({ path: dir, ...found, volume: uniqueName }, subjectOf)
     return
   }
   const { call, unstages, stacks, foreign, strangers, held, after } = found
   const steps = isCsi ? csiSteps(context, block, unstages) : releaseSteps(plugin, block.dir)
+  // Without an identity, only directories that were read are known to be empty (S3).
+  const unread = unreadWithin(inputs, block.dir)
   tearDown(context, {
-    ...what,
-    subject: subjectOf(),
-    rule: 'R820',
-    message: `still set up at ${dir}, but no pod directory refers to it`,
-    kubeletWould: 'never find the map',
-    ...(after.length > 0 && { ...LAST_POD_GONE, rule: 'R452', kubeletWould: undefined }),
-    steps,
-    paths: [...targetsOf(steps), ...stacks.map(({ path }) => path)],
-    mounts: stacks.length === 0 ? undefined : stacks,
-    foreign: [...block.foreign, ...foreign],
-    stray: strayOf([...block.unexpected, ...strangers]),
-    identified,
-    device: isCsi ? { names: [name] } : {},
+    ...{ kind: 'UnmapDevice', volume, subject: subjectOf(), steps },
+    ...(isCsi && identity === undefined && hasNothing(block)
+      ? {
+          reason: 'MappedWithoutPod',
+          rule: 'R837',
+          message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
+          unread,
+        }
+      : {
+          reason: 'MappedWithoutPod',
+          rule: 'R820',
+          message: `still set up at ${dir}, but no pod directory refers to it`,
+          kubeletWould: 'never find the map',
+          ...(after.length > 0 && { ...LAST_POD_GONE, rule: 'R452', kubeletWould: undefined }),
+          paths: [...targetsOf(steps), ...stacks.map(({ path }) => path)],
+          mounts: stacks.length === 0 ? undefined : stacks,
+          foreign: [...block.foreign, ...foreign],
+          stray: strayOf([...block.unexpected, ...strangers]),
+          identified,
+          device: isCsi ? { names: [name] } : {},
+        }),
     held,
     call,
     after,

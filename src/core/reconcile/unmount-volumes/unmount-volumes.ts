@@ -50,9 +50,8 @@ function unmountProjected(context: PlanContext, pod: PodClass, volume: PodVolume
   }
   const directories = inside.filter((entry) => entry.type === 'dir')
   unmountContent(context, pod, volume, {
-    onRecord: own.length > 0,
     emptied: volume.content.length > 0,
-    deletes: own.length > 0 ? countOf(own) : undefined,
+    deletes: countOf(own),
     facts: {
       stray: strayOf(strangers, {
         why: `was not created by the kubelet and would be deleted with volume ${volume.name}`,
@@ -67,38 +66,25 @@ function unmountProjected(context: PlanContext, pod: PodClass, volume: PodVolume
 /**
  * emptyDir and the volumes built on it: the only ones whose data a teardown deletes (R437, P42; S12, S13, O13, O14).
  * Disk, memory or huge pages: its data goes only with --orphans (S13).
+ *
+ * O41: no path leads past a dead mount on it, so that goes only when a person says so (S20). It shows no data, and what it hides is
+ * unknown: deleted only with --orphans.
  */
 function unmountEmptyDir(context: PlanContext, pod: PodClass, volume: PodVolume): void {
-  const files = volume.content.filter((entry) => entry.type !== 'dir')
-  const mounted = volume.layers.length > 0
-  if (mounted && context.inputs.deadError(volume.dir) !== undefined) {
-    unmountDead(context, pod, volume)
-    return
-  }
-  const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
-  const unread = notReadWhole(context, volume, volume.content)
-  const hasData = memory.length > 0 || files.length > 0 || unread !== undefined
+  const { name, dir, layers, content, subPaths } = volume
+  const { inputs, options } = context
+  const isDead = layers.length > 0 && inputs.deadError(dir) !== undefined
+  const shown = isDead ? layersBelowDead(layers) : layers
+  const behind = isDead || layers.length === 0 ? memoryBehind(context, pod.uid, subPaths) : []
+  const memory = [...shown, ...behind]
+  const files = content.filter(({ type }) => type !== 'dir')
+  const unread = isDead ? undefined : notReadWhole(context, volume, content)
+  const isUnknown = memory.length > 0 || unread !== undefined || (isDead && options.orphans)
   unmountContent(context, pod, volume, {
-    onRecord: files.length > 0 || unread !== undefined,
-    emptied: volume.content.length > 0 || unread !== undefined,
-    deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
-    facts: { data: { name: volume.name, memory, unread, files } },
-  })
-}
-
-/**
- * O41: no path leads past a dead mount on an emptyDir, so it goes only when a person says so (S20). It shows no data, and what it
- * hides is unknown: deleted only with --orphans.
- */
-function unmountDead(context: PlanContext, pod: PodClass, volume: PodVolume): void {
-  const { orphans } = context.options
-  const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
-  unmountContent(context, pod, volume, {
-    onRecord: true,
-    emptied: orphans,
-    deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
-    facts: { covered: volume, data: { name: volume.name, memory: hidden } },
-    keepsDirectory: !orphans,
+    emptied: isDead ? options.orphans : content.length > 0 || unread !== undefined,
+    deletes: isUnknown ? UNCOUNTED : countOf(files),
+    facts: { data: { name, memory, unread, files }, ...(isDead && { covered: volume }) },
+    keepsDirectory: isDead && !options.orphans,
   })
 }
 
@@ -108,9 +94,9 @@ function notReadWhole({ inputs }: PlanContext, volume: PodVolume, inside: readon
 }
 
 interface Content {
-  readonly onRecord: boolean
   /** Whether the content on the disk itself is deleted, by descriptors. */
   readonly emptied: boolean
+  /** Undefined: nothing is there that a tear-down deletes. */
   readonly deletes: Operation['deletes'] | undefined
   readonly facts: Omit<Facts, 'subPaths'>
   /** A dead mount hides the content: it stays, and so do directory and marker. */
@@ -121,14 +107,14 @@ function unmountContent(
   context: PlanContext,
   pod: PodClass,
   volume: PodVolume,
-  { onRecord, emptied, deletes, facts, keepsDirectory = false }: Content,
+  { emptied, deletes, facts, keepsDirectory = false }: Content,
 ): void {
   const { inputs } = context
   const { name, plugin, layers, markers, target } = volume
   const parts = partsOfVolume(context, pod, volume)
   const exists = inputs.tree.isDir(target) || layers.length > 0
   const isMounted = [layers, volume.foreign, parts.subPaths.mounts].some(({ length }) => length > 0)
-  if (!isMounted && !onRecord && !(markers.length > 0 && exists)) {
+  if (!isMounted && deletes === undefined && !(markers.length > 0 && exists)) {
     leaveEmpty(context, volume)
     return
   }
@@ -161,7 +147,8 @@ function unmountContent(
   })
 }
 
-function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } {
+function countOf(files: readonly TreeEntry[]): Operation['deletes'] {
+  if (files.length === 0) return undefined
   return { files: files.length, bytes: files.reduce((sum, entry) => sum + (entry.size ?? 0), 0) }
 }
 
