@@ -5,6 +5,7 @@ import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
+import { SETTING_UP } from '../plan/kinds.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan, Step } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
@@ -141,7 +142,7 @@ export function planToReview(saved: ReviewedPlan, fresh: Plan, isDone: (operatio
  */
 export function isDone({ kind, steps }: Operation, state: NodeState): boolean {
   if (steps.length === 0) return false
-  const holds = kind === 'MountVolume' || kind === 'MapVolume' ? isMade : isGone
+  const holds = SETTING_UP.has(kind) ? isMade : isGone
   return steps.every((step) => holds(step, state))
 }
 

@@ -7,7 +7,7 @@ import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
 import type { Because } from './cause.ts'
-import { TAKING_AWAY } from './kinds.ts'
+import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
 import type {
   Blocked,
   ExpectedMount,
@@ -156,8 +156,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
    */
   add(draft: Judged, wait?: Wait, rule = ''): void {
     const { kind, pod, volume, subject, blocked } = draft
-    const isSetUp = kind === 'MountVolume' || kind === 'MapVolume'
-    if (wait !== undefined && (blocked === undefined || !outlasts(blocked.code, wait.code, isSetUp))) {
+    if (wait !== undefined && (blocked === undefined || !outlasts(blocked.code, wait.code, SETTING_UP.has(kind)))) {
       this.wait(kind, wait, rule, { ...omitUndefined({ pod, volume }), subject })
       return
     }

@@ -25,6 +25,9 @@ export const TAKING_AWAY: ReadonlySet<OperationKind> = new Set(
   OPERATION_KINDS.filter((kind) => ['down', 'directories'].includes(OPERATIONS[kind].work)),
 )
 
+/** Kinds that give a pod a volume that it lacks. */
+export const SETTING_UP: ReadonlySet<OperationKind> = new Set(['MountVolume', 'MapVolume'])
+
 export const OPERATION_GROUPS: ReadonlyMap<string, readonly OperationKind[]> = Map.groupBy(
   OPERATION_KINDS,
   (kind) => OPERATIONS[kind].group,

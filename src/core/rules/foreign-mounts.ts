@@ -9,6 +9,7 @@ import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import { SETTING_UP } from '../plan/kinds.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
 import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
 import { layersBelowDead, type Stack } from '../reconcile/context/layers.ts'
@@ -21,7 +22,7 @@ export const hiddenMount: Judge = ({ operation: { kind, expects = [] }, context 
     const cover = layers.length === 0 ? undefined : coverOf(mounts, path, layers)
     if (cover !== undefined) return hiddenBy(cover, path)
   }
-  return kind === 'MountVolume' || kind === 'MapVolume' ? hidingPods(context.inputs) : undefined
+  return SETTING_UP.has(kind) ? hidingPods(context.inputs) : undefined
 }
 
 function hiddenBy(cover: MountInfo, path: string): Obstacle {

@@ -8,7 +8,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { OperationRefused, UsersUnknown } from '../base/operation-error.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
-import { OPERATION_KINDS, type OperationKind, TAKING_AWAY } from '../plan/kinds.ts'
+import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
 import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'
@@ -42,7 +42,6 @@ import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from '
 type Kinds = ReadonlySet<OperationKind>
 const ALL: Kinds = new Set(OPERATION_KINDS)
 const BRINGING_UP: Kinds = ALL.difference(TAKING_AWAY)
-const SETTING_UP: Kinds = new Set<OperationKind>(['MountVolume', 'MapVolume'])
 const OF_PODS: Kinds = new Set<OperationKind>(['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'])
 const OF_DEVICES: Kinds = new Set<OperationKind>(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 const DETACHING: Kinds = new Set<OperationKind>(['DetachVolume'])

@@ -1,14 +1,13 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
-import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, expectedMount } from '../../plan/draft.ts'
-import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
+import { SETTING_UP } from '../../plan/kinds.ts'
+import type { PodRef, StepOp } from '../../plan/plan.ts'
 import { podName } from '../../plan/pod-name.ts'
-import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { isSameVolume } from '../../volumes/api-objects.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -41,7 +40,7 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
   }
   // Of this plan, neither blocked nor left out by --pod and --volume.
   const isMounted = (draft: Draft): boolean =>
-    MOUNTS.has(draft.kind) && draft.blocked === undefined && isNamed(context, draft)
+    SETTING_UP.has(draft.kind) && draft.blocked === undefined && isNamed(context, draft)
   const earlier = isForOnePod(persistentVolume) ? operationsOn(context, volume) : []
   const rival = earlier.find(isMounted)
   if (rival !== undefined) {
@@ -57,7 +56,7 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
     ...whyMounted(context, volume, evidence, about.pod),
     ...about,
     steps,
-    after: [...(first === undefined ? [] : [first]), ...earlier.filter((each) => !MOUNTS.has(each.kind))],
+    after: [...(first === undefined ? [] : [first]), ...earlier.filter((each) => !SETTING_UP.has(each.kind))],
     rule: 'R430',
     expects,
   } as const
@@ -77,7 +76,8 @@ function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: Mo
   if (evidence.state === 'mounted' || isNew || !mountsOver(volume) || tearDown === 'projected') return false
   // What another mount hides is still mounted.
   if (inputs.at(target).length > 0 || !inputs.tree.isDir(target)) return false
-  const running = runningContainers(inputs.snapshot, podUid)
+  const own = inputs.snapshot.runtime?.pods.filter(({ uid }) => uid === podUid).flatMap(({ containers }) => containers)
+  const running = new Set(own?.flatMap(({ name, state }) => (state === 'CONTAINER_RUNNING' ? name : [])))
   const first = allContainers(object).find(
     ({ name, volumeMounts }) => running.has(name) && volumeMounts?.some((each) => podVolumeNames.includes(each.name)),
   )
@@ -92,17 +92,8 @@ function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: Mo
   return true
 }
 
-function runningContainers({ runtime }: NodeSnapshot, uid: string): ReadonlySet<string> {
-  const own = (runtime?.pods ?? []).filter((each) => each.uid === uid).flatMap(({ containers }) => containers)
-  return new Set(own.flatMap(({ name, state }) => (state === 'CONTAINER_RUNNING' ? name : [])))
-}
-
 /** @param isFirst whether no earlier operation of this plan stages the volume */
-function setUp(
-  context: PlanContext,
-  volume: VolumeToMount,
-  isFirst: boolean,
-): { steps: readonly Step[]; expects: readonly ExpectedMount[]; facts: Facts } {
+function setUp(context: PlanContext, volume: VolumeToMount, isFirst: boolean) {
   const { inputs } = context
   const plugin = pluginNamed(volume.plugin)
   const target = podPathOf(volume)
@@ -149,8 +140,6 @@ function whyMounted(
     podState: `lacks volumes that it wants${runs ? '; its running containers see them only after a restart' : ''}`,
   }
 }
-
-const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
 /** R418, R829: operations on a volume that two pods may not share; if driver and handle are lost, by its directory's name. */
 function operationsOn({ findings }: PlanContext, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {

@@ -34,9 +34,13 @@ import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../driv
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
-export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+/** What keeps a wanted volume from being mounted until somebody else has acted. */
+type WaitOf = (context: PlanContext, volume: VolumeToMount) => Wait | undefined
+
+export const mountWait: WaitOf = (context, volume) => {
   // First whether another node, machine or pod has the volume: then neither this kubelet nor this pass can mount it.
-  const taken = elsewhereWait(context, volume) ?? machineWait(context, volume) ?? otherPodWait(context, volume)
+  const attachment = volume.attachability === 'notAttachable' ? undefined : context.objects.attachmentOf(volume)
+  const taken = elsewhereWait(context, volume) ?? otherMachineWait(context, attachment) ?? otherPodWait(context, volume)
   if (taken !== undefined) return taken
   const attach = attachWait(context, volume)
   const kubelet = kubeletWait(context, volume)
@@ -46,58 +50,46 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
       attach !== undefined && causeOf(attach.code) === 'controller' && entryOf(attach.code)?.lasts !== 'never'
     return (isControllers ? attach : undefined) ?? driverWait(context, volume) ?? kubelet
   }
-  return kubelet ?? nodeWait(context) ?? attach ?? elsewhereUnknown(context, volume) ?? driverWait(context, volume)
-}
-
-function machineWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  return volume.attachability === 'notAttachable'
-    ? undefined
-    : otherMachineWait(context, context.objects.attachmentOf(volume))
-}
-
-/** The attachment is another machine's, and none of this one. That it is being deleted is said instead. */
-export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAttachment): Wait | undefined {
-  if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
-  const machine = otherMachine(inputs.snapshot, attachment)
-  if (machine === undefined) return undefined
-  const { name } = attachment.metadata
-  return {
-    code: 'OtherMachine',
-    message: `VolumeAttachment ${name} is of machine ${machine.its}, and this one is ${machine.own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
-    hint: `Once machine ${machine.its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', name)}`,
-  }
+  return kubelet ?? outOfService(context) ?? attach ?? elsewhereUnknown(context, volume) ?? driverWait(context, volume)
 }
 
 /**
- * Another machine that had this node's name: by the attacher's note, or by metadata in which the driver's other attachments here have this
- * node's id.
+ * The attachment is of another machine that had this node's name, and none of this one: by the attacher's note, or by metadata in which the
+ * driver's other attachments here have this node's id. That it is being deleted is said instead.
  */
-function otherMachine(
-  snapshot: NodeSnapshot,
-  { spec: { attacher }, metadata, status }: VolumeAttachment,
-): { readonly its: string; readonly own: string } | undefined {
-  const { api, nodeName } = snapshot
-  const own = driverOfNode(snapshot, attacher)?.nodeID
+export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAttachment): Wait | undefined {
+  if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return undefined
+  const { metadata, spec, status } = attachment
+  const own = driverOfNode(inputs.snapshot, spec.attacher)?.nodeID
   if (!own) return undefined
-  const others = (api?.volumeAttachments ?? []).filter(
-    ({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher,
-  )
+  const others = attachedHere(inputs.snapshot, spec.attacher)
   const noted = Object.entries(status?.attachmentMetadata ?? {}).find(
     ([key, value]) => value !== own && others.some((each) => each.status?.attachmentMetadata?.[key] === own),
   )
   const its = metadata.annotations?.['csi.alpha.kubernetes.io/node-id'] ?? noted?.[1]
-  return its === undefined || its === own ? undefined : { its, own }
+  if (its === undefined || its === own) return undefined
+  return {
+    code: 'OtherMachine',
+    message: `VolumeAttachment ${metadata.name} is of machine ${its}, and this one is ${own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
+    hint: `Once machine ${its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', metadata.name)}`,
+  }
+}
+
+/** A driver's attachments to this node. */
+function attachedHere({ api, nodeName }: NodeSnapshot, attacher: string): readonly VolumeAttachment[] {
+  const all = api?.volumeAttachments ?? []
+  return all.filter(({ spec }) => spec.nodeName === nodeName && spec.attacher === attacher)
 }
 
 /** What only a kubelet sets up is not done sooner where it is stopped, nor once it has settled. */
-function kubeletWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+const kubeletWait: WaitOf = (context, volume) => {
   const wait = waitForKubelet(context)
   if (wait === undefined || typeof pluginNamed(volume.plugin).setUp === 'function') return wait
   return context.kubelet.state === 'stopped' ? undefined : { code: wait.code, message: wait.message }
 }
 
 /** S22: the Node must be ready, or only lack its kubelet, and not be out of service. */
-function nodeWait({ inputs }: PlanContext): Wait | undefined {
+function outOfService({ inputs }: PlanContext): Wait | undefined {
   if (!isOutOfService(inputs.snapshot.api?.node)) return undefined
   return {
     code: 'NodeNotReady',
@@ -106,7 +98,7 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
   }
 }
 
-function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+const attachWait: WaitOf = (context, volume) => {
   const { uniqueName, driver, attachability } = volume
   // An attachment of before the driver stopped attaching concerns nobody (C35, C36).
   if (attachability === 'notAttachable') return undefined
@@ -147,11 +139,9 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 
 /** The attacher's own word first, and the limit that it may have met. */
 function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, spec, status }: VolumeAttachment): Wait {
-  const { api, nodeName } = context.inputs.snapshot
-  const limit = driverOfNode(context.inputs.snapshot, spec.attacher)?.allocatable?.count
-  const taken = (api?.volumeAttachments ?? []).filter(
-    (each) => each.spec.attacher === spec.attacher && each.spec.nodeName === nodeName && each.status?.attached,
-  ).length
+  const { snapshot } = context.inputs
+  const limit = driverOfNode(snapshot, spec.attacher)?.allocatable?.count
+  const taken = attachedHere(snapshot, spec.attacher).filter((each) => each.status?.attached).length
   const error = status?.attachError?.message
   const message = `VolumeAttachment ${metadata.name} is not attached${error ? `: ${error}` : ''}`
   if (limit === undefined || taken < limit) return notAttached(context, volume, message)
@@ -196,7 +186,7 @@ function notManaged(context: PlanContext, { specName, driver }: VolumeToMount, w
 }
 
 /** One pod at a time (ReadWriteOncePod), whichever kubelet runs. */
-function otherPodWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+const otherPodWait: WaitOf = (context, volume) => {
   const other = isForOnePod(volume.persistentVolume) ? otherPodWith(context, volume) : undefined
   if (other === undefined) return undefined
   return {
@@ -206,7 +196,7 @@ function otherPodWait(context: PlanContext, volume: VolumeToMount): Wait | undef
 }
 
 /** S30: nothing is mounted while it is unknown whether another node has the volume. */
-function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+const elsewhereUnknown: WaitOf = (context, volume) => {
   const { persistentVolume, attachability } = volume
   if (attachability === 'notAttachable' || persistentVolume === undefined || allowsSeveralNodes(persistentVolume))
     return undefined
@@ -222,7 +212,7 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
 }
 
 /** S30: another node has the volume, and its access mode allows one node. */
-export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+export const elsewhereWait: WaitOf = (context, volume) => {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return undefined
   const names = nodes.map(({ name }) => name).join(', ')
@@ -267,7 +257,7 @@ function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMoun
   return onDisk?.pod.uid ?? mounted?.podUid
 }
 
-function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+const driverWait: WaitOf = (context, volume) => {
   if (volume.plugin !== CSI_PLUGIN || volume.driver === undefined) return undefined
   if (registeredDriver(context.inputs, volume.driver) !== undefined) return undefined
   return {
@@ -281,7 +271,7 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
  * Only a kubelet sets the volume up. Undefined: volctl does, or what keeps a kubelet from it as well is an obstacle, which a person
  * has to resolve.
  */
-export function setUpWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+export const setUpWait: WaitOf = (context, volume) => {
   const { plugin } = volume
   const { setUp } = pluginNamed(plugin)
   if (typeof setUp === 'function' || mountObstacle(context, volume) !== undefined) return undefined

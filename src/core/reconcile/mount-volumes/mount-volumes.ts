@@ -1,7 +1,6 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
 import { commandLine } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
@@ -52,11 +51,11 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   const { inputs, findings } = context
   const evidence = evidenceOf(inputs, volume)
   const forbidden = whyNotOfMirror(context, volume)
-  const missing = forbidden === undefined ? missingPlugin(context, volume) : undefined
+  const missing = missingPlugin(context, volume)
   const target = podPathOf(volume)
   const dead = inputs.deadError(target)
-  if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
-  else if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
+  if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
+  else if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
   else if (evidence.state === 'satisfied') leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
   else if (evidence.state === 'mounted' && dead !== undefined) reportDead(context, volume, target, dead)
   else if (evidence.state === 'mounted' && evidence.other !== undefined)
@@ -159,14 +158,12 @@ function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
 }
 
 function republish(context: PlanContext, volume: VolumeToMount): void {
-  const target = csiTarget(volume)
-  refresh(context, volume, {
+  refresh(context, volume, csiTarget(volume), {
     kind: 'RemountVolume',
     reason: 'RepublishAsked',
     message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
     steps: publishSteps(setUpContext(context, volume), volume),
     rule: 'C70',
-    expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
   })
 }
 
@@ -178,14 +175,14 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
     return
   }
   const path = podPathOf(volume)
-  const dir = inputs.absolute(path)
-  refresh(context, volume, {
+  const what = {
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
     message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
-    steps: [{ op: 'writeContent', target: `${dir}/..data` }],
+    steps: [{ op: 'writeContent', target: inputs.absolute(`${path}/..data`) }],
     rule: 'S23',
-    expects: [expectedMount(dir, inputs.at(path))],
+  } as const
+  refresh(context, volume, path, what, {
     unread: unreadWithin(inputs, path),
     // The missing flag comes first: without it, no other obstacle matters to an apply.
     setUp: () => (context.options.remount ? volumeObstacle(volume, inputs.snapshot) : notAsked('--remount')),
@@ -198,23 +195,28 @@ function expand(context: PlanContext, volume: VolumeToMount): void {
     leaveSatisfied(context, volume, 'as it should be')
     return
   }
-  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : podPathOf(volume)
-  const target = context.inputs.absolute(path)
-  refresh(context, volume, {
+  const [op, path] =
+    volume.plugin === CSI_PLUGIN
+      ? (['NodeExpandVolume', csiTarget(volume)] as const)
+      : (['growFileSystem', podPathOf(volume)] as const)
+  const what = {
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',
     message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
-    steps: [{ op: volume.plugin === CSI_PLUGIN ? 'NodeExpandVolume' : 'growFileSystem', target }],
-    expects: [expectedMount(target, context.inputs.at(path))],
+    steps: [{ op, target: context.inputs.absolute(path) }],
     rule: 'R455',
-    setUp: () => (context.options.expand ? undefined : notAsked('--expand')),
-  })
+  } as const
+  refresh(context, volume, path, what, { setUp: () => (context.options.expand ? undefined : notAsked('--expand')) })
 }
 
-type Refresh = Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'expects' | 'rule'> &
-  Pick<Facts, 'unread' | 'setUp'>
-
-function refresh(context: PlanContext, volume: VolumeToMount, { unread, setUp, ...what }: Refresh): void {
+/** @param path where it is mounted */
+function refresh(
+  context: PlanContext,
+  volume: VolumeToMount,
+  path: string,
+  what: Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'rule'>,
+  facts: Facts = {},
+): void {
   const about = operationOn(context, volume)
   // A driver is called only for a volume that may be mounted here now (S22, S30).
   const wait =
@@ -225,5 +227,6 @@ function refresh(context: PlanContext, volume: VolumeToMount, { unread, setUp, .
     context.findings.wait(what.kind, wait, what.rule, about)
     return
   }
-  propose(context, { ...what, ...about }, omitUndefined({ unread, setUp }))
+  const expects = [expectedMount(context.inputs.absolute(path), context.inputs.at(path))]
+  propose(context, { ...what, ...about, expects }, facts)
 }
