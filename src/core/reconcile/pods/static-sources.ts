@@ -19,7 +19,8 @@ export function judgeStaticSources(inputs: ActualInputs) {
   const { snapshot } = inputs
   const source = snapshot.staticPods
   const manifests = source?.manifests ?? []
-  const unmatched = whyUnmatched(inputs)
+  const unread = whyUnread(inputs)
+  const unmatched = unread ?? whyUnmatched(inputs)
   const named = new Set(manifests.flatMap(({ uid }) => (uid ? [uid] : [])))
   const hashed = manifests.find(({ uid }) => !uid)
   /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
@@ -33,7 +34,7 @@ export function judgeStaticSources(inputs: ActualInputs) {
   }
   const hasManifest = (pod: PodName): boolean =>
     manifests.some((manifest) => isMirrorOf(pod, manifest, snapshot.nodeName))
-  const mayHaveManifest = (pod: PodName): boolean => whyUnread(inputs) !== undefined || hasManifest(pod)
+  const mayHaveManifest = (pod: PodName): boolean => unread !== undefined || hasManifest(pod)
   const at = source?.path ? { path: source.path } : undefined
   const problem: Problem = {
     severity: source === undefined ? 'warning' : 'info',
@@ -55,9 +56,7 @@ export function judgeStaticSources(inputs: ActualInputs) {
     mayRun: ({ metadata }: Pod): boolean => mayHaveManifest(metadata),
     // Without the list of pods no mirror pod is known: that is what is said then.
     problems:
-      unmatched === undefined || (whyUnread(inputs) === undefined && !isListedWhole(snapshot.api, 'pods'))
-        ? []
-        : [problem],
+      unmatched === undefined || (unread === undefined && !isListedWhole(snapshot.api, 'pods')) ? [] : [problem],
   }
 }
 
@@ -69,10 +68,7 @@ function whyUnread({ snapshot: { staticPods: source, kubelet } }: ActualInputs):
   return source.path && !source.readable ? `the static pod manifests in ${source.path} could not be read` : undefined
 }
 
-function whyUnmatched(inputs: ActualInputs): string | undefined {
-  const unread = whyUnread(inputs)
-  if (unread !== undefined) return unread
-  const { snapshot, tree } = inputs
+function whyUnmatched({ snapshot, tree }: ActualInputs): string | undefined {
   const mirrors = (snapshot.api?.pods ?? []).filter(isMirrorPod)
   for (const manifest of snapshot.staticPods?.manifests ?? []) {
     const mirror = mirrors.find((pod) => isMirrorOf(pod.metadata, manifest, snapshot.nodeName))

@@ -1,5 +1,6 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
+import { append } from '../../base/append.ts'
 import { memoize } from '../../base/memoize.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { baseName } from '../../facts/actual/tree.ts'
@@ -19,16 +20,14 @@ export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
   const { snapshot } = inputs
   const processes = podsWithProcesses(inputs)
   const byRuntime = new Map<string, string[]>()
-  for (const sandbox of snapshot.runtime?.pods ?? []) {
-    const signs = byRuntime.get(sandbox.uid) ?? []
-    if (sandbox.state !== 'SANDBOX_NOTREADY') signs.push(`sandbox ${plainState(sandbox.state)}`)
-    for (const container of sandbox.containers) {
+  for (const { uid, state, containers } of snapshot.runtime?.pods ?? []) {
+    if (state !== 'SANDBOX_NOTREADY') append(byRuntime, uid, `sandbox ${plainState(state)}`)
+    for (const container of containers) {
       if (container.state !== 'CONTAINER_EXITED')
-        signs.push(`container ${container.name} ${plainState(container.state)}`)
+        append(byRuntime, uid, `container ${container.name} ${plainState(container.state)}`)
     }
-    byRuntime.set(sandbox.uid, signs)
   }
-  const aliveByRuntime = (uid: string): boolean => (byRuntime.get(uid)?.length ?? 0) > 0
+  const aliveByRuntime = (uid: string): boolean => byRuntime.has(uid)
   /**
    * All processes with the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
    * or below a user's own service manager, where that user gives any name to any process.
@@ -52,9 +51,9 @@ export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
       blindness === undefined || olderThanBoot(disk(), uid)
         ? undefined
         : `${blindness.short}, and the pod's directory was changed after this boot`,
-    problems: blindness === undefined ? [] : [problemOf(blindness)],
+    problems: blindness === undefined ? [] : [blindness.problem],
     /** Why the container runtime proves nothing of any pod. */
-    blindRuntime: blindness?.of === 'runtime' ? problemOf(blindness) : undefined,
+    blindRuntime: blindness?.of === 'runtime' ? blindness.problem : undefined,
   }
 }
 
@@ -64,14 +63,22 @@ const NESTED_SIGN = 'processes in a cgroup with its UID that neither the kubelet
 interface Blindness {
   /** Which witness. */
   readonly of: 'runtime' | 'processes'
-  readonly message: string
-  /** For the message of each pod; `message` and `hint` are given once. */
+  /** For the message of each pod; what the problem says is said once. */
   readonly short: string
-  readonly hint: string
+  readonly problem: Problem
 }
 
-function problemOf({ message, hint }: Blindness): Problem {
-  return { severity: 'error', code: 'RuntimeUnknown', message, hint, about: {}, subject: THE_NODE }
+function blind(
+  of: Blindness['of'],
+  message: string,
+  short = message,
+  hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.',
+): Blindness {
+  return {
+    of,
+    short,
+    problem: { severity: 'error', code: 'RuntimeUnknown', message, hint, about: {}, subject: THE_NODE },
+  }
 }
 
 /** `CONTAINER_RUNNING` as "running". */
@@ -85,35 +92,32 @@ function blindnessOf(
   aliveByRuntime: (uid: string) => boolean,
 ): Blindness | undefined {
   const { runtime } = snapshot
-  const hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.'
-  if (runtime === undefined) {
-    const message = 'the container runtime was not asked'
-    return { of: 'runtime', message, short: message, hint }
-  }
+  if (runtime === undefined) return blind('runtime', 'the container runtime was not asked')
+  const { endpoint, error, source } = runtime
   // One of several sockets may have answered: the containers of the other still run without it.
-  if (runtime.error !== undefined || (runtime.source === 'none' && runtime.endpoint !== undefined)) {
-    const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
-    const short = 'the container runtime did not answer'
-    return { of: 'runtime', message, short, hint }
-  }
-  if (snapshot.processes === undefined) {
-    return {
-      of: 'processes',
-      message: 'the process table was not read, so nothing confirms that a pod does not run',
-      short: 'the process table was not read',
-      hint: 'Run volctl, or take the snapshot, as root.',
-    }
-  }
-  if (runtime.source === 'none') return undefined
+  if (error !== undefined || (source === 'none' && endpoint !== undefined))
+    return blind(
+      'runtime',
+      `the container runtime${endpoint ? ` at ${endpoint}` : ''} did not answer${error ? ` (${error})` : ''}`,
+      'the container runtime did not answer',
+    )
+  if (snapshot.processes === undefined)
+    return blind(
+      'processes',
+      'the process table was not read, so nothing confirms that a pod does not run',
+      'the process table was not read',
+      'Run volctl, or take the snapshot, as root.',
+    )
+  if (source === 'none') return undefined
   const living = snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
   const known = processes.size > 0 ? [...processes] : living
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
-  return {
-    of: 'runtime',
-    message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the pods that are known to run on this node (${known.length})`,
-    short: 'the container runtime that answered lists none of the pods that run on this node',
-    hint: 'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
-  }
+  return blind(
+    'runtime',
+    `the container runtime at ${endpoint ?? 'its socket'} lists none of the pods that are known to run on this node (${known.length})`,
+    'the container runtime that answered lists none of the pods that run on this node',
+    'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
+  )
 }
 
 /** Pods that have a running container according to their status, which a running kubelet wrote. */
@@ -174,9 +178,7 @@ export function strangerHint(uid: string): string {
  * Every kubelet creates the directory of its pods: without one, this is not the kubelet's root directory, or its disk is not
  * mounted. Undefined: the directory is there, or the whole section is missing.
  */
-export function missingPodsDirectory(
-  inputs: ActualInputs,
-): { readonly path: string; readonly message: string; readonly hint: string } | undefined {
+export function missingPodsDirectory(inputs: ActualInputs) {
   if (inputs.snapshot.tree === undefined || inputs.tree.has('pods')) return undefined
   const path = inputs.absolute('pods')
   return {
