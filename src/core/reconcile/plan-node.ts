@@ -28,7 +28,7 @@ import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/api-lookup.ts'
 import { STATE_FILES } from '../volumes/registry.ts'
 import { type PlanContext, useCredential } from './context/context.ts'
-import { namedFindings, namedOperations, reportUnmatchedNames } from './context/filter-operations.ts'
+import { namedAmong, namedFindings, reportUnmatchedNames } from './context/filter-operations.ts'
 import { machineOf, reportAccepted } from './identity/machine.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
@@ -78,21 +78,22 @@ export function decideNode(
 }
 
 function planOf(context: PlanContext): Plan {
-  const { inputs, options, classes, findings } = context
+  const { inputs, options, classes, ledger, findings } = context
   const { snapshot } = inputs
   const machine = machineOf(inputs, options)
   reportAccepted(context, machine)
   const refused = refusalOf(context, machine)
   const isNamed = namedFindings(context)
-  const is = { operation: namedOperations(context), wait: isNamed, problem: isNamed }
-  const { kept, filtered, ...named } = namedPart(findings, options, is)
+  const named = namedAmong(findings.operations, options, ledger, ({ after }) => after)
+  const is = { operation: (draft: Draft) => named.has(draft), wait: isNamed, problem: isNamed }
+  const { kept, filtered, waiting, problems } = namedPart(findings, options, is)
   const finished = finishOperations<Draft, Operation>(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const parts = {
     operations: finished,
-    waiting: named.waiting.map((wait) => adviseRefused(wait, refused)),
-    problems: named.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
+    waiting: waiting.map((wait) => adviseRefused(wait, refused)),
+    problems: problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
   }
   return {
     apiVersion: 'volctl.io/v1',

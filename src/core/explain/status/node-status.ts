@@ -170,5 +170,5 @@ export function unmatchedNames({ decided, all }: WholeStatus, narrowing: Narrowi
 }
 
 function namesOfRow({ volume, podVolumeNames }: StatusRow): string[] {
-  return [...podVolumeNames, ...namesOf(volume).filter((name) => name !== undefined)]
+  return [...podVolumeNames, ...namesOf(volume)]
 }

@@ -14,20 +14,15 @@ import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowOf, type Subject, THE_NODE } from '../../plan/subject.ts'
 import { namedUids } from '../../volumes/pods.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
-import type { PlanContext } from './context.ts'
-
-/** @returns what says whether --pod, --namespace and --volume name an operation */
-export function namedOperations({ options, ledger, findings }: PlanContext): (draft: Draft) => boolean {
-  const named = namedAmong(findings.operations, options, ledger, ({ after }) => after)
-  return (draft) => named.has(draft)
-}
+import { type PlanContext, podRefOf } from './context.ts'
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
-export function namedFindings({ options, ledger, classes, inputs }: PlanContext): (finding: Subjected) => boolean {
+export function namedFindings(context: PlanContext): (finding: Subjected) => boolean {
+  const { options, ledger, inputs } = context
   const { volumes = [] } = options
   const narrows = narrowsPods(options)
   if (!narrows && volumes.length === 0) return () => true
-  const isPod = (uid: string): boolean => isOfNamedPod({ pod: classes.of(uid)?.ref ?? { uid } }, options)
+  const isPod = (uid: string): boolean => isOfNamedPod({ pod: podRefOf(context, uid) }, options)
   const isVolume = (names: Iterable<string>, paths: readonly string[]): boolean =>
     isAmong(
       [...names],
@@ -83,7 +78,7 @@ export function isNamed({ options, ledger }: PlanContext, operation: Named): boo
 }
 
 function narrowsPods({ pods = [], namespaces = [] }: Narrowing): boolean {
-  return pods.length > 0 || namespaces.length > 0
+  return pods.length + namespaces.length > 0
 }
 
 function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Narrowing): boolean {
@@ -99,10 +94,10 @@ function isOfNamedVolume(
   { volumes = [] }: Narrowing,
   ledger: Ledger,
 ): boolean {
+  // No row is made where nothing is named.
   if (volumes.length === 0) return true
-  const row = ledger.row(rowOf(subject) ?? '')
-  const own = volume === undefined ? [] : namesOf(volume)
-  return isAmong([...(row?.names ?? []), ...own, attachment?.name], paths, volumes)
+  const names = ledger.row(rowOf(subject) ?? '')?.names ?? []
+  return isAmong([...names, ...namesOf(volume), attachment?.name], paths, volumes)
 }
 
 /** One of the names, or a path at or below one that was given: no name of a volume begins with a slash. Where none was, it is any. */
@@ -136,9 +131,15 @@ export function otherNames(inputs: ActualInputs, ledger: Ledger, given: readonly
 }
 
 /** The names of a volume that `--volume` takes, beside its attachment's and a path. */
-export function namesOf(volume: VolumeRef): (string | undefined)[] {
-  const { name, podVolumeName, uniqueName, handle, persistentVolume, claim } = volume
-  return [name, podVolumeName, uniqueName, handle, persistentVolume, claim]
+export function namesOf({
+  name,
+  podVolumeName,
+  uniqueName,
+  handle,
+  persistentVolume,
+  claim,
+}: Partial<VolumeRef> = {}): string[] {
+  return [name, podVolumeName, uniqueName, handle, persistentVolume, claim].filter((each) => each !== undefined)
 }
 
 // Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy.
@@ -166,24 +167,27 @@ const VOLUME_HINT =
 function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly string[] {
   const claims = inputs.snapshot.api?.persistentVolumeClaims ?? []
   return [
-    ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => (volume ? namesOf(volume) : [])),
+    ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => namesOf(volume)),
     ...ledger.all.flatMap(({ names }) => [...names]),
     ...claims.map(({ metadata }) => namespacedName(metadata)),
-  ].filter((name) => name !== undefined)
+  ]
 }
 
 // * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
 
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
 export function namedPods({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses) {
-  const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
-  const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
+  const found = pods.map((given) => {
+    const candidates = podsNamed(given, namespaces, classes.all)
+    return { given, pods: candidates, isAmbiguous: isAmbiguous(given, candidates) }
+  })
   return {
     /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
     pods: found.flatMap((each) =>
-      each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
+      each.pods.length === 0 || each.isAmbiguous ? [each.given] : each.pods.map(({ uid }) => uid),
     ),
-    ambiguous,
+    ambiguous: found.filter((each) => each.isAmbiguous),
+    missing: found.filter((each) => each.pods.length === 0).map(({ given }) => given),
   }
 }
 
@@ -203,9 +207,7 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
 
 /** Pods and namespaces that nothing here has. @param hint how pods can be given */
 export function podFaults({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses, hint: string): NameFault[] {
-  const named = namedPods({ pods, namespaces }, classes)
-  const several = new Set(named.ambiguous.map(({ given }) => given))
-  const missing = named.pods.filter((each) => classes.of(each) === undefined && !several.has(each))
+  const { ambiguous, missing } = namedPods({ pods, namespaces }, classes)
   const place = 'on this node'
   const ofNamespace = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
   // What people call them; of unknown names only their UIDs.
@@ -214,7 +216,7 @@ export function podFaults({ pods = [], namespaces = [] }: Narrowing, classes: Po
     classes.all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
   const noun = 'namespace with a pod'
   return [
-    ...named.ambiguous.map((each) =>
+    ...ambiguous.map((each) =>
       ambiguousPods(
         each.given,
         each.pods.map(({ ref }) => ref),
