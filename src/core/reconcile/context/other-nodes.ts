@@ -52,16 +52,13 @@ export function describeNodes(nodes: readonly ElsewhereNode[]): string {
 }
 
 function describeNode({ name, pods, problem, attachment }: ElsewhereNode): string {
-  const since = attachment?.metadata.creationTimestamp
-  const time = since == null ? '' : ` since ${since}`
-  const deleting = attachment?.metadata.deletionTimestamp === undefined ? '' : ', being detached'
-  if (pods === undefined) {
-    const why = problem === undefined ? '' : ` (${problem})`
-    return `${name}${time}${deleting}; which pods use it there is not known${why}`
-  }
-  if (pods.length === 0) return `${name}${time}${deleting}; no pod there uses it`
+  const { creationTimestamp: since, deletionTimestamp: deleted } = attachment?.metadata ?? {}
+  const node = `${name}${since == null ? '' : ` since ${since}`}${deleted === undefined ? '' : ', being detached'}`
+  if (pods === undefined)
+    return `${node}; which pods use it there is not known${problem === undefined ? '' : ` (${problem})`}`
+  if (pods.length === 0) return `${node}; no pod there uses it`
   const users = pods.map((pod) => `pod ${namespacedName(pod)}${stateOf(pod)}`).join(', ')
-  return `${name}${time}${deleting}, where ${users} use${pods.length === 1 ? 's' : ''} it`
+  return `${node}, where ${users} use${pods.length === 1 ? 's' : ''} it`
 }
 
 function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {

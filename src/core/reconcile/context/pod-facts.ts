@@ -1,6 +1,5 @@
 /** Facts about one pod that several phases use. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
@@ -18,26 +17,20 @@ import { leftUnread, unreadWithin } from './unread.ts'
  */
 export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefined {
   if (context.kubelet.state === 'stopped') return waitForKubelet(context)
-  const limit = (context.cautiousNow - context.options.settleMs) / 1000
-  const { inputs } = context
+  const { inputs, options, now, cautiousNow } = context
+  const { settleMs } = options
   // When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API.
-  const mtimes = [...timesOnDisk(inputs, pod), ...(pod.pod === undefined ? [] : endTimes(inputs, pod.pod))]
-  const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
-  if (settled) return undefined
+  const times = [...timesOnDisk(inputs, pod), ...(pod.pod === undefined ? [] : endTimes(inputs, pod.pod))]
+  const isKnown = times.length > 0 && times.every((time) => time !== undefined && time > 0)
+  const last = isKnown ? Math.max(...(times as number[])) * 1000 : undefined
+  if (last !== undefined && last <= cautiousNow - settleMs) return undefined
   return {
     code: 'Settling',
-    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
+    message: `pod ${pod.uid} changed less than ${settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
     hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
-    ...omitUndefined({ until: whenSettled(context, mtimes) }),
+    // Not where one of the times is unknown, or in the future (S28).
+    ...(last !== undefined && last <= now && { until: rfc3339(last + settleMs) }),
   }
-}
-
-/** Undefined: one of the times is unknown, or in the future (S28). */
-function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | undefined)[]): string | undefined {
-  const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
-  const newest = Math.max(...known)
-  if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
-  return rfc3339(newest + options.settleMs)
 }
 
 /**
@@ -56,23 +49,17 @@ function endTimes({ snapshot }: ActualInputs, pod: Pod): (number | undefined)[] 
 
 /** Times of the files that the kubelet made for this pod, without the content of volumes. */
 function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[] {
+  const { tree } = inputs
   const base = `pods/${pod.uid}`
-  const own = [
-    base,
-    `${base}/volumes`,
-    `${base}/volume-subpaths`,
-    `${base}/volumeDevices`,
-    `${base}/plugins`,
-    `${base}/containers`,
-  ]
-  const below = [`${base}/volumes`, `${base}/volumeDevices`, `${base}/volume-subpaths`].flatMap((dir) =>
-    inputs.tree.children(dir).flatMap((plugin) => [plugin, ...inputs.tree.children(plugin.path)]),
+  const parts = ['volumes', 'volumeDevices', 'volume-subpaths'].map((part) => `${base}/${part}`)
+  const entries = parts
+    .flatMap((part) => tree.children(part))
+    .flatMap((plugin) => [plugin, ...tree.children(plugin.path)])
+  const states = entries.map(({ path }) => `${path}/vol_data.json`)
+  const others = [base, ...parts, `${base}/plugins`, `${base}/containers`, ...states].flatMap(
+    (path) => tree.get(path) ?? [],
   )
-  const states = below.map((entry) => inputs.tree.get(`${entry.path}/vol_data.json`))
-  const entries = [...own.map((path) => inputs.tree.get(path)), ...below, ...states]
-  return entries
-    .filter((entry) => entry !== undefined && inputs.at(entry.path).length === 0)
-    .map((entry) => entry?.mtime)
+  return [...entries, ...others].filter(({ path }) => inputs.at(path).length === 0).map(({ mtime }) => mtime)
 }
 
 export function gone(pod: PodClass): string {
