@@ -31,19 +31,14 @@ export function idsAgree(snapshot: NodeSnapshot): boolean {
   return pairsOf(snapshot).some(({ field, says }) => field !== 'bootID' && says === 'agrees')
 }
 
-/** The ids that one side reports of its machine. */
-export type MachineIds = { readonly [Field in IdentityField]?: string | undefined }
-
 function pairsOf(snapshot: NodeSnapshot) {
-  const ids: MachineIds = snapshot.api?.node?.status?.nodeInfo ?? {}
+  const ids = snapshot.api?.node?.status?.nodeInfo
   const fields: IdentityField[] = ['machineID', 'systemUUID']
   if (kubeletOfThisBoot(snapshot)) fields.push('bootID')
-  return fields.map((field) => ({
-    field,
-    node: ids[field],
-    host: snapshot[field],
-    says: compareIds(field, ids, snapshot),
-  }))
+  return fields.map((field) => {
+    const [node, host] = [ids?.[field], snapshot[field]]
+    return { field, node, host, says: compareIds(field, node, host) }
+  })
 }
 
 /** True if a kubelet runs, or if one of this name has renewed the lease since this boot and nothing shows that it stopped. */
@@ -68,14 +63,16 @@ export function reportAccepted({ findings }: PlanContext, machine: PlanInputs['m
 
 // Whether two ids belong to one machine or to two, or prove nothing (S1). Pure.
 
-export type IdComparison = 'agrees' | 'contradicts' | 'nothing'
-
 /**
  * What a pair of ids proves. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 stored the first three
  * groups of its UUID in the other byte order, so a machine may report either.
  */
-export function compareIds(field: IdentityField, one: MachineIds, other: MachineIds): IdComparison {
-  const [a, b] = [plain(one[field]), plain(other[field])]
+export function compareIds(
+  field: IdentityField,
+  one: string | undefined,
+  other: string | undefined,
+): 'agrees' | 'contradicts' | 'nothing' {
+  const [a, b] = [plain(one), plain(other)]
   // Boot ids come from the kernel: placeholders are not expected.
   if ([a, b].some((id) => id === '' || (field !== 'bootID' && isUnusable(id)))) return 'nothing'
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
