@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { readBackingFile, readDiskSequence } from '../../src/core/linux/block/device-use.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { linuxHost } from '../../src/core/node/host.ts'
-import { nodesOwn } from '../../src/core/rules/node-stack.ts'
+import { ownOf } from '../../src/core/rules/node-stack.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 
 /** Notes them for the tests of this run. */
@@ -16,7 +16,11 @@ export function noteStrangers(): void {
 export function strangersHere(): readonly Stranger[] {
   const { blockTree } = linuxHost
   const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-  const own = nodesOwn({ table, others: [] }, realpathSync(tmpdir()), linuxHost).devices
+  const own = ownOf({
+    around: { table, others: [] },
+    plan: { rootDir: realpathSync(tmpdir()) },
+    host: linuxHost,
+  }).devices
   return blockTree.names().flatMap((name) => {
     const node = own.has(name) || isFree(name) ? undefined : blockTree.node(name)
     // A partition goes with its disk, unless the disk stays for another one.

@@ -15,7 +15,7 @@ import { decodeOctal } from '../trust/kernel.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
-import { type MachineFacts, type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
+import { type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 interface NodesOwn {
   /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
@@ -38,12 +38,16 @@ const SYSTEM = [
   '/var/lib/docker',
 ]
 
-/** @param rootDir the kubelet's root directory; its file system is the node's own as well */
-export function nodesOwn(
-  { table, others }: { readonly table: MountTable; readonly others: readonly OtherNamespace[] },
-  rootDir: string,
-  host: Pick<Host, 'blockTree' | 'readSmallFile'>,
-): NodesOwn {
+/** As it is now. The file system of the kubelet's root directory is the node's own as well. */
+export function ownOf({
+  around: { table, others },
+  plan: { rootDir },
+  host,
+}: {
+  readonly around: { readonly table: MountTable; readonly others: readonly OtherNamespace[] }
+  readonly plan: Pick<Plan, 'rootDir'>
+  readonly host: Pick<Host, 'blockTree' | 'readSmallFile'>
+}): NodesOwn {
   const { blockTree } = host
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
@@ -64,11 +68,6 @@ export function nodesOwn(
 /** "major:minor" of the devices behind a mount whose own number differs from theirs. */
 function numbersBehind(mount: Parameters<typeof namesBehind>[0], tree: Host['blockTree']): string[] {
   return namesBehind(mount, tree).flatMap((name) => tree.node(name)?.dev ?? [])
-}
-
-/** As it is now. */
-export function ownOf({ around, plan, host }: MachineFacts): NodesOwn {
-  return nodesOwn(around, plan.rootDir, host)
 }
 
 function aboveOf(path: string): string[] {
