@@ -22,12 +22,6 @@ const SAME_TRIES = 3
 const MOST_TRIES = 10
 const BETWEEN_MS = 250
 
-interface DiskUsers {
-  readonly lasting: readonly DiskUser[]
-  /** Openers only, which may be gone in a moment: udev and blkid open a device after every unmount. */
-  readonly passing: readonly DiskUser[]
-}
-
 export interface DiskQuestion {
   readonly nodes: readonly OnDisk[]
   /** LUNs without a disk: tapes and the like. */
@@ -69,35 +63,43 @@ export async function usersOf(question: () => DiskQuestion, facts: MachineFacts)
   let last: string | undefined
   for (let looks = 1; ; looks++) {
     facts.around.changed()
-    const { lasting, passing } = await lookAtDisks(question(), facts)
-    const [first] = passing
-    if (lasting.length > 0 || first === undefined) return lasting
+    const { users, arePassing } = await lookAtDisks(question(), facts)
+    const [first] = users
+    if (first === undefined || !arePassing) return users
     same = first.who === last ? same + 1 : 1
     last = first.who
-    if (same === SAME_TRIES || looks === MOST_TRIES || facts.signal?.aborted) return passing
+    if (same === SAME_TRIES || looks === MOST_TRIES || facts.signal?.aborted) return users
     await facts.waiting.spend(() => pause(BETWEEN_MS, facts.signal))
   }
 }
 
-/** One look. @throws StepFailed UsersUnknown */
-export async function lookAtDisks(question: DiskQuestion, facts: MachineFacts): Promise<DiskUsers> {
-  const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
-  const { around, host } = facts
-  const loops = await loopsOn(nodes, facts, question.isOwnLoop)
-  const lasting = [
+/**
+ * One look.
+ *
+ * @returns openers are passing, and may be gone in a moment: udev and blkid open a device after every unmount
+ * @throws StepFailed UsersUnknown
+ */
+export async function lookAtDisks(
+  question: DiskQuestion,
+  facts: MachineFacts,
+): Promise<{ readonly users: readonly DiskUser[]; readonly arePassing: boolean }> {
+  const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true, isOwnLoop } = question
+  const { around, host, context } = facts
+  const loops = await loopsOn(nodes, facts, isOwnLoop)
+  const users = [
     ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => holdersOf(node, isNoUse, facts)),
     ...[...tablesAround(around)].flatMap(({ table, other }) =>
       mountsOf(table, nodes, host.blockTree)
         .filter(([mount]) => !isOwnMount(mount, other?.pid, table))
-        .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, facts.context.nameOf) })),
+        .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, context.nameOf) })),
     ),
     ...loops,
   ]
-  if (lasting.length > 0) return { lasting, passing: [] }
+  if (users.length > 0) return { users, arePassing: false }
   const { mapped, open } = await openersOf(question, facts)
-  if (mapped.length > 0) return { lasting: mapped, passing: [] }
-  return { lasting, passing: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, facts)] }
+  if (mapped.length > 0) return { users: mapped, arePassing: false }
+  return { users: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, facts)], arePassing: true }
 }
 
 /** For devices of these drivers, openers show the use. Use by other drivers is unknown, and counts as use. */
@@ -174,10 +176,10 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
 const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
 /** Mounts of file systems on the devices, and bind mounts of their device files (the kubelet's block maps, P98). */
-function mountsOf<N extends BlockNode>(table: MountTable, nodes: readonly N[], tree: BlockTree): [MountInfo, N][] {
+function mountsOf(table: MountTable, nodes: readonly OnDisk[], tree: BlockTree): [MountInfo, OnDisk][] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
-  const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, N] => [mount, node]))
-  const named = table.under('/').flatMap((mount): [MountInfo, N][] => {
+  const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, OnDisk] => [mount, node]))
+  const named = table.under('/').flatMap((mount): [MountInfo, OnDisk][] => {
     const node = namesBehind(mount, tree).flatMap((name) => byName.get(name) ?? [])[0]
     return node === undefined ? [] : [[mount, node]]
   })

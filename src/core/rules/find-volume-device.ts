@@ -14,8 +14,9 @@ import { areOfOneRow } from '../plan/subject.ts'
 import { takesDevice } from './device-in-use.ts'
 import { type DiskUser, lookAtDisks, namesBehind } from './disk-users.ts'
 import { noteOverlays } from './file-system-users.ts'
-import { askCluster, type MachineFacts, type Verdict } from './machine-facts.ts'
+import { askCluster, type MachineFacts } from './machine-facts.ts'
 import { allBefore, fstabOf, ownOf } from './node-stack.ts'
+import type { MachineJudge } from './rule.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
@@ -30,7 +31,7 @@ function isDeviceUnknown({ record, operation }: MachineFacts): boolean {
  * regardless of other evidence; one that is none of this node refuses. Without it, and if none is known, the devices whose names match
  * the attachment's metadata or the volume handle.
  */
-export async function findDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+export const findDevice: MachineJudge = async (facts) => {
   const { operation, record, host } = facts
   const isDetach = operation.kind === 'DetachVolume'
   if (!isDetach) noteOverlays(facts)
@@ -125,7 +126,7 @@ function devicesNamed(names: readonly string[], { host: { blockTree } }: Machine
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** If the device stays unknown, no block device that belongs to nothing known may be in use on this node. */
-export async function unexplainedDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+export const unexplainedDevice: MachineJudge = async (facts) => {
   const { operation, plan } = facts
   if (!isDeviceUnknown(facts)) return undefined
   const volume = nameOf(operation)
@@ -178,7 +179,7 @@ async function firstUnexplained(facts: MachineFacts, attached: readonly string[]
     const name = tree.nameOfFile(undeletedPath(facts.host.loopBackingFile(device) ?? ''))
     return nodes.some((node) => node.name === name)
   }
-  const { lasting, passing } = await lookAtDisks(
+  const { users } = await lookAtDisks(
     {
       nodes: nodes.map((node) => ({ ...node, on: node.name, isBelow: false })),
       // The holders are checked themselves, and the existence of an unused map is no use.
@@ -188,7 +189,7 @@ async function firstUnexplained(facts: MachineFacts, attached: readonly string[]
     },
     facts,
   )
-  return [...lasting, ...passing][0]
+  return users[0]
 }
 
 function explainedDevices(facts: MachineFacts): Set<string> {
