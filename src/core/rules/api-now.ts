@@ -78,7 +78,7 @@ function isFinished(pod: Pod, { alive, blindFor }: Witness): boolean {
 }
 
 /** S22: the pod must be in a fresh list, must not be terminating or finished, and must want this very volume. */
-export function noLongerWanted(facts: MachineFacts): Verdict | undefined {
+export const noLongerWanted: MachineJudge = (facts) => {
   const { operation, witness } = facts
   const { pod, volume } = operation
   const found = podOf(operation, witness)
@@ -107,7 +107,7 @@ function podOf({ pod }: Operation, { apiPods }: Witness): Pod | undefined {
 // by the step, judged here.
 
 /** The plan's own attachment, of a node that is there, which no pod wants. */
-export function notToDetach({ operation, attachment, api, plan }: MachineFacts): Verdict | undefined {
+export const notToDetach: MachineJudge = ({ operation, attachment, api, plan }) => {
   const { attachment: bound, volume } = operation
   if (api === undefined || attachment === undefined) return undefined
   const { metadata, spec } = attachment
@@ -124,7 +124,7 @@ export function notToDetach({ operation, attachment, api, plan }: MachineFacts):
 }
 
 /** S30: if the credential may not list the attachments, nothing is mounted. */
-export function attachedElsewhere({ api }: MachineFacts): Verdict | undefined {
+export const attachedElsewhere: MachineJudge = ({ api }) => {
   const { volume, elsewhere = [] } = api?.toSetUp ?? {}
   if (elsewhere.length === 0) return undefined
   return refused(
@@ -136,7 +136,7 @@ export function attachedElsewhere({ api }: MachineFacts): Verdict | undefined {
 }
 
 /** Attached here, by an attachment that stays (C37), and reported in use: otherwise the controller may detach it at any moment. */
-export function notAttached({ api, attachment, plan }: MachineFacts): Verdict | undefined {
+export const notAttached: MachineJudge = ({ api, attachment, plan }) => {
   if (api?.toSetUp === undefined) return undefined
   const { node, toSetUp } = api
   const { volume, attachmentName: name } = toSetUp

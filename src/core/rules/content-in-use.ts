@@ -26,13 +26,13 @@ import { allowedFsTypes } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { expectedIds, expectedMounts, stayingOf } from './expected-mounts.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
-import type { Judge } from './rule.ts'
+import type { Judge, MachineJudge } from './rule.ts'
 
 /**
  * Before the first step, not to leave anything half done: nobody may use the content that the operation deletes, the tmpfs
  * content that is lost with its mounts, or the directory that it removes.
  */
-export async function usedContent(facts: MachineFacts): Promise<Verdict | undefined> {
+export const usedContent: MachineJudge = async (facts) => {
   const { operation } = facts
   const targets = contentOf(facts)
   for (const target of targets) {

@@ -21,9 +21,10 @@ import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './ex
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
+import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export async function usedDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+export const usedDevice: MachineJudge = async (facts) => {
   if (!takesDevice(facts.operation)) return undefined
   const [user] = await usersOf(() => questionFor(facts), facts)
   return user && volumeInUse(facts, user)
@@ -93,7 +94,7 @@ function podsWith({ operation, witness, context }: MachineFacts): ReadonlySet<st
   return new Set(users.flatMap(protectedUids))
 }
 
-export async function usedDisk(facts: MachineFacts): Promise<Verdict | undefined> {
+export const usedDisk: MachineJudge = async (facts) => {
   const { operation, around, record, before } = facts
   const stays = stayingOf(facts)
   const isOwnMount: DiskQuestion['isOwnMount'] = (mount, _, table) => !stays(mount, table)
@@ -138,7 +139,7 @@ function isOfVolume(file: string, { volume }: Operation): boolean {
  * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
  * those who will keep it alive without a mount that anybody sees.
  */
-export async function keptAlive(facts: MachineFacts): Promise<Verdict | undefined> {
+export const keptAlive: MachineJudge = async (facts) => {
   if (facts.before === undefined) return undefined
   const devices = disksToDetach(facts).nodes.map(({ dev }) => dev)
   const uses = await facts.around.uses({ fileSystems: devices })
@@ -159,7 +160,7 @@ const loopFilesOf = memoize((_: Surroundings) => loopFiles())
  * S30: what is to be set up, nobody but this volume has. Pods of this node may still have its file system mounted although its global
  * mount is gone (O31): once more is safe then. A mounted file system whose device is also written to directly is destroyed.
  */
-export async function heldDevice(facts: MachineFacts): Promise<Verdict | undefined> {
+export const heldDevice: MachineJudge = async (facts) => {
   const { device, around, host, context } = facts
   if (device === undefined) return undefined
   const by = (who: string): Verdict => ({

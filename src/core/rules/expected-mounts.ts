@@ -10,6 +10,7 @@ import type { ExpectedMount, FileIdentity, Operation, StepOp } from '../plan/pla
 import { describeProcess, type NameOf, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { staying } from '../users/find-holders.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
+import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
@@ -127,7 +128,7 @@ function targetsOf(operation: Operation): ReadonlySet<string> {
  * A network file system lives in the network namespace of the process that mounts it. If that is a container's, the mount
  * dies with the container, under a pod that goes on: every access hangs then, and so does its unmount.
  */
-export function otherNetwork({ operation, host }: MachineFacts): Verdict | undefined {
+export const otherNetwork: MachineJudge = ({ operation, host }) => {
   const isOverNetwork = operation.steps.some(({ op, fsType }) => op === 'mount' && fsType?.startsWith('nfs') === true)
   if (!isOverNetwork || host.isInNodesNetwork()) return undefined
   return {
@@ -141,7 +142,7 @@ export function otherNetwork({ operation, host }: MachineFacts): Verdict | undef
  * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. Asked once the mounts are
  * known to be the expected ones: no path below a foreign mount may be touched.
  */
-export function changedFile({ operation, host }: MachineFacts): Verdict | undefined {
+export const changedFile: MachineJudge = ({ operation, host }) => {
   for (const file of operation.basis?.files ?? []) {
     const found = host.lstat(file.path)
     const now = found && identityOf(found, file)
@@ -166,7 +167,7 @@ function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdent
 }
 
 /** A last look into a pod directory that is about to be removed: all or nothing (R601-R615, O13). */
-export function strangerInside({ operation, around, host }: MachineFacts): Verdict | undefined {
+export const strangerInside: MachineJudge = ({ operation, around, host }) => {
   const directory = operation.steps.at(-1)?.target
   if (directory === undefined) return undefined
   const mount = around.table.at(directory)[0] ?? around.below(directory)[0]

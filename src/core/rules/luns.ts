@@ -23,22 +23,23 @@ import {
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, usersOfDisks } from './disk-users.ts'
 import { describeMount, isExpected } from './expected-mounts.ts'
-import type { IscsiVolume, MachineFacts, SeenDisk, Verdict } from './machine-facts.ts'
+import type { IscsiVolume, MachineFacts, SeenDisk } from './machine-facts.ts'
+import type { MachineJudge } from './rule.ts'
 
 /** Each disk that is still there is the one that was found. */
-export function otherDisk({ lun, host }: MachineFacts): Verdict | undefined {
+export const otherDisk: MachineJudge = ({ lun, host }) => {
   const other = lun?.disks.find(({ name, identity }) => ![undefined, identity].includes(identityOf(name, host)))
   return other && { code: 'ForeignDevice', message: `${other.name} is another device than a moment ago` }
 }
 
-export async function usedLun(facts: MachineFacts): Promise<Verdict | undefined> {
+export const usedLun: MachineJudge = async (facts) => {
   const names = stillThere(facts.lun?.disks ?? [], facts.host).map(({ name }) => name)
   const [user] = names.length === 0 ? [] : await usersOfDisks(names, facts)
   return user && { code: 'HeldBy', message: `${names.join(', ')} is still in use: ${user.who}` }
 }
 
 /** Whatever the device is: a map of the disk is flushed by now. */
-export function builtUpon({ lun, host }: MachineFacts): Verdict | undefined {
+export const builtUpon: MachineJudge = ({ lun, host }) => {
   for (const { name } of lun?.disks ?? []) {
     const [holder] = host.blockTree.node(name)?.holders ?? []
     if (holder !== undefined)
@@ -51,7 +52,7 @@ export function builtUpon({ lun, host }: MachineFacts): Verdict | undefined {
  * The record of a shared session may be removed only if a later tear-down will end the session: if there is another record of
  * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
  */
-export async function lastRecord({ lun, host, plan }: MachineFacts): Promise<Verdict | undefined> {
+export const lastRecord: MachineJudge = async ({ lun, host, plan }) => {
   const kept = lun?.kept
   if (kept === undefined || hasOtherRecord(kept, host, plan.rootDir)) return undefined
   if ((await kept.wantedBy()) !== undefined) return undefined
@@ -60,7 +61,7 @@ export async function lastRecord({ lun, host, plan }: MachineFacts): Promise<Ver
 }
 
 /** A log-out removes every LUN that the session has by then: LUNs that have appeared since belong to somebody else. */
-export function newLun({ lun }: MachineFacts): Verdict | undefined {
+export const newLun: MachineJudge = ({ lun }) => {
   const ended = lun?.ended
   if (ended === undefined) return undefined
   const [added] = ended.sessions.flatMap(({ name, luns }) =>

@@ -201,8 +201,7 @@ export class VolumeRecord {
   }
 
   noteLayer(layer: SeenLayer): void {
-    const key = JSON.stringify([layer.dev, layer.root, layer.source])
-    if (!this.#layers.has(key)) this.#layers.set(key, layer)
+    once(this.#layers, JSON.stringify([layer.dev, layer.root, layer.source]), () => layer)
     for (const dev of layer.behind.length === 0 ? [layer.dev] : layer.behind) this.note(dev)
   }
 

@@ -4,7 +4,6 @@ import { commandLine } from '../base/command.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import type { Obstacle } from '../plan/draft.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/pod-classes.ts'
@@ -36,10 +35,7 @@ export function reportOtherVolumes(context: PlanContext): void {
   }
 }
 
-function wordsFor(
-  { inputs }: PlanContext,
-  { path, name, expected }: OtherVolume,
-): Pick<Obstacle, 'message'> & { hint: string } {
+function wordsFor({ inputs }: PlanContext, { path, name, expected }: OtherVolume) {
   const at = inputs.absolute(path)
   return {
     message: `${at} shows ${name} and not ${expected ?? 'the volume'}`.replace(',,', ','),

@@ -12,8 +12,7 @@ import { isPlainPath, isWithin } from '../linux/paths.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { takenBy } from '../plan/plan-id.ts'
 import { describeMount } from './expected-mounts.ts'
-import type { MachineFacts, Verdict } from './machine-facts.ts'
-import type { Judge } from './rule.ts'
+import type { Judge, MachineJudge } from './rule.ts'
 
 /** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
 export const oddName: Judge = ({ operation: { paths, steps } }) => {
@@ -48,7 +47,7 @@ const byOperation = memoize(
 )
 
 /** Mounted is over an empty directory or file, on which nothing is mounted yet, but for what others hide. */
-export function takenTarget({ target, around, host }: MachineFacts): Verdict | undefined {
+export const takenTarget: MachineJudge = ({ target, around, host }) => {
   if (target === undefined) return undefined
   const { path, isDriversOwn } = target
   const there = around.table.top(path)

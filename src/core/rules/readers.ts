@@ -24,13 +24,14 @@ import {
 } from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
+import type { MachineJudge } from './rule.ts'
 
 /**
  * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
  * not count. A bind mount, although in the same peer group, does count. What shows another volume of the same share of a server does
  * not, nor what the pods of that one have in their own namespaces.
  */
-export function otherReader(facts: MachineFacts): Verdict | undefined {
+export const otherReader: MachineJudge = (facts) => {
   const { operation, around, host, context } = facts
   const paths = (operation.expects ?? []).map((each) => each.path)
   const stays = stayingOf(facts)
@@ -80,7 +81,7 @@ const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
  * or a copy that goes with it. Whoever uses the same file system through another mount is no holder here. What else keeps a mount (a
  * bound socket), umount(8) finds: it changes nothing that is busy.
  */
-export async function busyMount(facts: MachineFacts): Promise<Verdict | undefined> {
+export const busyMount: MachineJudge = async (facts) => {
   const layers = layersToUnmount(facts)
   if (layers.length === 0) return undefined
   const { around, context, operation } = facts
@@ -120,7 +121,7 @@ function layersToUnmount({ operation, around }: MachineFacts): MountInfo[] {
 const REMOVING: ReadonlySet<StepOp> = new Set<StepOp>(['rmdir', 'unlink', 'NodeUnpublishVolume', 'NodeUnstageVolume'])
 
 /** R036: removing the mount point of another namespace would silently detach the mount there. */
-export function mountPointElsewhere(facts: MachineFacts): Verdict | undefined {
+export const mountPointElsewhere: MachineJudge = (facts) => {
   for (const { op, target } of facts.operation.steps) {
     const verdict = REMOVING.has(op) ? mountedElsewhere(target, facts, expectedIds(facts.operation)) : undefined
     if (verdict !== undefined) return verdict
@@ -149,7 +150,7 @@ export function mountedElsewhere(
 // What a forced or a lazy unmount would take from others (S19, S20).
 
 /** S19: a forced umount ends the connection of every mount of this file system, in every namespace. */
-export function sharedConnection(facts: MachineFacts): Verdict | undefined {
+export const sharedConnection: MachineJudge = (facts) => {
   const { around, operation, context } = facts
   const own = expectedIds(operation)
   for (const layer of topsOf('force', facts)) {
@@ -168,7 +169,7 @@ export function sharedConnection(facts: MachineFacts): Verdict | undefined {
 }
 
 /** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
-export async function aliveOrHeld(facts: MachineFacts): Promise<Verdict | undefined> {
+export const aliveOrHeld: MachineJudge = async (facts) => {
   const { host, waiting, around, context } = facts
   for (const layer of topsOf('lazy', facts)) {
     const { mountPoint: path } = layer

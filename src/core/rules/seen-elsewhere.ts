@@ -23,10 +23,10 @@ import { mountIn, stayingOf, tablesAround } from './expected-mounts.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { fstabOf, isSame, ownOf } from './node-stack.ts'
-import type { Judge } from './rule.ts'
+import type { Judge, MachineJudge } from './rule.ts'
 
 /** Names the path and, in another namespace, one of its processes. */
-export function setUpElsewhere(facts: MachineFacts): Verdict | undefined {
+export const setUpElsewhere: MachineJudge = (facts) => {
   const { operation, around, context, attachment } = facts
   const { volume } = operation
   if (volume === undefined || volume.plugin !== CSI_PLUGIN) return undefined
@@ -149,7 +149,7 @@ const PAUSE_MS = 100
  * A volume with an unknown device is not touched while a hidden file system may be that volume's. If the device was found
  * by name, or --device names it, only hidden file systems on that disk count.
  */
-export async function hiddenFileSystem(facts: MachineFacts): Promise<Verdict | undefined> {
+export const hiddenFileSystem: MachineJudge = async (facts) => {
   const { operation, record } = facts
   // What is left of a device that is unstaged already takes nothing away.
   if (operation.kind !== 'DetachVolume' && operation.steps.every(({ op }) => op !== 'NodeUnstageVolume'))
