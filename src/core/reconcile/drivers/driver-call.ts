@@ -36,14 +36,12 @@ export function driverCall(
   if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
     return { kind: 'absentSinceBoot' }
   }
-  const { hint, because } = bringDriverBack(context, identity.driver)
+  const back = bringDriverBack(context, identity.driver)
   return {
     kind: 'blocked',
     blocked: {
-      code: 'DriverUnavailable',
-      message: whyNoDriver(context, identity.driver),
-      hint: `${hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
-      ...omitUndefined({ because }),
+      ...{ ...back, code: 'DriverUnavailable', message: whyNoDriver(context, identity.driver) },
+      hint: `${back.hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ownValue } from '../../base/own-value.ts'
-import { CSI_PLUGIN, type VolumeMode } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../facts/sources.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
@@ -16,9 +16,7 @@ import { type PlanContext, podRefOf } from '../context/context.ts'
 
 export function describeCsiVolume(
   context: PlanContext,
-  about: {
-    readonly name: string
-    readonly mode: VolumeMode
+  about: Pick<VolumeRef, 'name' | 'mode'> & {
     readonly identity: CsiIdentity | undefined
     /** Absent: as the identity gives it. */
     readonly uniqueName?: string | undefined
@@ -28,13 +26,9 @@ export function describeCsiVolume(
 ): VolumeRef {
   const { name, mode, identity, uniqueName = identity && uniqueNameOf(identity), device, podVolumeName } = about
   const { inputs, objects } = context
-  const status = inputs.snapshot.api?.node?.status
+  const isReported = uniqueName !== undefined && inputs.snapshot.api?.node?.status !== undefined
   const [volume] = objects.persistentVolumesOf(identity)
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
-  const reported =
-    uniqueName === undefined || status === undefined
-      ? undefined
-      : { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }
   return omitUndefined({
     name,
     podVolumeName,
@@ -46,7 +40,7 @@ export function describeCsiVolume(
     handleFrom: identity?.from,
     ...describePersistentVolume(volume),
     attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere,
-    ...reported,
+    ...(isReported && { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }),
     ...describeDevice(device),
   })
 }

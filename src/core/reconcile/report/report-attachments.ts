@@ -190,8 +190,8 @@ interface PresentVolume {
   /** UIDs of the pods that have the volume; empty: it is only staged. */
   readonly pods: readonly string[]
   /** CSI only: volumes of other plugins have no VolumeAttachment. */
-  readonly identity?: Handle
-  readonly persistentVolume?: PersistentVolume
+  readonly identity?: Handle | undefined
+  readonly persistentVolume: PersistentVolume | undefined
   /** Asked where something is wrong with it. */
   readonly subject: () => Subject
 }
@@ -217,7 +217,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const identity = { driver: attacher, handle }
     const [persistentVolume] = objects.persistentVolumesOf(identity)
     const shown = name ?? persistentVolume?.metadata.name ?? handle
-    note({ uniqueName: uniqueNameOf(identity), name: shown, identity, ...at, ...omitUndefined({ persistentVolume }) })
+    note({ uniqueName: uniqueNameOf(identity), name: shown, identity, persistentVolume, ...at })
   }
   for (const volume of desired.volumes) {
     const uniqueName = attachableName(context, volume)
@@ -225,9 +225,10 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     // Another volume that is mounted in its place is the one that the state file there names.
     if (uniqueName === undefined || evidence?.state !== 'mounted' || evidence.other !== undefined) continue
     const { persistentVolume, podUid, specName: name } = volume
-    const identity = handleOf(volume)
-    const at = { path: podPathOf(volume), pods: [podUid], subject: () => ledger.wanted(volume) }
-    note({ uniqueName, name, ...at, ...omitUndefined({ identity, persistentVolume }) })
+    note({
+      ...{ uniqueName, name, path: podPathOf(volume), pods: [podUid] },
+      ...{ identity: handleOf(volume), persistentVolume, subject: () => ledger.wanted(volume) },
+    })
   }
   // Also of pods that are gone.
   for (const { path: dir, volume } of onDisk.all) {
