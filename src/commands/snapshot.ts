@@ -37,7 +37,7 @@ export default class Snapshot extends VolctlCommand {
     const { snapshot, mounts } = (await judged(look, options, { blocked: true })).node
     if (name === '-') return await this.#print(snapshotText(snapshot))
     writeSnapshot(snapshot, callerPath(name), name)
-    this.say(`wrote ${name}: ${snapshot.nodeName}, ${snapshot.api?.pods.length ?? 0} pods, ${mounts.size} mounts`)
+    this.say(`wrote ${name}: ${snapshot.nodeName}, ${snapshot.api?.pods.length ?? 0} pods, ${mounts.all.length} mounts`)
   }
 
   async #writeCluster(choice: NodeChoice, name: string): Promise<void> {

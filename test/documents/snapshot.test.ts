@@ -308,6 +308,6 @@ describe('readSnapshot', () => {
     writeFileSync(path, JSON.stringify({ apiVersion, kind, capturedAt, nodeName, rootDir }))
     const { snapshot, mounts } = await readSnapshot(path)
     expect(Object.keys(snapshot)).toEqual(['apiVersion', 'kind', 'capturedAt', 'nodeName', 'rootDir'])
-    expect(mounts.size).toBe(0)
+    expect(mounts.all).toEqual([])
   })
 })

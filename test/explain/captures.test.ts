@@ -21,7 +21,7 @@ function questions(state: NodeState): string[] {
   const { rootDir, tree = [], blockDevices = [] } = state.snapshot
   return [
     ...allThings(context).map(({ ask }) => ask),
-    ...state.mounts.under('/').map(({ mountPoint }) => mountPoint),
+    ...state.mounts.all.map(({ mountPoint }) => mountPoint),
     // What an atomic writer wrote lies where nothing else is to be told.
     ...tree.filter(({ path }) => path !== '.' && !path.includes('/..')).map(({ path }) => `${rootDir}/${path}`),
     ...blockDevices.map(({ name }) => name),

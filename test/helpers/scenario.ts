@@ -7,7 +7,7 @@ import { ownPath, structurePlaces } from './structure-places.ts'
 /** In the order of the table: a mount comes after the one that it is mounted on. */
 export function mountPoints(): string[] {
   const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-  return table.under('/').map(({ mountPoint }) => mountPoint)
+  return table.all.map(({ mountPoint }) => mountPoint)
 }
 
 /** Below a directory, including mounts behind links in it, by the links' own paths. */

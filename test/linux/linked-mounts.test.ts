@@ -33,7 +33,7 @@ describe('withLinks', () => {
     expect(TABLE.top('/data/a/UID/volumes/x')).toBeUndefined()
     expect(ids(TABLE.under('/kubelet'))).toEqual([3, 4, 8, 9])
     expect(ids(TABLE.under('/data'))).toEqual([2, 5])
-    expect(TABLE.under('/')).toHaveLength(RAW.size)
+    expect(TABLE.all).toHaveLength(RAW.all.length)
   })
 
   it('has the same mounts by device, id and directory', () => {

@@ -76,7 +76,7 @@ describe('parseMountinfo', () => {
       want: { source: '', superOptions: ['rw', 'size=4k'] },
     },
   ])('decodes $name', ({ line, want }) => {
-    const [mount] = parseMountinfo(Buffer.from(line)).under('/')
+    const [mount] = parseMountinfo(Buffer.from(line)).all
     expect(mount).toMatchObject(want)
   })
 
@@ -110,10 +110,9 @@ describe('a table in pieces', () => {
     expect(() => parsePieces([...lines, Buffer.from('x\n')])).toThrow(/line 8: /)
   })
 
-  it('finds all mounts of a type, and no other text that looks like it', () => {
+  it('takes no other text of a line for its type', () => {
     const table = parsePieces([...lines, Buffer.from('7 2 0:7 / /k/x rw - tmpfs s rw,-overlay overlay rw\n')])
-    expect(table.ofTypes((fsType) => fsType === 'overlay').map(({ id }) => id)).toEqual([3, 5])
-    expect(table.ofTypes((fsType) => fsType === 'over')).toEqual([])
+    expect(table.all.flatMap(({ id, fsType }) => (fsType === 'overlay' ? id : []))).toEqual([3, 5])
   })
 })
 

@@ -14,7 +14,7 @@ it.each([
 ])('S27: on $kernel a table is read $count times', ({ kernel, texts, want, count }) => {
   let at = 0
   const table = tableAt('/proc/1/mountinfo', { kernel, read: () => [Buffer.from(texts[at++] ?? '')] })
-  expect(table.size).toBe(want)
+  expect(table.all).toHaveLength(want)
   expect(at).toBe(count)
 })
 

@@ -139,10 +139,10 @@ function isSource({ wanted, persistentVolume }: VolumeRow, path: string): boolea
 function notFound({ inputs }: PlanContext, path: string, why: string): VolctlError {
   const known = [
     ...(inputs.snapshot.tree ?? []).map((entry) => inputs.absolute(entry.path)),
-    ...inputs.mounts.under('/').map(({ mountPoint }) => mountPoint),
+    ...inputs.mounts.all.map(({ mountPoint }) => mountPoint),
   ]
   return new NotFound(
-    `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.size} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
+    `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.all.length} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
     {
       hint: `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
     },
@@ -161,7 +161,7 @@ function isDevice(given: string): boolean {
 /** Undefined: nothing here is of this device. */
 function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   const { inputs } = context
-  const all = inputs.mounts.under('/')
+  const all = inputs.mounts.all
   // A mount in /dev is no device.
   if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.top(given))) return undefined
   const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])

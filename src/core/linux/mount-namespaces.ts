@@ -143,9 +143,10 @@ export function keptNamespaces(
   tables: readonly MountTable[],
 ): Unseen[] {
   const mounts = tables.flatMap((table) =>
-    table
-      .ofTypes((type) => type === 'nsfs')
-      .filter(({ root, mountPoint }) => root.startsWith(MOUNT_NAMESPACE) && !isWithin(mountPoint, OF_SNAPS)),
+    table.all.filter(
+      ({ fsType, root, mountPoint }) =>
+        fsType === 'nsfs' && root.startsWith(MOUNT_NAMESPACE) && !isWithin(mountPoint, OF_SNAPS),
+    ),
   )
   if (descriptors.length + mounts.length === 0) return []
   const living = new Set(

@@ -38,8 +38,8 @@ export interface PlaceLink {
 export interface MountTable {
   /** The raw text, as the kernel gave it. */
   readonly text: string
-  /** Number of mounts in the table. */
-  readonly size: number
+  /** In the kernel's order. */
+  readonly all: readonly MountInfo[]
   /** The table as the kernel shows it; only this table shows which mount is on which. */
   readonly raw: MountTable
   /** Links in the kubelet's directories, behind which mounts have the kubelet's own paths (withLinks). */
@@ -64,8 +64,6 @@ export interface MountTable {
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */
   ofDevice(dev: string): readonly MountInfo[]
-  /** All mounts of these types of file system, in table order. @param isMeant is asked about each type once */
-  ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[]
   /** The mount with this id, if the table has it. */
   byId(id: number): MountInfo | undefined
 }

@@ -171,7 +171,7 @@ function tableOf(
     get text() {
       return text()
     },
-    size: mounts.length,
+    all: mounts,
     links,
     get raw() {
       return raw ?? table
@@ -223,10 +223,6 @@ function tableOf(
     top: (path) => table.reached(path).at(-1),
     isAbove: (directory) => directories().has(directory === '/' ? '' : directory),
     ofDevice: (dev) => byDevice().get(dev) ?? NO_MOUNTS,
-    ofTypes(isMeant) {
-      const meant = new Set([...new Set(mounts.map(({ fsType }) => fsType))].filter(isMeant))
-      return mounts.filter(({ fsType }) => meant.has(fsType))
-    },
     byId: (id) => byId().get(id),
   }
   return table

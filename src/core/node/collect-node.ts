@@ -229,7 +229,7 @@ function readMounts(rootDir: string, log: (line: string) => void): KnownMounts {
   const raw = readMountTable()
   const links = structureLinks(rootDir, raw)
   const mounts = raw.withLinks(links.links)
-  log(`mount table: ${mounts.size} mounts`)
+  log(`mount table: ${mounts.all.length} mounts`)
   return { mounts, links }
 }
 

@@ -31,9 +31,9 @@ export async function deadMounts(
   deadlineMs: number = DEADLINE_MS,
   run = runCommand,
 ): Promise<readonly DeadMount[]> {
-  const remote = table
-    .ofTypes((fsType) => !cannotHang(fsType))
-    .filter(({ mountPoint }) => isWithin(undeletedPath(mountPoint), rootDir))
+  const remote = table.all.filter(
+    ({ fsType, mountPoint }) => !cannotHang(fsType) && isWithin(undeletedPath(mountPoint), rootDir),
+  )
   const paths = new Map(
     [...new Set(remote.map(({ mountPoint }) => mountPoint))].flatMap((path) => {
       const top = table.top(path)

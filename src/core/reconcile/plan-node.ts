@@ -130,7 +130,7 @@ function describeInputs(context: PlanContext, machine: PlanInputs['machine']): P
   return {
     api: describeApi(snapshot.api),
     kubelet: context.kubelet,
-    actual: { mounts: inputs.mounts.size, podDirs: inputs.tree.childDirs('pods').length },
+    actual: { mounts: inputs.mounts.all.length, podDirs: inputs.tree.childDirs('pods').length },
     runtime: { source: snapshot.runtime?.source ?? 'none', pods: snapshot.runtime?.pods.length ?? 0 },
     machine,
     pods: {
@@ -261,7 +261,7 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
   const { snapshot } = inputs
   for (const section of SECTIONS) {
     const missing =
-      section === 'mountinfo' ? inputs.mounts.size === 0 && !snapshot.mountinfo : snapshot[section] === undefined
+      section === 'mountinfo' ? inputs.mounts.all.length === 0 && !snapshot.mountinfo : snapshot[section] === undefined
     if (!missing) continue
     findings.complete = false
     findings.problem(

@@ -179,7 +179,7 @@ const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 function mountsOf(table: MountTable, nodes: readonly OnDisk[], tree: BlockTree): [MountInfo, OnDisk][] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, OnDisk] => [mount, node]))
-  const named = table.under('/').flatMap((mount): [MountInfo, OnDisk][] => {
+  const named = table.all.flatMap((mount): [MountInfo, OnDisk][] => {
     const node = namesBehind(mount, tree).flatMap((name) => byName.get(name) ?? [])[0]
     return node === undefined ? [] : [[mount, node]]
   })

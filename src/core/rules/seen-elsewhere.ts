@@ -37,7 +37,7 @@ export const setUpElsewhere: MachineJudge = (facts) => {
   const stays = stayingOf(facts)
   for (const { table, other } of tablesAround(around)) {
     if (other?.anybodys !== undefined) continue
-    const there = shapedMounts(table.under('/')).find(({ mount, shape }) => {
+    const there = shapedMounts(table.all).find(({ mount, shape }) => {
       const by = shape && matches(shape)
       if (by === undefined || isOfAnother(mount, facts) || !stays(mount, table)) return false
       return by === 'handle' || !isJudged(mount, facts)

@@ -94,9 +94,7 @@ function questionOf(
     fileSystems: asked,
     anonymous: tables.some((each) => asked.some((dev) => each.ofDevice(dev)[0]?.fsType === 'btrfs')),
     devices: [...new Set(devices)],
-    mounts: tables.flatMap((each) =>
-      each.ofTypes(() => true).map(({ id, dev }) => ({ id, dev, isLocal: local.has(dev) })),
-    ),
+    mounts: tables.flatMap(({ all }) => all.map(({ id, dev }) => ({ id, dev, isLocal: local.has(dev) }))),
   }
 }
 

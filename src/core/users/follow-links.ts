@@ -109,7 +109,7 @@ function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlyS
     known.set(mount.dev, is)
     return is
   }
-  for (const table of tables) for (const mount of table.ofTypes(cannotHang)) isLocal(table, mount)
+  for (const table of tables) for (const mount of table.all) if (cannotHang(mount.fsType)) isLocal(table, mount)
   return new Set([...known].flatMap(([dev, is]) => (is ? dev : [])))
 }
 

@@ -80,7 +80,7 @@ export const layersByText = memoize(
 )
 
 /** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
-const childrenOf = memoize((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
+const childrenOf = memoize((table: MountTable) => Map.groupBy(table.all, ({ parentId }) => parentId))
 
 /** For messages, with the mount point, so that `findmnt` finds it. */
 export function describeUse({ mount, how, layer }: MountUse): string {
@@ -108,7 +108,7 @@ const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
 
 /** Of every overlay mount of a table. */
 export const overlayLayers = memoize((table: MountTable): readonly Layer[] =>
-  table.ofTypes((fsType) => fsType === 'overlay').flatMap(layersOf),
+  table.all.flatMap((mount) => (mount.fsType === 'overlay' ? layersOf(mount) : [])),
 )
 
 function layersOf(mount: MountInfo): Layer[] {
@@ -170,8 +170,11 @@ export class PlaceIndex<T> {
  * nothing (S36): so each image file may be that of any of these.
  */
 export function mountedImages(tables: readonly MountTable[]): string[] {
-  const mounts = tables.flatMap((table) => table.ofTypes((fsType) => fsType === 'erofs'))
-  const ofFiles = mounts.filter(({ dev, superOptions }) => dev.startsWith('0:') && !superOptions.some(isOfCache))
+  const ofFiles = tables.flatMap(({ all }) =>
+    all.filter(
+      ({ fsType, dev, superOptions }) => fsType === 'erofs' && dev.startsWith('0:') && !superOptions.some(isOfCache),
+    ),
+  )
   return [...new Map(ofFiles.map((mount) => [mount.dev, mount])).values()].map(
     ({ source, mountPoint }) => `the EROFS mount on ${undeletedPath(mountPoint)} of ${source}`,
   )

@@ -30,7 +30,7 @@ export function mountsAt(path: string): number {
 /** Where a device is mounted. */
 export function mountPointOf(device: string): string | undefined {
   const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-  return table.under('/').find(({ source }) => source === device)?.mountPoint
+  return table.all.find(({ source }) => source === device)?.mountPoint
 }
 
 /** Bind-mounts, read-only if asked. */

@@ -30,9 +30,9 @@ async function ends(scene: Scene, args: readonly string[], options: RunOptions =
 
 /** Numbers of the FUSE connections that a process has mounts of. */
 const connectionsOf = (pid: number): string[] =>
-  parseMountinfo(readFileSync(`/proc/${pid}/mountinfo`))
-    .ofTypes((type) => type === 'fuse')
-    .map(({ dev }) => dev.replace(/^.*:/, ''))
+  parseMountinfo(readFileSync(`/proc/${pid}/mountinfo`)).all.flatMap(({ fsType, dev }) =>
+    fsType === 'fuse' ? dev.replace(/^.*:/, '') : [],
+  )
 
 const started = (...command: readonly string[]): Promise<Holder> => hold(command, { detached: true })
 

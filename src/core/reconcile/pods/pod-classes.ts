@@ -187,7 +187,7 @@ export function sectionUnseen(inputs: ActualInputs): string | undefined {
 
 /** Why nobody can say that a path is not there, or that nothing is mounted on it. */
 export function placesUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
-  if (mounts.size === 0) return 'the mount table was not read'
+  if (mounts.all.length === 0) return 'the mount table was not read'
   return snapshot.tree === undefined ? "the kubelet's directories were not read" : undefined
 }
 
