@@ -31,8 +31,8 @@ import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } fr
 import { deleteContent } from '../linux/delete-content.ts'
 import { inDirectory } from '../linux/descriptors.ts'
 import { askMounts } from '../linux/mount-asker.ts'
-import { type OtherNamespace, readOtherNamespaces } from '../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import { readOtherNamespaces } from '../linux/mount-namespaces.ts'
+import type { MountInfo } from '../linux/mount-table.ts'
 import { podUidsOfCgroup } from '../linux/pod-cgroups.ts'
 import { writeStateFile } from '../linux/replace-file.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
@@ -81,8 +81,7 @@ export const linuxHost = {
    *
    * @param input its standard input; default: empty
    */
-  run: (program: string, args: readonly string[], deadlineMs: number, input?: string) =>
-    runCommand(program, args, deadlineMs, input),
+  run: runCommand,
   /** @throws VolctlError CommandMissing where `run` would not find this program */
   requireCommand: (program: string): void => void commandPath(program),
   /** False if PID 1 is in another network namespace. One that may not be read counts as ours: there volctl only reads (S7). */
@@ -91,7 +90,7 @@ export const linuxHost = {
     return nodes === undefined || nodes === namespaceOf('self', 'net')
   },
   /** Undefined: the device is not bound to a file. */
-  loopBackingFile: (device: string) => readBackingFile(device),
+  loopBackingFile: readBackingFile,
   /** True if the mount is dead; a child with a deadline asks. */
   isDead: async (
     { id, mountPoint: path }: Pick<MountInfo, 'id' | 'mountPoint'>,
@@ -126,7 +125,7 @@ export const linuxHost = {
     apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
   writeAtomically,
-  otherNamespaces: (): readonly OtherNamespace[] => readOtherNamespaces(),
+  otherNamespaces: readOtherNamespaces,
   /** What processes use of some file systems and devices, and what could not be seen. */
   askProcesses,
   /** Everything that holds the places open, loops and other namespaces included, and what could not be seen. */
@@ -136,7 +135,7 @@ export const linuxHost = {
   /** Everybody who uses a directory's content, by such a look. */
   contentHolders,
   /** What still uses a block device ("major:minor"); empty: nothing. */
-  deviceUsers: (dev: string) => deviceUsers(dev),
+  deviceUsers,
   blockTree: sysfsBlockTree(),
   /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them unasked. */
   isPathChecker: (pid: number) => isRootsProgram(pid, 'multipathd'),
@@ -147,15 +146,15 @@ export const linuxHost = {
   /** "major:minor" of a device node; undefined: the path is not one. */
   deviceNumber: readDeviceNumber,
   /** Names and backing files of loop devices. */
-  loops: () => readLoops(),
+  loops: readLoops,
   /** False if, by the sizes, the loop device cannot cover the whole of this block device ("major:minor"). */
   mayBeMadeOf,
   /** True if the kernel shows that the superblock of a lazily detached file system is gone. */
-  superblockGone: (dev: string, fsType: string) => isSuperblockGone(dev, fsType),
+  superblockGone: isSuperblockGone,
   /** True if the kernel lists the file system with this number ("0:52") as alive; also false if there is no such list. */
   fileSystemLives,
   /** File systems on block devices that none of these tables shows. */
-  hiddenFileSystems: (tables: readonly MountTable[]) => hiddenFileSystems(tables),
+  hiddenFileSystems,
 }
 
 /** The port through which apply changes anything: the machine's own, or a test's. */
