@@ -3,6 +3,7 @@
  * annotations hold.
  */
 
+import { present } from '../base/take.ts'
 import type { ClusterAttachment, ClusterVolume } from '../cluster/model/cluster-state.ts'
 import { nodesText } from '../cluster/model/findings.ts'
 import { attachmentRecord, volumeRecord } from '../cluster/read/records.ts'
@@ -17,8 +18,14 @@ import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { pluginsFor } from '../volumes/registry.ts'
 import { type ClaimFacts, claimFacts } from '../volumes/resolve-claim.ts'
-import type { Link } from './explanation.ts'
-import type { Thing } from './things.ts'
+import type { Link, Subject } from './explanation.ts'
+
+export type Judged = Pick<Link, 'state' | 'says'>
+
+export const good = (says: string): Judged => ({ state: 'good', says })
+export const bad = (says: string): Judged => ({ state: 'bad', says })
+export const absent = (says: string): Judged => ({ state: 'absent', says })
+export const unknown = (says: string): Judged => ({ state: 'unknown', says })
 
 const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
 
@@ -29,7 +36,7 @@ export function asked<T>({ inputs }: PlanContext, look: (objects: ApiLookup) => 
 }
 
 /** Of a claim, PersistentVolume or attachment behind which is no volume of this node: the object alone. */
-export function objectLinks(context: PlanContext, { kind, name }: Thing): Link[] {
+export function objectLinks(context: PlanContext, { kind, name }: Subject): Link[] {
   if (kind === 'PersistentVolumeClaim') {
     const [namespace = '', own = ''] = name.split('/')
     return [claimLink(context, { namespace, name: own }, true)]
@@ -67,7 +74,8 @@ function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): L
   return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...seen }
 }
 
-function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow): ClaimName | undefined {
+/** Of the claim that a volume is of, or would be. */
+export function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow): ClaimName | undefined {
   const claim = [...wanted, ...ended].find((each) => each.claim !== undefined)?.claim?.metadata
   if (claim !== undefined) return { namespace: claim.namespace ?? 'default', name: claim.name }
   const missing = unresolved.find(({ claimName }) => claimName !== undefined)
@@ -76,7 +84,7 @@ function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow)
   return name === undefined ? undefined : { namespace, name }
 }
 
-function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: VolumeRow): string | undefined {
+export function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: VolumeRow): string | undefined {
   return (
     persistentVolume?.metadata.name ??
     unresolved.find((each) => each.persistentVolumeName)?.persistentVolumeName ??
@@ -103,8 +111,8 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
       ? undefined
       : context.objects.isAttached(csiUniqueName(identity.driver, identity.handle))
   const seen = (object: VolumeAttachment): Judged => judgeAttachment(attachmentRecord(object), isNeeded, isListed)
-  if (attachment !== undefined)
-    return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...seen(attachment) }]
+  const link = (name: string, judged: Judged): Link[] => [{ kind: 'VolumeAttachment', name, ...judged }]
+  if (attachment !== undefined) return link(attachment.metadata.name, seen(attachment))
   if (identity === undefined || wanted.length + mounts.length === 0) return []
   const attachability = attachabilityOf(context, volume)
   if (attachability === 'notAttachable') return []
@@ -113,14 +121,16 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
   // A driver whose CSIDriver could not be read, or is gone and leaves a mount, may attach nothing.
   const driver = asked(context, (objects) => objects.csiDriver(identity.driver))
   if (found.state === 'Absent' && (attachability === 'unknown' || (wanted.length === 0 && driver.state !== 'Found')))
-    return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
+    return link(name, unknown('it is not known whether the driver attaches'))
   // What is mounted here needs its device, whoever wants it (O7).
   const { state, says } = judge(found, true, seen)
-  const still = found.state === 'Absent' && isListed === true ? '; node.status.volumesAttached still lists it' : ''
   const nodes = context.objects.attachedElsewhere(identity)
-  const elsewhere =
-    nodes.length === 0 ? '' : `; ${nodesText(nodes, 2)} ${nodes.length === 1 ? 'has' : 'have'} the volume`
-  return [{ kind: 'VolumeAttachment', name, state, says: `${says}${still}${elsewhere}` }]
+  const more = present(
+    says,
+    found.state === 'Absent' && isListed === true && 'node.status.volumesAttached still lists it',
+    nodes.length > 0 && `${nodesText(nodes, 2)} ${nodes.length === 1 ? 'has' : 'have'} the volume`,
+  )
+  return link(name, { state, says: more.join('; ') })
 }
 
 /**
@@ -141,13 +151,11 @@ export function attachabilityOf(context: PlanContext, volume: VolumeRow): Attach
   return attachabilityOfDriver(driver, { csiDriver: (name) => asked(context, (objects) => objects.csiDriver(name)) })
 }
 
-export type Judged = Pick<Link, 'state' | 'says'>
-
 /** What is found is judged; what is not is bad where it is needed, and unknown where nobody could look. */
 function judge<T>(found: Lookup<T>, isNeeded: boolean, ofObject: (object: T) => Judged): Judged {
   if (found.state === 'Found') return ofObject(found.object)
-  if (found.state === 'Unknown') return { state: 'unknown', says: found.reason }
-  return { state: isNeeded ? 'bad' : 'absent', says: 'does not exist' }
+  if (found.state === 'Unknown') return unknown(found.reason)
+  return (isNeeded ? bad : absent)('does not exist')
 }
 
 function judgeClaim(record: ClaimFacts): Judged {
@@ -160,9 +168,9 @@ function judgeClaim(record: ClaimFacts): Judged {
 /** @param source of a plugin whose volumes have no driver and no handle, in its own words */
 function judgeVolume(record: ClusterVolume, source: string | undefined): Judged {
   const { phase, driver, plugin = 'no plugin', handle = 'unknown', accessModes, problem } = record
-  if (problem !== undefined) return { state: 'bad', says: problem }
+  if (problem !== undefined) return bad(problem)
   const is = source ?? (driver === undefined ? plugin : `${driver}, handle ${handle}`)
-  return judged(phase !== 'Failed', record, phase === 'Bound' ? undefined : phase, is, accessModes.join(', '))
+  return judged(phase !== 'Failed', record, phase !== 'Bound' && phase, is, accessModes.join(', '))
 }
 
 /**
@@ -176,8 +184,8 @@ function judgeAttachment(record: ClusterAttachment, isNeeded: boolean, isListed:
     isAttached && isNeeded,
     record,
     isAttached ? 'attached' : 'not attached',
-    isAttached && isListed === false ? 'node.status.volumesAttached does not list it' : undefined,
-    isNeeded ? undefined : 'no pod there wants it',
+    isAttached && isListed === false && 'node.status.volumesAttached does not list it',
+    !isNeeded && 'no pod there wants it',
     detachError?.message ?? attachError?.message,
   )
 }
@@ -186,12 +194,10 @@ function judgeAttachment(record: ClusterAttachment, isNeeded: boolean, isListed:
 function judged(
   isGood: boolean,
   { deletedAt, finalizers = [] }: Partial<Pick<ClusterAttachment, 'deletedAt' | 'finalizers'>>,
-  ...says: readonly (string | undefined)[]
+  ...says: readonly (string | false | undefined)[]
 ): Judged {
   const keepers = finalizers.map((each) => `, kept by finalizer ${each}`)
-  const deleting = deletedAt === undefined ? undefined : `being deleted since ${deletedAt}${keepers.join('')}`
-  return {
-    state: isGood && deletedAt === undefined ? 'good' : 'bad',
-    says: [...says, deleting].filter(Boolean).join('; '),
-  }
+  const deleting = deletedAt && `being deleted since ${deletedAt}${keepers.join('')}`
+  const judge = isGood && deletedAt === undefined ? good : bad
+  return judge(present(...says, deleting).join('; '))
 }

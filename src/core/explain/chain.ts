@@ -17,13 +17,9 @@ import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { podPathOf } from '../volumes/paths.ts'
 import { evidenceOf, globalPathOf } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
-import { apiLinks, type Judged } from './chain-objects.ts'
+import { absent, apiLinks, bad, good, type Judged, unknown } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
 import { podParts, type VolumePart } from './volume-part.ts'
-
-const good = (says: string): Judged => ({ state: 'good', says })
-const bad = (says: string): Judged => ({ state: 'bad', says })
-const absent = (says: string): Judged => ({ state: 'absent', says })
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
 export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
@@ -43,7 +39,7 @@ export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly 
 function asFarAsSeen(inputs: ActualInputs, link: Link): Link {
   const unseen = placesUnseen(inputs)
   if (unseen === undefined || link.state === 'good') return link
-  return inputs.deadError(inputs.relative(link.name)) === undefined ? { ...link, state: 'unknown', says: unseen } : link
+  return inputs.deadError(inputs.relative(link.name)) === undefined ? { ...link, ...unknown(unseen) } : link
 }
 
 /** What is mounted on a path, in a few words; a copy that a bind mount over itself has made is no separate layer (O35). */
@@ -130,7 +126,7 @@ function mountLinks(inputs: ActualInputs, part: VolumePart): Link[] {
 function judgedByPod({ wanted, unresolved, pod }: VolumePart, what: string): Judged {
   if (wanted !== undefined || unresolved.length > 0) return good(what)
   if (pod.class === 'Frozen') return good(`${what}; the pod runs, or may`)
-  if (pod.class === 'Desired') return { state: 'unknown', says: `${what}; not in the pod's spec` }
+  if (pod.class === 'Desired') return unknown(`${what}; not in the pod's spec`)
   const whose = pod.class === 'Finished' ? 'a pod that has ended' : 'a deleted pod'
   return bad(`left over from ${whose}; ${what}`)
 }
@@ -155,8 +151,8 @@ function missingMount(
     return [{ path: podPathOf(wanted), ...judged }]
   }
   if (asked !== undefined) {
-    const state = asked.cause === 'Unknown' ? 'unknown' : 'bad'
-    return [{ path: `pods/${uid}`, state, says: `not set up: ${asked.message}` }]
+    const judge = asked.cause === 'Unknown' ? unknown : bad
+    return [{ path: `pods/${uid}`, ...judge(`not set up: ${asked.message}`) }]
   }
   return leaked.length > 0 ? [{ path: `pods/${uid}/volumes`, ...absent('not there any more') }] : []
 }

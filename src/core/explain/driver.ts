@@ -1,6 +1,7 @@
 /** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it. */
 
 import { describePod, kubectl } from '../base/command.ts'
+import { present } from '../base/take.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'
@@ -11,7 +12,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { driverOfNode, isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
-import { asked } from './chain-objects.ts'
+import { absent, asked, bad, good, type Judged, unknown } from './chain-objects.ts'
 import type { Link, Verdict } from './explanation.ts'
 
 export interface JudgedDriver {
@@ -27,20 +28,22 @@ export interface JudgedDriver {
 
 /** @param isNeeded something here depends on it: it is meant to be on this node, whether or not anything else shows it */
 export function judgeDriver(context: PlanContext, name: string, isNeeded: boolean): JudgedDriver {
+  const { nodeName } = context.inputs.snapshot
   const sockets = socketsOf(context, name)
   const isExpected = isNeeded || sockets.length > 0 || driverOfNode(context.inputs.snapshot, name) !== undefined
+  const missing = isExpected ? bad : absent
   const pods = driverPods(context, name, sockets)
   const answers = sockets.some(({ registered }) => registered)
-  const chain = [
-    ...(pods.length > 0 ? pods.map((pod) => podLink(context, pod)) : [missingPod(name, answers, isExpected)]),
-    ...socketLinks(context, name, sockets, isExpected),
-    csiNodeLink(context, name, isExpected),
-    csiDriverLink(context, name),
+  const chain: Link[] = [
+    ...(pods.length > 0 ? pods.map((pod) => podLink(context, pod)) : [missingPod(name, answers, missing)]),
+    ...socketLinks(context, name, sockets, missing),
+    { kind: 'CSINode', name: nodeName, ...judgeCsiNode(context, name, missing) },
+    { kind: 'CSIDriver', name, ...judgeCsiDriver(context, name) },
   ]
   const works = answers ? 'the driver answers and is registered' : 'whether the driver answers is not known'
   return {
     chain,
-    broken: isExpected ? faultOf(context, name, sockets, chain) : undefined,
+    broken: faultOf(context, name, sockets, chain),
     fine: isExpected ? works : 'the driver is not on this node, and nothing here depends on it',
     steps: stepsOf(name, pods, answers),
   }
@@ -85,11 +88,10 @@ function driverPods({ inputs, classes }: PlanContext, driver: string, sockets: r
   return classes.all.filter((pod) => pathsOf(pod).some(isAbove))
 }
 
-function missingPod(name: string, answers: boolean, isExpected: boolean): Link {
-  const link = { kind: 'NodePluginPod', name: `plugins/${name}` } as const
+function missingPod(driver: string, answers: boolean, missing: typeof bad): Link {
   const says = 'no pod of this node has the directory of its socket'
-  if (answers) return { ...link, state: 'unknown', says: `${says}, and the driver answers` }
-  return { ...link, state: isExpected ? 'bad' : 'absent', says }
+  const judged = answers ? unknown(`${says}, and the driver answers`) : missing(says)
+  return { kind: 'NodePluginPod', name: `plugins/${driver}`, ...judged }
 }
 
 function podLink({ inputs }: PlanContext, { uid, ref, pod }: PodClass): Link {
@@ -109,18 +111,17 @@ function socketLinks(
   { inputs }: PlanContext,
   name: string,
   sockets: readonly CsiSocket[],
-  isExpected: boolean,
+  missing: typeof bad,
 ): Link[] {
   const { csiSockets } = inputs.snapshot
-  const link = { kind: 'Socket', name: inputs.absolute(`plugins/${name}/csi.sock`) } as const
-  if (csiSockets === undefined)
-    return [{ ...link, state: 'unknown', says: 'the sockets of CSI drivers were not looked at' }]
   if (sockets.length > 0) return sockets.flatMap((socket) => linksOf(inputs, socket, sockets))
+  const link = { kind: 'Socket', name: inputs.absolute(`plugins/${name}/csi.sock`) } as const
+  if (csiSockets === undefined) return [{ ...link, ...unknown('the sockets of CSI drivers were not looked at') }]
   // Their names show no driver.
   const strangers = csiSockets.filter(isSilent).map(({ path }) => path)
   const perhaps = strangers.length === 0 ? '' : `; nobody answers on ${strangers.join(', ')}, which may be its own`
-  const state = !isExpected ? 'absent' : strangers.length > 0 ? 'unknown' : 'bad'
-  return [{ ...link, state, says: `no socket of this driver${perhaps}` }]
+  const judge = missing === bad && strangers.length > 0 ? unknown : missing
+  return [{ ...link, ...judge(`no socket of this driver${perhaps}`) }]
 }
 
 /** What the driver answered, and what its registrar announces. */
@@ -128,72 +129,68 @@ function linksOf(inputs: ActualInputs, socket: CsiSocket, all: readonly CsiSocke
   const { path, endpoint, registered: answers, error, versions = [], capabilities } = socket
   const stages = capabilities?.includes('STAGE_UNSTAGE_VOLUME') ? 'stages volumes' : 'does not stage volumes'
   const can = capabilities === undefined ? 'its capabilities are not known' : stages
+  const silent = bad(error ?? 'no answer')
   const called: Link = {
     kind: 'Socket',
     name: absolute(inputs, endpoint ?? path),
-    state: answers ? 'good' : 'bad',
-    says: answers ? `answers; ${can}` : (error ?? 'no answer'),
+    ...(answers ? good(`answers; ${can}`) : silent),
   }
-  if (answers && error !== undefined)
-    return [called, { kind: 'Registration', name: inputs.absolute('plugins_registry'), state: 'bad', says: error }]
+  const announced = (at: string, judged: Judged): Link => ({
+    kind: 'Registration',
+    name: inputs.absolute(at),
+    ...judged,
+  })
+  if (answers && error !== undefined) return [called, announced('plugins_registry', silent)]
   if (!path.startsWith('plugins_registry/')) return [called]
-  const announced = { kind: 'Registration', name: inputs.absolute(path) } as const
   const twin = all.some((other) => other !== socket && other.registered)
-  const versionText = versions.length === 0 ? 'the driver is announced to the kubelet' : `CSI ${versions.join(', ')}`
   // Nobody announces an endpoint: this is the registrar's own socket, and it is silent. Or another one counts.
-  if (!answers && (endpoint === undefined || twin)) return [{ ...announced, state: 'bad', says: error ?? 'no answer' }]
-  return [called, { ...announced, state: 'good', says: versionText }]
+  if (!answers && (endpoint === undefined || twin)) return [announced(path, silent)]
+  const says = versions.length === 0 ? 'the driver is announced to the kubelet' : `CSI ${versions.join(', ')}`
+  return [called, announced(path, good(says))]
 }
 
-function csiNodeLink(context: PlanContext, driver: string, isExpected: boolean): Link {
-  const { api, nodeName } = context.inputs.snapshot
-  const link = { kind: 'CSINode', name: nodeName } as const
-  const entry = driverOfNode(context.inputs.snapshot, driver)
-  if (entry !== undefined) {
-    const id = entry.nodeID === undefined ? '' : `, node ID ${entry.nodeID}`
-    return { ...link, state: 'good', says: `lists the driver${id}` }
-  }
-  if (!isListedWhole(api, 'csinodes'))
-    return { ...link, state: 'unknown', says: 'the CSINode object could not be read' }
-  const says = api?.csiNode == null ? 'there is no CSINode object' : 'does not list the driver'
-  return { ...link, state: isExpected ? 'bad' : 'absent', says }
+function judgeCsiNode({ inputs: { snapshot } }: PlanContext, driver: string, missing: typeof bad): Judged {
+  const { api } = snapshot
+  const entry = driverOfNode(snapshot, driver)
+  if (entry !== undefined)
+    return good(`lists the driver${entry.nodeID === undefined ? '' : `, node ID ${entry.nodeID}`}`)
+  if (!isListedWhole(api, 'csinodes')) return unknown('the CSINode object could not be read')
+  return missing(api?.csiNode == null ? 'there is no CSINode object' : 'does not list the driver')
 }
 
-function csiDriverLink(context: PlanContext, name: string): Link {
-  const link = { kind: 'CSIDriver', name } as const
+function judgeCsiDriver(context: PlanContext, name: string): Judged {
   const found = asked(context, (objects) => objects.csiDriver(name))
-  if (found.state === 'Found') {
-    const { attachRequired, volumeLifecycleModes, fsGroupPolicy } = found.object.spec
-    const says = [
-      `volumes are ${attachRequired === false ? 'not ' : ''}attached`,
-      ...(volumeLifecycleModes == null ? [] : [volumeLifecycleModes.join(', ')]),
-      ...(fsGroupPolicy == null ? [] : [`fsGroup ${fsGroupPolicy}`]),
-    ]
-    return { ...link, state: 'good', says: says.join('; ') }
-  }
-  return found.state === 'Absent'
-    ? { ...link, state: 'absent', says: 'there is none: its volumes count as attached' }
-    : { ...link, state: 'unknown', says: 'the CSIDriver objects could not be read' }
+  if (found.state === 'Absent') return absent('there is none: its volumes count as attached')
+  if (found.state === 'Unknown') return unknown('the CSIDriver objects could not be read')
+  const { attachRequired, volumeLifecycleModes, fsGroupPolicy } = found.object.spec
+  const says = present(
+    `volumes are ${attachRequired === false ? 'not ' : ''}attached`,
+    volumeLifecycleModes?.join(', '),
+    fsGroupPolicy && `fsGroup ${fsGroupPolicy}`,
+  )
+  return good(says.join('; '))
 }
 
+/** Undefined also of a driver that is not meant to be here. */
 function faultOf(
   context: PlanContext,
   name: string,
   sockets: readonly CsiSocket[],
   chain: readonly Link[],
 ): Verdict | undefined {
-  const bad = (kind: Link['kind']): Link | undefined => chain.find((link) => link.kind === kind && link.state === 'bad')
+  const faulty = (kind: Link['kind']): Link | undefined =>
+    chain.find((link) => link.kind === kind && link.state === 'bad')
   const called = sockets.find(({ registered }) => registered)
   if (called === undefined) {
     // Whether a driver is there is not known where nobody looked for sockets.
-    const isDown = sockets.length > 0 || bad('Socket') !== undefined
+    const isDown = sockets.length > 0 || faulty('Socket') !== undefined
     return isDown ? { state: 'problem', message: whyNoDriver(context, name), code: 'DriverUnavailable' } : undefined
   }
-  const twice = bad('Registration')
+  const twice = faulty('Registration')
   const says =
     called.error !== undefined
       ? `is not registered with the kubelet: ${called.error}`
-      : context.inputs.snapshot.api?.csiNode != null && bad('CSINode') !== undefined
+      : context.inputs.snapshot.api?.csiNode != null && faulty('CSINode') !== undefined
         ? 'the CSINode object of this node does not list it'
         : twice && `${twice.name} is not the socket in use: ${twice.says}`
   const message = `CSI driver ${name} answers, but ${says}`

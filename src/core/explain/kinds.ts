@@ -60,6 +60,11 @@ export function kindOf(word: string): SubjectKind | undefined {
   return KINDS.get(word.toLowerCase().replace(GROUP, ''))
 }
 
+/** The shortest of its words. */
+export function wordFor(kind: SubjectKind): string {
+  return SUBJECTS[kind].split(' ')[0] ?? ''
+}
+
 /** `pv/NAME` as its kind and the name; without one of the known prefixes the name is all of it. */
 export function splitPrefix(what: string): { readonly kind?: SubjectKind; readonly name: string } {
   const slash = what.indexOf('/')

@@ -5,14 +5,15 @@ import { compareText } from '../base/compare-text.ts'
 import { count } from '../base/count.ts'
 import { NotFound, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/near-names.ts'
-import { take } from '../base/take.ts'
+import { present, take } from '../base/take.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { uniqueNameOf } from '../facts/sources.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
-import { namedUids, podNamespace } from '../volumes/pods.ts'
-import { type SubjectKind, splitPrefix } from './kinds.ts'
+import { namedUids } from '../volumes/pods.ts'
+import { claimNameOf, persistentVolumeNameOf } from './chain-objects.ts'
+import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {
@@ -39,6 +40,26 @@ export function allThings(context: PlanContext): readonly Thing[] {
   ]
 }
 
+/** @param more what is not as the kind and the name give it, and the other names, of which some may not be known */
+function thing(
+  kind: Thing['kind'],
+  name: string,
+  about: string,
+  {
+    names = [],
+    ...more
+  }: Partial<Pick<Thing, 'ask' | 'volume'>> & { readonly names?: readonly (string | undefined)[] } = {},
+): Thing {
+  return {
+    kind,
+    name,
+    about,
+    ask: `${wordFor(kind)}/${name}`,
+    names: [name, ...names.flatMap((each) => each ?? [])],
+    ...more,
+  }
+}
+
 /** Every CSI driver that this node, its API or its volumes name. */
 function drivers({ inputs, ledger }: PlanContext): Thing[] {
   const { api, csiSockets = [], nodeName } = inputs.snapshot
@@ -50,116 +71,86 @@ function drivers({ inputs, ledger }: PlanContext): Thing[] {
     ...ledger.all.map(({ identity }) => identity?.driver),
   ]
   const sorted = [...new Set(names.flatMap((name) => name || []))].toSorted(compareText)
-  return sorted.map((name) => ({ kind: 'Driver', name, ask: `driver/${name}`, names: [name], about: 'CSI driver' }))
+  return sorted.map((name) => thing('Driver', name, 'CSI driver'))
 }
 
 function pods({ classes }: PlanContext): Thing[] {
-  const bearers = Map.groupBy(classes.all, ({ ref }) => namespacedName(ref))
+  const bearers = Map.groupBy(classes.all, ({ ref }) => podName(ref))
   return classes.all.map(({ uid, ref, pod, class: name, why }) => {
-    const full = ref.name === undefined ? undefined : namespacedName(ref)
-    return {
-      kind: 'Pod',
-      name: uid,
-      ask: `pod/${full !== undefined && bearers.get(full)?.length === 1 ? full : uid}`,
-      names: [uid, ...(pod === undefined ? [] : namedUids(pod)), ...[full, ref.name].flatMap((each) => each ?? [])],
-      about: [full, pod === undefined ? 'not in the API' : 'in the API', why?.code ?? name]
-        .filter((each) => each !== undefined)
-        .join(', '),
-    }
+    const full = ref.name === undefined ? undefined : podName(ref)
+    const isOnly = full !== undefined && bearers.get(full)?.length === 1
+    const about = present(full, pod === undefined ? 'not in the API' : 'in the API', why?.code ?? name).join(', ')
+    return thing('Pod', uid, about, {
+      ...(isOnly && { ask: `pod/${full}` }),
+      names: [...(pod === undefined ? [] : namedUids(pod)), full, ref.name],
+    })
   })
 }
 
 /** Those in the API, and those that only a pod or a PersistentVolume names any more. */
 function claims({ inputs, ledger }: PlanContext): Thing[] {
+  const claim = (full: string, about: string, volume: VolumeRow | undefined, uid?: string): Thing =>
+    thing('PersistentVolumeClaim', full, about, { names: [ownName(full), uid], volume })
   const found = (inputs.snapshot.api?.persistentVolumeClaims ?? []).map(({ metadata, spec }) => {
     const full = namespacedName(metadata)
     const volume = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(full)
-    return claimThing(full, `claim ${full}`, volume, uidOf(metadata))
+    return claim(full, `claim ${full}`, volume, metadata.uid)
   })
   const referred = ledger.all.flatMap((volume) => {
-    const { claimRef } = { ...volume.persistentVolume?.spec }
-    return [
-      ...volume.unresolved.flatMap(({ claimName, pod }) =>
-        claimName === undefined
-          ? []
-          : claimThing(`${podNamespace(pod)}/${claimName}`, 'claim that a pod refers to', volume),
-      ),
-      ...(claimRef?.name === undefined
-        ? []
-        : [claimThing(namespacedName(claimRef), 'claim that a PersistentVolume refers to', volume)]),
-    ]
+    const name = claimNameOf(volume)
+    const by = volume.unresolved.length > 0 ? 'pod' : 'PersistentVolume'
+    return name === undefined ? [] : claim(namespacedName(name), `claim that a ${by} refers to`, volume)
   })
   return [...Map.groupBy([...found, ...referred], ({ name }) => name).values()].flatMap(([first]) => first ?? [])
 }
 
-function claimThing(full: string, about: string, volume: VolumeRow | undefined, uids: readonly string[] = []): Thing {
-  const [, own = ''] = full.split('/')
-  return { kind: 'PersistentVolumeClaim', name: full, ask: `pvc/${full}`, names: [full, own, ...uids], about, volume }
-}
-
-/** A snapshot of another tool, or what only refers to an object, may be without its UID. */
-function uidOf({ uid }: { readonly uid?: string }): string[] {
-  return uid === undefined ? [] : [uid]
-}
-
 function persistentVolumes({ inputs, ledger }: PlanContext): Thing[] {
-  const { api } = inputs.snapshot
-  const objects = new Map((api?.persistentVolumes ?? []).map(({ metadata }) => [metadata.name, metadata]))
-  const named = ledger.all
-    .flatMap(({ unresolved, attachment }) => [
-      ...unresolved.map(({ persistentVolumeName }) => persistentVolumeName),
-      attachment?.spec.source.persistentVolumeName,
-    ])
-    .flatMap((name) => name || [])
-  return [...new Set([...objects.keys(), ...named])].map((name) => ({
-    kind: 'PersistentVolume',
-    name,
-    ask: `pv/${name}`,
-    names: [name, ...uidOf(objects.get(name) ?? {})],
-    about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
-    volume: ledger.ofPersistentVolume(name),
-  }))
+  const { persistentVolumes: objects = [] } = inputs.snapshot.api ?? {}
+  const uids = new Map(objects.map(({ metadata }) => [metadata.name, metadata.uid]))
+  const named = ledger.all.flatMap((volume) => persistentVolumeNameOf(volume) || [])
+  return [...new Set([...uids.keys(), ...named])].map((name) =>
+    thing('PersistentVolume', name, `PersistentVolume${uids.has(name) ? '' : ' that was deleted from the API'}`, {
+      names: [uids.get(name)],
+      volume: ledger.ofPersistentVolume(name),
+    }),
+  )
 }
 
 function attachments({ inputs, ledger }: PlanContext): Thing[] {
-  return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata, spec }) => ({
-    kind: 'VolumeAttachment',
-    name: metadata.name,
-    ask: `va/${metadata.name}`,
-    names: [metadata.name, ...uidOf(metadata)],
-    about: `VolumeAttachment to ${spec.nodeName}`,
-    volume: ledger.ofAttachment(metadata.name),
-  }))
+  return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata: { name, uid }, spec }) =>
+    thing('VolumeAttachment', name, `VolumeAttachment to ${spec.nodeName}`, {
+      names: [uid],
+      volume: ledger.ofAttachment(name),
+    }),
+  )
 }
 
 /** One for each volume, with its names in all pods. */
 function nodeVolumes(context: PlanContext): Thing[] {
   const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
   return context.ledger.all.flatMap((volume): Thing[] => {
-    const uids = [...volume.podUids]
-    const pods = uids.map((uid) => podName(podRefOf(context, uid)))
+    const { identity, persistentVolume, uniqueName } = volume
+    const pods = [...volume.podUids].map((uid) => ({ uid, called: podName(podRefOf(context, uid)) }))
     const calls = podVolumeNames(volume)
-    const inPods = [...calls].flatMap(([uid, names]) =>
-      [...names].flatMap((name) => [`${uid}/${name}`, `${podName(podRefOf(context, uid))}/${name}`]),
+    const inPods = pods.flatMap(({ uid, called }) =>
+      [...(calls.get(uid) ?? [])].flatMap((name) => [`${uid}/${name}`, `${called}/${name}`]),
     )
     // What a pod calls it is read more easily than its unique name, where it is one pod's alone.
-    const [pod] = pods
-    const [own] = calls.get(uids[0] ?? '') ?? []
-    const isOnePods = volume.persistentVolume === undefined && pods.length === 1 && bearers.get(pod ?? '')?.length === 1
-    const ask = own !== undefined && isOnePods ? `${pod}/${own}` : (volume.uniqueName ?? inPods[0])
+    const [pod, ...others] = pods
+    const [own] = calls.get(pod?.uid ?? '') ?? []
+    const isOnePods =
+      others.length === 0 && persistentVolume === undefined && bearers.get(pod?.called ?? '')?.length === 1
+    const ask = own !== undefined && isOnePods ? `${pod?.called}/${own}` : (uniqueName ?? inPods[0])
     const name = ask ?? [...volume.names][0] ?? volume.directories[0]
     if (name === undefined) return []
-    const { identity } = volume
-    const handles = identity === undefined ? [] : [`${identity.driver}^${identity.handle}`]
+    const handle = identity && `${identity.driver}^${identity.handle}`
+    const about = pod === undefined ? 'volume' : `volume of pod ${pods.map(({ called }) => called).join(', ')}`
     return [
-      {
-        kind: 'Volume',
-        name,
-        ask: ask === undefined ? name : `volume/${name}`,
-        names: [...volume.names, ...inPods, ...handles],
-        about: pods.length === 0 ? 'volume' : `volume of pod ${pods.join(', ')}`,
+      thing('Volume', name, about, {
+        ...(ask === undefined && { ask: name }),
+        names: [...volume.names, ...inPods, handle],
         volume,
-      },
+      }),
     ]
   })
 }
@@ -190,9 +181,9 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
   const [first, ...others] = matching(all, what)
   if (first === undefined) throw notFound(context, all, what)
   const found = [first, ...others] as const
-  const ofPods = found.map(({ kind, name }) => (kind === 'Pod' ? context.classes.of(name)?.ref : undefined))
-  const names = new Set(ofPods.map((ref) => (ref?.name === undefined ? undefined : namespacedName(ref))))
-  if (found.length === 1 || (names.size === 1 && !names.has(undefined))) return found
+  // Pods of one name are one.
+  const distinct = new Set(found.map((each) => (each.kind === 'Pod' ? podName(podRefOf(context, each.name)) : each)))
+  if (distinct.size === 1) return found
   const asks = take(
     found.map(({ ask, about }) => `${ask} (${about})`),
     MOST_CANDIDATES,
@@ -211,13 +202,9 @@ export class Ambiguous extends VolctlError {}
 /** All that the name may mean: whole names before the beginnings of UIDs. */
 function matching(all: readonly Thing[], what: string): readonly Thing[] {
   const { kind, name } = splitPrefix(what)
-  const ofKind = all.filter((thing) => thing.kind === kind)
+  const ofKind = kind === undefined ? all : all.filter((each) => each.kind === kind)
   // A namespace may be called like a kind; a name comes before the beginning of another.
-  const found = [
-    ofKind.filter(({ names }) => names.includes(name)),
-    oneForEachVolume(all.filter(({ names }) => names.includes(what))),
-    beginning(kind === undefined ? all : ofKind, name),
-  ]
+  const found = [called(ofKind, name), called(all, what), beginning(ofKind, name)]
   return found.find((each) => each.length > 0) ?? []
 }
 
@@ -236,7 +223,8 @@ function beginning(all: readonly Thing[], text: string): Thing[] {
 const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Volume']
 
 /** A claim, its PersistentVolume and the volume on disk are one thing, and often have one name. */
-function oneForEachVolume(found: readonly Thing[]): Thing[] {
+function called(all: readonly Thing[], name: string): Thing[] {
+  const found = all.filter(({ names }) => names.includes(name))
   return found.filter(
     ({ volume, kind }) =>
       volume === undefined ||
@@ -272,7 +260,7 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
     // Names of a log are asked for by the hundred, and nobody reads the hints.
     hint: () => {
       // Static pods bear the name of their node, and are not it.
-      const near = what.slice(what.lastIndexOf('/') + 1) === nodeName ? [] : nearest(all, what)
+      const near = ownName(what) === nodeName ? [] : nearest(all, what)
       return near.length > 0 ? `Did you mean ${near.join(', ')}?` : WAYS_TO_ASK
     },
   })
@@ -286,14 +274,16 @@ const MOST_NEAR = 5
 /** What somebody may have meant who named nothing, as what to ask for: the nearest first, each thing once. */
 function nearest(all: readonly Thing[], what: string): string[] {
   const { name } = splitPrefix(what)
-  // The namespace may be another.
-  const own = (full: string): string => full.slice(full.lastIndexOf('/') + 1)
-  const bearers = Map.groupBy(
-    all.flatMap((thing) => thing.names.flatMap((each) => [each, own(each)].map((bearing) => ({ bearing, thing })))),
-    ({ bearing }) => bearing,
+  const names = all.flatMap((each) => each.names.flatMap((bears) => [bears, ownName(bears)]))
+  const near = [name, ownName(name)].flatMap((each) => nearNames(each, names, MOST_NEAR))
+  const things = near.flatMap((one) =>
+    all.filter((each) => each.names.some((bears) => bears === one || ownName(bears) === one)),
   )
-  const near = [name, own(name)].flatMap((each) => nearNames(each, bearers.keys(), MOST_NEAR))
-  const things = near.flatMap((each) => (bearers.get(each) ?? []).map(({ thing }) => thing))
-  const ofEach = Map.groupBy(things, (thing) => thing.volume ?? thing)
+  const ofEach = Map.groupBy(things, (each) => each.volume ?? each)
   return [...ofEach.values()].slice(0, MOST_NEAR).flatMap(([first]) => first?.ask ?? [])
+}
+
+/** Without its namespace, which may be another. */
+function ownName(full: string): string {
+  return full.slice(full.lastIndexOf('/') + 1)
 }
