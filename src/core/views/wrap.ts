@@ -66,25 +66,16 @@ const PROSE =
 /** One in quotes may have blanks (base/command.ts). */
 const WORD = String.raw`(?:\$'[^']*'|'[^']*'(?:\\''[^']*')*)?\S*`
 
-/** To a mark of the sentence, a word of it, or a parenthesis. */
-const COMMAND = new RegExp(
-  String.raw`(?<=^| )(?=\(?(?:${BEGINS}))(\S+(?:(?<![).,;:]) (?!\(|(?:${PROSE.replaceAll(' ', '|')})(?: |$))${WORD})+)`,
+/** A word; a command to a mark of the sentence, a word of it, or a parenthesis. */
+const CHUNK = new RegExp(
+  String.raw`(?<=^| )(?:(?<command>(?=\(?(?:${BEGINS}))\S+(?:(?<![).,;:]) (?!\(|(?:${PROSE.replaceAll(' ', '|')})(?: |$))${WORD})+)|[^ ]*)`,
+  'g',
 )
 
-interface Chunk {
-  readonly text: string
-  readonly isCommand: boolean
-}
-
 /** The words of a text; a command is one. Joined by blanks they are the text again. */
-export function chunksOf(text: string): readonly Chunk[] {
-  // Every second part is a command; the blanks around it belong to nothing.
-  const parts = text.split(COMMAND)
-  return parts.flatMap((part, index): Chunk[] => {
-    if (index % 2 === 1) return [{ text: part, isCommand: true }]
-    const prose = part.slice(index === 0 ? 0 : 1, index === parts.length - 1 ? undefined : -1)
-    if (prose === '' && parts.length > 1) return []
-    return prose.split(' ').map((word) => ({ text: word, isCommand: false }))
+export function chunksOf(text: string): { readonly text: string; readonly isCommand: boolean }[] {
+  return Array.from(text.matchAll(CHUNK), ({ 0: words, groups }) => {
+    return { text: words, isCommand: groups?.command !== undefined }
   })
 }
 
