@@ -14,14 +14,7 @@ export interface Screen {
 }
 
 /** The few signs that views draw with. Each stands beside a word: nothing is said by a sign or a colour alone. */
-export interface Symbols {
-  readonly good: string
-  readonly bad: string
-  readonly warn: string
-  readonly unknown: string
-  readonly waiting: string
-  readonly arrow: string
-}
+export type Symbols = Readonly<Record<'good' | 'bad' | 'warn' | 'unknown' | 'waiting' | 'arrow', string>>
 
 export const UNICODE_SYMBOLS: Symbols = {
   good: '✓',
@@ -56,13 +49,7 @@ export function screenLines(text: string, width: Width): number {
 }
 
 /** The few meanings that have a colour. */
-export interface Palette {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly good: (text: string) => string
-  readonly warn: (text: string) => string
-  readonly bad: (text: string) => string
-}
+export type Palette = Readonly<Record<'bold' | 'dim' | 'good' | 'warn' | 'bad', (text: string) => string>>
 
 export const PLAIN: Palette = { bold: asItIs, dim: asItIs, good: asItIs, warn: asItIs, bad: asItIs }
 
