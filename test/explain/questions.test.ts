@@ -287,4 +287,5 @@ it.each([
   { text: 'WEB', names: ['web'], near: ['web'] },
   { text: 'wbe', names: ['web', 'abc'], near: ['web'] },
   { text: 'postgers-0', names: ['postgres-0', 'redis-0'], near: ['postgres-0'] },
+  { text: 'postgers-1', names: ['postgres-0'], near: [] },
 ])('names near $text', ({ text, names, near }) => expect(nearNames(text, names, 5).toSorted()).toEqual(near.toSorted()))
