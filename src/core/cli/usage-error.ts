@@ -31,9 +31,8 @@ function isUsageError(error: unknown): error is Error {
 function usageError(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
   const { flags: [typed] = [], parse } = error
   const isLine = command === 'explain' && message.startsWith('Unexpected argument')
-  const habit = isLine ? A_LINE : FLAG_HABITS.get(typed?.replace(/=.*/s, '') ?? '')
-  const meant = typed === undefined ? meantValue(message) : meantFlag(typed, parse?.input?.flags ?? {})
-  return new VolctlError('Usage', message, { hint: habit ?? meantHint(meant, `${command ?? ''} `) })
+  const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
+  return new VolctlError('Usage', message, { hint: isLine ? A_LINE : meantHint(meant, `${command ?? ''} `) })
 }
 
 const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"
@@ -48,34 +47,7 @@ export function unknownCommand(id: string, commands: readonly string[]): VolctlE
     const hint = `Give the command first, as in ${programName()} plan ${id}. See ${programName()} --help`
     return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
   }
-  return new VolctlError('Usage', `command ${id} not found`, {
-    hint: HABITS.get(id) ?? meantHint(nearNames(id, commands, 1)[0]),
-  })
-}
-
-const LOOK = 'Each volume of this node, and what is wrong with it: volctl status'
-const ONE = 'One pod, claim or volume, its state and why: volctl explain NAME'
-const MEND = 'First see what would be done: volctl plan; then do it: volctl apply'
-
-/** What fingers type that know other tools, and what does that here. */
-const HABITS: ReadonlyMap<string, string> = new Map([
-  ...['get', 'ls', 'list'].map((word) => [word, LOOK] as const),
-  ...['describe', 'why', 'show'].map((word) => [word, ONE] as const),
-  ...['fix', 'repair', 'cleanup', 'clean', 'reconcile'].map((word) => [word, MEND] as const),
-])
-
-const FLAG_HABITS: ReadonlyMap<string, string> = new Map([
-  ...['-A', '--all-namespaces'].map(
-    (flag) => [flag, 'volctl reads the pods of all namespaces anyway; -n NS narrows the answer to one.'] as const,
-  ),
-  ['--dry-run', 'What an apply would do, without doing it: volctl plan'],
-])
-
-/** A value that is not one of a flag's, by oclif's message. */
-function meantValue(message: string): string | undefined {
-  const [, flag, value = '', options = ''] = /^Expected (--\S+)=(.*) to be one of: (.*)$/s.exec(message) ?? []
-  const [near] = flag === undefined ? [] : nearNames(value, options.split(', '), 1)
-  return near && `${flag} ${near}`
+  return new VolctlError('Usage', `command ${id} not found`, { hint: meantHint(nearNames(id, commands, 1)[0]) })
 }
 
 function meantFlag(typed: string, flags: Interfaces.FlagInput): string | undefined {
