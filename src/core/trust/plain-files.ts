@@ -40,15 +40,14 @@ export function openPlain(path: Path): { readonly fd: number; readonly stats: St
 
 /**
  * Opens data that the user names, which decides nothing: any user's file, with links followed. Its type is checked before it
- * is opened, since opening a device has effects; opening a FIFO does not wait for its writer.
+ * is opened, since opening a device has effects.
  *
  * @param accept throws to refuse
  */
-export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
+export function openData(path: Path, accept: (stats: Stats) => void): number {
   return closing(openSync(path, O_PATH), (place) => {
-    const stats = fstatSync(place)
-    accept(stats)
-    return { fd: openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK), stats }
+    accept(fstatSync(place))
+    return openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK)
   })
 }
 

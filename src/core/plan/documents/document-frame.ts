@@ -1,10 +1,9 @@
 /** What volctl's own documents have in common when they are read: their bytes, what they say that they are, and one line for a defect. */
-import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { closing } from '../../base/closing.ts'
-import { allowing, errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
+import { closing, closingOnError } from '../../base/closing.ts'
+import { errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
@@ -134,11 +133,11 @@ export class DocumentFrame {
 }
 
 // The bytes of a snapshot. A snapshot is data, not an order: it may belong to any user, and links to it are followed. But it
-// is limited in bytes and, through a pipe, in time (S34); and no device is opened.
+// is limited in bytes and, through a pipe that this process was given, in time (S34); no device and no named pipe is opened.
 
 export interface SourceLimits {
   readonly maxBytes: number
-  /** How long a pipe may take from the first look at it to its end. */
+  /** How long a pipe may take to its end. */
   readonly pipeMs: number
 }
 
@@ -161,9 +160,7 @@ export class TooSlow extends Error {}
 export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
   const own = ownDescriptor(path)
   if (own !== undefined) return readDescriptor(own === 0 ? io().stdin.fd : own, limits)
-  const { fd, stats } = openData(path, requireReadable)
-  if (stats.isFIFO()) return readPipe(fd, limits, firstOf)
-  return closing(fd, () => inOnePiece(fd, limits))
+  return closing(openData(path, requirePlain), (fd) => inOnePiece(fd, limits))
 }
 
 async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {
@@ -171,7 +168,7 @@ async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source>
   if (isatty(fd)) throw new Unreadable('a terminal, not a file')
   // Standard input may be a socket, too.
   if (stats.isFIFO() || stats.isSocket()) return readPipe(fd, limits)
-  requireReadable(stats)
+  requirePlain(stats)
   return inOnePiece(fd, limits)
 }
 
@@ -179,51 +176,20 @@ function inOnePiece(fd: number, { maxBytes }: SourceLimits): Source {
   return { bytes: readToLimit(fd, maxBytes), pieces: false }
 }
 
-function requireReadable(stats: Stats): void {
-  if (stats.isFile() || stats.isFIFO()) return
+function requirePlain(stats: Stats): void {
+  if (stats.isFile()) return
   const kind = kindOf(stats)
   throw new Unreadable(kind === 'a file' ? 'not a plain file' : `${kind}, not a plain file`)
 }
 
-/** @param before waits until somebody writes; the bytes it has read come first. The descriptor is closed at the end. */
-async function readPipe(
-  fd: number,
-  { maxBytes, pipeMs }: SourceLimits,
-  before?: (fd: number, signal: AbortSignal) => Promise<Buffer>,
-): Promise<Source> {
+/** The descriptor is closed at the end. */
+async function readPipe(fd: number, { maxBytes, pipeMs }: SourceLimits): Promise<Source> {
+  const stream = closingOnError(fd, (own) => new Socket({ fd: own, readable: true, writable: false }))
   const signal = AbortSignal.timeout(pipeMs)
-  let stream: Socket | undefined
   try {
-    const first = await before?.(fd, signal)
-    stream = new Socket({ fd, readable: true, writable: false })
-    if (first !== undefined && first.length > 0) stream.unshift(first)
     return { bytes: await collect(stream, { maxBytes, signal }), pieces: true }
   } catch (error) {
-    if (stream === undefined) closeSync(fd)
     if (!signal.aborted) throw error
-    const time = `within ${pipeMs / 1000} s`
-    throw new TooSlow(
-      stream === undefined ? `nothing was written to the pipe ${time}` : `the data did not end ${time}`,
-      { cause: error },
-    )
-  }
-}
-
-const LOOK_AGAIN_MS = 10
-const FIRST_BYTES = 64 * 1024
-
-/**
- * A non-blocking read of a FIFO that nobody has opened for writing yet returns its end: it is read again until there is a
- * writer. An end without a single byte counts as that.
- *
- * @returns the first bytes; none if there is a writer that has written nothing yet
- */
-async function firstOf(fd: number, signal: AbortSignal): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(FIRST_BYTES)
-  for (;;) {
-    const length = allowing(['EAGAIN'], undefined, () => readSync(fd, buffer, 0, buffer.length, null))
-    if (length === undefined) return Buffer.alloc(0)
-    if (length > 0) return buffer.subarray(0, length)
-    await setTimeout(LOOK_AGAIN_MS, undefined, { signal })
+    throw new TooSlow(`the data did not end within ${pipeMs / 1000} s`, { cause: error })
   }
 }
