@@ -42,7 +42,7 @@ const verboseFlag = (summary: string) => isOn(summary, { char: 'v' })
 
 const watchFlag = {
   watch: isOn(
-    'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere a line for each change.',
+    'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere printed when it has changed.',
     { char: 'w', exclusive: ['snapshot'] },
   ),
 }

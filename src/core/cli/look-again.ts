@@ -5,10 +5,9 @@ import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { openLines } from '../plan/plan-names.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import { io } from '../trust/run.ts'
-import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
+import { Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
 import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
@@ -131,9 +130,9 @@ export async function watchNode(
     signal: looks.stop,
     look: async () => {
       const { plan, text } = shown((await judged(await looks.lookWithin(), options)).decided, screen)
-      return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+      return { text, isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     },
-    write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()} ${text}`),
+    write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()}\n${text}\n`),
     terminal: isTerminal ? io.stdout : undefined,
   })
   command.finish(isOver ? ExitStatus.Ok : ExitStatus.Interrupted)
@@ -142,10 +141,7 @@ export async function watchNode(
 
 /** What one look shows. */
 export interface Shown {
-  /** On a terminal. */
   readonly text: string
-  /** By what each is about. */
-  readonly lines: ReadonlyMap<string, string>
   /** Nothing is left that volctl or somebody else has to do. */
   readonly isOver: boolean
 }
@@ -167,26 +163,26 @@ export interface WatchPorts {
  */
 export async function watch({ look, write, terminal, signal }: WatchPorts): Promise<boolean> {
   using screen = new Redrawn(terminal)
-  const say = (lines: readonly string[]): void => {
-    if (terminal === undefined) for (const line of lines) write(`${line}\n`)
+  const say = (text: string): void => {
+    if (terminal === undefined) write(text)
   }
-  let last: Shown | undefined
+  let last = ''
   const outcome = await lookAgain({
     signal,
     look: async () => {
-      const shown = await look()
-      const changes = changedLines(last?.lines ?? new Map(), shown.lines)
-      last = shown
-      say(changes)
-      screen.draw(shown.text)
-      return shown.isOver ? 'over' : changes.length > 0 ? 'changed' : 'same'
+      const { text, isOver } = await look()
+      const isSame = text === last
+      last = text
+      screen.draw(text)
+      if (!isSame) say(text)
+      return isOver ? 'over' : isSame ? 'same' : 'changed'
     },
     failed: (message) => {
-      const trouble = `The last look failed: ${message}`
-      say([trouble])
-      screen.draw(`${last?.text}${trouble}\n`)
+      const trouble = `The last look failed: ${message}\n`
+      say(trouble)
+      screen.draw(`${last}${trouble}`)
     },
   })
-  if (terminal !== undefined) screen.leave(() => write(last?.text ?? ''))
+  if (terminal !== undefined) screen.leave(() => write(last))
   return outcome === 'over'
 }

@@ -1,6 +1,5 @@
-import { present } from '../base/take.ts'
 import type { CauseSubject } from './cause.ts'
-import type { Operation, Plan, PodRef, VolumeRef, Waiting } from './plan.ts'
+import type { Plan, PodRef, VolumeRef } from './plan.ts'
 import { podName } from './pod-name.ts'
 
 /** How a screen calls a pod. */
@@ -46,24 +45,6 @@ export function shownSubject(
     object ??
     path
   )
-}
-
-/** By what each is about. */
-export function openLines({ operations, waiting, problems }: Plan): ReadonlyMap<string, string> {
-  const errors = problems.filter(({ severity }) => severity === 'error')
-  return new Map([
-    ...operations.map((each) => line(each, each.blocked === undefined ? 'ready' : `blocked: ${each.blocked.message}`)),
-    ...waiting.map((each) => line(each, `waits: ${each.message}`)),
-    ...errors.map(({ code, message, about }): [string, string] => [
-      `${code} ${about.pod ?? about.volume ?? about.path ?? ''}`.trim(),
-      `error: ${message}`,
-    ]),
-  ])
-}
-
-function line(of: Operation | Waiting, says: string): [string, string] {
-  const name = present(of.kind, of.volume && shownVolume(of), of.pod && `of ${podName(of.pod)}`).join(' ')
-  return [name, `${name}: ${says}`]
 }
 
 /** Users of docker and crictl are used to shortened ids; a UUID has eight digits before its first hyphen. */

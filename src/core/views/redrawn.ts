@@ -59,10 +59,3 @@ function fitting(text: string, terminal: Terminal): string[] {
   const shown = lines.length > most ? [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`] : lines
   return shown.map((line) => (line.includes('\u001b') ? line : cutToWidth(line, columns - 1)))
 }
-
-/** One line for each that is new or has changed, and for each that is gone. */
-export function changedLines(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
-  const changed = [...now].filter(([key, line]) => before.get(key) !== line).map(([, line]) => line)
-  const gone = [...before.keys()].filter((key) => !now.has(key)).map((key) => `${key}: done, or gone`)
-  return [...changed, ...gone]
-}
