@@ -248,14 +248,9 @@ describe('what to type next on this node', () => {
     },
     { name: 'nothing on a healthy node', plan: running, next: [] },
     {
-      name: 'without a known unit the process, once it is clear what started it',
-      plan: { ...withKubelet({ pid: 4711 }), operations: [op('a')], waiting: [staged] },
-      next: ['volctl apply', 'ps -o pid,ppid,lstart,args -p 4711', 'kill 4711', 'volctl apply'],
-    },
-    {
-      name: 'before that what is known, where nothing is ready',
+      name: 'without a known unit what is known',
       plan: { ...withKubelet({}), waiting: [staged] },
-      next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'volctl apply'],
+      next: ['volctl explain shop/db-0'],
     },
   ])('$name', ({ plan, applyFlags = [], next }) => {
     expect(nextOf(plan, { applyFlags }).map(({ command }) => command)).toEqual(next)

@@ -41,11 +41,7 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   if (plan.refused !== undefined) return [refusedStep(plan.refused)]
   const drivers = driverSteps(plan)
   if (drivers.length > 0) return drivers
-  const apply = [...applySteps(plan, given), ...podSteps(plan)]
-  const kubelet = kubeletSteps(plan, given)
-  // Before a process of unknown origin is ended, the person looks at what is known.
-  const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
-  const steps = [...apply, ...((isUnsure && lookStep(plan)) || []), ...kubelet]
+  const steps = [...applySteps(plan, given), ...podSteps(plan), ...kubeletSteps(plan, given)]
   if (steps.length > 0) return steps
   return settleStep(plan) ?? restStep(plan) ?? lookStep(plan) ?? startStep(plan) ?? []
 }
@@ -82,43 +78,25 @@ function applySteps({ operations, summary }: Plan, given: Given): Step[] {
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, given: Given): Step[] {
-  const { unit, pid, state, unstoppable } = plan.inputs.kubelet
+  const { unit, state, unstoppable } = plan.inputs.kubelet
   // Without its driver nothing of a volume is done, whether a kubelet runs or not.
   const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []
   const silent = new Set(causes.flatMap(({ subject: { driver } }) => driver ?? []))
   const forgotten = plan.waiting.filter((wait) => isForgotten(wait) && !silent.has(wait.volume?.driver ?? ''))
-  if (forgotten.length === 0) return []
+  if (forgotten.length === 0 || unit === undefined) return []
   if (unstoppable !== undefined) {
     const { why, remedy, command } = unstoppable
     return [{ argv: command, why: `${why}, so that --stop-kubelet is refused. ${remedy}`, onNode: true }]
   }
-  if (unit !== undefined && state === 'running') {
+  if (state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
     const why = `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`
     return [{ argv: ['volctl', 'apply', '--stop-kubelet'], why, onNode: true }]
   }
-  if (unit === undefined && state === 'mayReturn') return []
-  const settled = `waits for the settle time of ${formatDuration(given.settleMs)}`
-  const apply: Step = { argv: ['volctl', 'apply'], why: settled, onNode: true }
-  const pods = 'for what the kubelet never does; pods run on without it'
-  if (unit !== undefined)
-    return [
-      { argv: ['systemctl', 'stop', unit], why: pods },
-      apply,
-      { argv: ['systemctl', 'start', unit], why: 'afterwards' },
-    ]
-  // How to find what started the kubelet, and to end its process.
-  const unknown = 'no unit of the kubelet is known'
-  if (pid === undefined)
-    return [
-      { argv: ['pgrep', '-af', 'kubelet|k3s|k0s'], why: `${unknown}: find its process, and stop what runs it` },
-      apply,
-    ]
-  const what = `${unknown}: see that this is the kubelet, and what started it (PPID)`
   return [
-    { argv: ['ps', '-o', 'pid,ppid,lstart,args', '-p', `${pid}`], why: what },
-    { argv: ['kill', `${pid}`], why: `${pods}; what supervises the kubelet may start it again` },
-    apply,
+    { argv: ['systemctl', 'stop', unit], why: 'for what the kubelet never does; pods run on without it' },
+    { argv: ['volctl', 'apply'], why: `waits for the settle time of ${formatDuration(given.settleMs)}`, onNode: true },
+    { argv: ['systemctl', 'start', unit], why: 'afterwards' },
   ]
 }
 

@@ -156,7 +156,6 @@ export const kubeletInput = object({
   state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
   note: optional(text),
   unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
-  pid: optional(about('The process of the kubelet that runs.', count)),
   unstoppable: optional(
     about(
       'Why --stop-kubelet would be refused, and what to do then.',

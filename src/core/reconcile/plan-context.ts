@@ -92,7 +92,7 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
   if (kubelet === undefined) return { state: 'unknown' }
-  const { running, mayReturn, note, unit, pid, unstoppable } = kubelet
+  const { running, mayReturn, note, unit, unstoppable } = kubelet
   const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...omitUndefined({ note, unit }), ...(running && omitUndefined({ pid, unstoppable })) }
+  return { state, ...omitUndefined({ note, unit }), ...(running && omitUndefined({ unstoppable })) }
 }
