@@ -6,7 +6,7 @@ import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, runsApiServer, type Step, stopPod, typed } from './commands.ts'
 import type { Operation, OperationKind, Plan, Refusal, Waiting } from './plan.ts'
-import { isForgotten, readyText, settledAt } from './plan-summary.ts'
+import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
 
 export interface Given extends CommandContext {
@@ -60,7 +60,7 @@ function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: Given):
 }
 
 function applySteps({ operations, summary }: Plan, given: Given): Step[] {
-  const { ready = 0, freedBy = [], causes = [] } = summary
+  const { ready = 0, causes = [] } = summary
   if (ready > 0) {
     const free = operations.filter(({ blocked }) => blocked === undefined)
     const why = `asks, and carries out ${readyText(ready)}${lastTime(free, given)}`
@@ -70,10 +70,8 @@ function applySteps({ operations, summary }: Plan, given: Given): Step[] {
   // Who uses what would be taken away is known, and a person ends that.
   if (worst?.code === 'HeldBy' && worst.affects.operations.length > 0)
     return [{ first: endOf(worst.users), argv: ['volctl', 'apply'], why: 'does what waits for that' }]
-  return freedBy.slice(0, 1).map(({ flag, operations }) => ({
-    argv: ['volctl', 'plan', flag],
-    why: `shows what ${flag} would do: ${count(operations, 'more operation')}`,
-  }))
+  const flags = operations.flatMap((each) => liftingFlag(each) ?? [])
+  return flags.slice(0, 1).map((flag) => ({ argv: ['volctl', 'plan', flag], why: `shows what ${flag} would do` }))
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */

@@ -1,11 +1,11 @@
 /** The counts of a plan: they add up to its operations. */
 import { counted } from '../base/count.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
-import type { Blocked, FreedBy, LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
+import type { LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
 
 /** An operation of either scope, as far as it is counted. */
 interface Counted extends Pick<Operation, 'id' | 'kind' | 'after'> {
-  readonly blocked?: Pick<Blocked, 'code' | 'cause'>
+  readonly blocked?: object
 }
 
 /** @param filtered how many operations were left out by flags */
@@ -17,28 +17,18 @@ export function summaryOf(
   }: Record<'waiting' | 'problems', readonly unknown[]> & { readonly operations: readonly Counted[] },
   filtered: number,
 ) {
-  const ready = readyAmong(operations).size
-  const freedBy = freedByFlags(operations, ready)
   return {
     operations: counted(operations.map(({ kind }) => kind)),
     blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
     waiting: waiting.length,
     problems: problems.length,
     filtered,
-    ready,
-    ...(freedBy.length > 0 && { freedBy }),
+    ready: readyAmong(operations).size,
   } satisfies PlanSummary
 }
 
-/**
- * Ids of the operations that apply would begin: neither they nor any predecessor is blocked (S26).
- *
- * @param lifted true for an operation that counts as not blocked
- */
-export function readyAmong(
-  operations: readonly Counted[],
-  lifted: (operation: Counted) => boolean = () => false,
-): ReadonlySet<string> {
+/** Ids of the operations that apply would begin: neither they nor any predecessor is blocked (S26). */
+export function readyAmong(operations: readonly Counted[]): ReadonlySet<string> {
   // Of few operations it matters which ones the plan has.
   let known: ReadonlySet<string> | undefined
   const isKnown = (id: string): boolean => {
@@ -48,7 +38,7 @@ export function readyAmong(
   const ready = new Set<string>()
   // Each comes after its predecessors.
   for (const operation of operations) {
-    const isFree = operation.blocked === undefined || lifted(operation)
+    const isFree = operation.blocked === undefined
     if (isFree && operation.after.every((id) => ready.has(id) || !isKnown(id))) ready.add(operation.id)
   }
   return ready
@@ -57,15 +47,6 @@ export function readyAmong(
 /** What an apply would carry out, in words. */
 export function readyText(ready: number): string {
   return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
-}
-
-function freedByFlags(operations: readonly Counted[], ready: number): FreedBy[] {
-  const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
-  return [...flags].flatMap((flag) => {
-    const lifted = (each: Counted): boolean => liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
-    const more = readyAmong(operations, lifted).size - ready
-    return more > 0 ? [{ flag, operations: more }] : []
-  })
 }
 
 /** The flag that asks for work that is done only on request (S13, S23). */

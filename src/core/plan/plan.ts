@@ -221,12 +221,8 @@ export interface Problem extends ShapeOf<typeof problemEntry> {}
 export const waiting = list<Waiting>(named('waiting', waitingEntry))
 export const problems = list<Problem>(named('problem', problemEntry))
 
-const freedBy = object({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })
-
-export interface FreedBy extends ShapeOf<typeof freedBy> {}
-
 /** Flags that a person gives for work that is done only on request. */
-export type LiftingFlag = FreedBy['flag']
+export type LiftingFlag = '--orphans' | '--remount' | '--expand'
 
 export const nextStep = object({
   /** "end that use" */
@@ -249,7 +245,6 @@ const summary = object({
     count,
   ),
   ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
-  freedBy: optional(about('How many more operations would be ready with one flag more.', list<FreedBy>(freedBy))),
   causes,
   next: optional(
     about('What to type on this node, in this order, and why.', list<NextStep>(named('nextStep', nextStep))),
