@@ -9,7 +9,7 @@ import { posix } from 'node:path'
 import { closingOnError } from '../base/closing.ts'
 import { answers } from './asked-mounts.ts'
 import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
+import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, linesInPieces, mountIdIn, O_PATH } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
@@ -161,8 +161,7 @@ function openStep(root: string, name: string, path: string, above: Step | undefi
   if (guide?.opens(path) === false) throw failure('ETIMEDOUT', path)
   const crossed = guide === undefined ? above : undefined
   // Only to open it hangs already, where a server is mounted.
-  const line = crossed && mountsOf(root).get(path)
-  const known = line === undefined ? undefined : mountOf(line)
+  const known = crossed && slowMountOn(mountsOf(root), path)
   let doubt = known && crossed && cross(known, path, crossed, options, name)
   const opened =
     above === undefined
@@ -172,12 +171,13 @@ function openStep(root: string, name: string, path: string, above: Step | undefi
     const mount = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? 0
     if (guide?.asks(mount) === false) throw failure('ETIMEDOUT', path)
     if (crossed !== undefined && mount !== crossed.mount && mount !== known?.id) {
+      const begin = `${mount} `
+      const isIt = (line: string): boolean => line.startsWith(begin)
+      const before = mountsOf(root).lines.find((line) => isIt(line) && pointOf(line) === path)
       // It was mounted since the table was read, and has a number that nothing else gets as long as it is open.
-      const now = mountsOf(root, true)
-        .values()
-        .find((each) => each.startsWith(`${mount} `))
-      const late = now === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(now)
-      doubt = cross(late, path, { ...crossed, fd }, options)
+      const line = before ?? mountsOf(root, true).lines.find(isIt)
+      const shown = line === undefined ? { id: mount, isSlow: true, isUsers: true } : mountOf(line)
+      doubt = cross(shown, path, { ...crossed, fd }, options)
     }
     const stats = fstatSync(fd)
     if (guide === undefined) doubt ??= judge(path, stats, above, options)
@@ -239,19 +239,37 @@ interface Mount {
   readonly isUsers: boolean
 }
 
-/** Lines of a mount table by their mount points, each looked at where it is asked for: a table may have a hundred thousand. */
-type Mounts = ReadonlyMap<string, string>
+/** A table may have a hundred thousand lines, of which few are asked for. */
+interface Mounts {
+  readonly lines: readonly string[]
+  /** Mount points of file systems that may hang. */
+  readonly slow: ReadonlySet<string>
+}
 
 /** So long a run goes by a mount table that it has read; where a table takes long to read, so many times as long. */
 const SAME_MS = 1000
 const SAME_READS = 10
 const tables = perRun(() => new Map<string, { readonly until: number; readonly mounts: Mounts }>())
 
-/** An overlay may stand on anything. */
 function mountOf(line: string): Mount {
-  const type = / - (\S+) /.exec(line)?.[1] ?? ''
-  const isSlow = type === 'overlay' || !cannotHang(type)
-  return { id: Number.parseInt(line, 10), isSlow, isUsers: USERS_FUSE.test(line) }
+  return { id: Number.parseInt(line, 10), isSlow: isSlow(line), isUsers: USERS_FUSE.test(line) }
+}
+
+/** An overlay may stand on anything. */
+function isSlow(line: string): boolean {
+  const begin = line.indexOf(' - ') + 3
+  const type = line.slice(begin, line.indexOf(' ', begin))
+  return type === 'overlay' || !cannotHang(type)
+}
+
+function pointOf(line: string): string {
+  return decodeOctal(line.split(' ', 5)[4] ?? '')
+}
+
+/** What is mounted on a path last, if anything there may hang. */
+function slowMountOn({ lines, slow }: Mounts, path: string): Mount | undefined {
+  const line = slow.has(path) ? lines.findLast((each) => pointOf(each) === path) : undefined
+  return line === undefined ? undefined : mountOf(line)
 }
 
 /** As the process sees them whose root it is. */
@@ -259,8 +277,9 @@ function mountsOf(root: string, again = false): Mounts {
   const known = tables().get(root)
   const begun = performance.now()
   if (known !== undefined && begun < known.until && !again) return known.mounts
-  const text = kernelText(root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo'))
-  const mounts = new Map(text.split('\n').map((line) => [decodeOctal(line.split(' ', 5)[4] ?? ''), line]))
+  const path = root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo')
+  const lines = Array.from(linesInPieces(path), (piece) => piece.toString().split('\n')).flat()
+  const mounts = { lines, slow: new Set(lines.filter(isSlow).map(pointOf)) }
   const took = performance.now() - begun
   tables().set(root, { until: begun + Math.max(SAME_MS, SAME_READS * took), mounts })
   return mounts
