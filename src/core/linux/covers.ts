@@ -69,7 +69,7 @@ export function coversOf({ raw: table }: MountTable) {
    * visible.
    */
   const reached = (mounts: readonly MountInfo[]): readonly MountInfo[] => {
-    const found = mounts.filter((mount) => of(mount) === undefined)
+    const found = mounts.some(of) ? mounts.filter((mount) => of(mount) === undefined) : mounts
     if (found.length < 2) return found
     const depths = new Map(found.map((mount) => [mount, placeInStack(mount.raw ?? mount).depth]))
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))

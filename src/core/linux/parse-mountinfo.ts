@@ -11,7 +11,7 @@
  */
 import { append } from '../base/append.ts'
 import { VolctlError } from '../base/errors.ts'
-import { lazy, memoize } from '../base/memoize.ts'
+import { lazy, memoize, once } from '../base/memoize.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { coversOf } from './covers.ts'
 import { undeletedPath } from './deleted.ts'
@@ -41,7 +41,9 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
   for (const piece of pieces) {
     const text = piece.toString()
     const lines = text.split('\n')
-    for (const [at, line] of lines.entries()) if (line !== '') mounts.push(new Mount(line, mounts.length, before + at))
+    lines.forEach((line, at) => {
+      if (line !== '') mounts.push(new Mount(line, mounts.length, before + at))
+    })
     texts.push(text)
     before += lines.length - 1
   }
@@ -49,7 +51,7 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
 }
 
 /** Ids, device, root and mount point. */
-const BEGIN = /^(?:\d{1,10} ){2}\d{1,10}:\d{1,10} [^ ]+ [^ ]+ /
+const BEGIN = /^(\d{1,10}) (\d{1,10}) (\d{1,10}:\d{1,10}) ([^ ]+) ([^ ]+) /
 const OPTIONS = 5
 
 /** One line. Its options are split when they are asked for: a table may have a hundred thousand lines. */
@@ -66,12 +68,11 @@ class Mount implements MountInfo {
 
   /** @param number of the line, for messages */
   constructor(line: string, index: number, number: number) {
-    const words = line.split(' ')
-    const dash = separatorIn(words)
-    const [id, parentId, dev = '', root = '', mountPoint = ''] = words
-    const [type, source] = words.slice(dash + 1)
-    if (!BEGIN.test(line)) throw damaged(number, 'does not begin with ids, major:minor, root and mount point')
-    if (dash === -1 || words.length < dash + 4)
+    const [begin = '', id, parentId, dev = '', root = '', mountPoint = ''] = BEGIN.exec(line) ?? []
+    if (begin === '') throw damaged(number, 'does not begin with ids, major:minor, root and mount point')
+    const dash = line.indexOf(' - ', begin.length)
+    const [type, source, superOptions] = dash === -1 ? [] : line.slice(dash + 3).split(' ')
+    if (superOptions === undefined)
       throw damaged(number, 'lacks its separator "-", or type, source or super options behind it')
     this.id = Number(id)
     this.parentId = Number(parentId)
@@ -164,6 +165,7 @@ function tableOf(
     for (const { mountPoint } of mounts) for (let at = above(mountPoint); !all.has(at); at = above(at)) all.add(at)
     return all
   })
+  const byName = new Map<string, ReadonlyMap<string, readonly MountInfo[]>>()
   const covers = lazy(() => coversOf(table))
   /** Worked out once: a stack may be high. */
   const reachedOfStack = memoize((stack: readonly MountInfo[]) => covers().reached(stack))
@@ -202,17 +204,18 @@ function tableOf(
       const prefix = directory === '/' ? directory : `${directory}/`
       return mounts.filter(({ mountPoint }) => !mountPoint.startsWith(prefix))
     },
-    below(directory) {
-      const prefix = directory === '/' ? directory : `${directory}/`
-      const byName = new Map<string, MountInfo[]>()
-      for (const mount of mounts) {
-        const path = undeletedPath(mount.mountPoint)
-        if (!path.startsWith(prefix) || path === prefix) continue
-        const end = path.indexOf('/', prefix.length)
-        append(byName, path.slice(prefix.length, end === -1 ? undefined : end), mount)
-      }
-      return byName
-    },
+    below: (directory) =>
+      once(byName, directory, () => {
+        const prefix = directory === '/' ? directory : `${directory}/`
+        const found = new Map<string, MountInfo[]>()
+        for (const mount of mounts) {
+          const path = undeletedPath(mount.mountPoint)
+          if (!path.startsWith(prefix) || path === prefix) continue
+          const end = path.indexOf('/', prefix.length)
+          append(found, path.slice(prefix.length, end === -1 ? undefined : end), mount)
+        }
+        return found
+      }),
     at: (path) => behind.get(path) ?? byPath().get(path) ?? NO_MOUNTS,
     reached(path) {
       const all = table.at(path)
