@@ -68,13 +68,19 @@ export class ActualInputs {
     () => new PathIndex(this.mounts.under(this.rootDir).map((mount) => [this.plain(mount.mountPoint), mount])),
   )
 
-  /** Of the mounts at or below a directory those on one path, oldest first, and the others; both relative to the root directory. */
-  stackedOn(target: string, directory: string): { readonly layers: MountInfo[]; readonly foreign: MountInfo[] } {
+  /**
+   * Of the mounts at or below a directory those on one path, oldest first, and the others; both relative to the root directory.
+   *
+   * @param mounts all of them, where they are known
+   */
+  stackedOn(
+    target: string,
+    directory: string,
+    mounts: readonly MountInfo[] = this.mountsWithin(directory),
+  ): { readonly layers: MountInfo[]; readonly foreign: MountInfo[] } {
     const on = this.absolute(target)
-    const { layers = [], foreign = [] } = Object.groupBy(this.mountsWithin(directory), (mount) =>
-      this.plain(mount.mountPoint) === on ? 'layers' : 'foreign',
-    )
-    return { layers, foreign }
+    const isOn = ({ mountPoint }: MountInfo): boolean => this.plain(mountPoint) === on
+    return { layers: mounts.filter(isOn), foreign: mounts.filter((mount) => !isOn(mount)) }
   }
 
   absolute(relative: string): string {

@@ -78,15 +78,17 @@ export interface PodParts {
   readonly leaked: readonly SubPaths[]
 }
 
-type Found = Omit<PodVolume, 'subPaths'>
+/** Its sub-paths are shared out once all volumes are found. */
+type Found = Omit<PodVolume, 'subPaths'> & { subPaths: SubPaths | undefined }
 
 export function podParts(inputs: ActualInputs, podUid: string): PodParts {
   const subPaths = podSubPaths(inputs, podUid)
   const found = volumesFound(inputs, podUid)
+  if (subPaths.length === 0) return { volumes: found, leaked: [] }
   const alike = Map.groupBy(found, ({ name }) => name)
-  const parts = new Map(subPaths.flatMap((all) => shareSubPaths(inputs, all, alike.get(all.volumeName) ?? [])))
+  for (const all of subPaths) shareSubPaths(inputs, all, alike.get(all.volumeName) ?? [])
   return {
-    volumes: found.map((volume) => ({ ...volume, subPaths: parts.get(volume) })),
+    volumes: found,
     leaked: subPaths.filter(
       ({ volumeName, leaves, foreign }) =>
         !alike.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
@@ -97,32 +99,39 @@ export function podParts(inputs: ActualInputs, podUid: string): PodParts {
 function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
   const { tree } = inputs
   const volumesDir = `pods/${podUid}/volumes`
-  const dirs = new Map<string, { plugin: string; name: string }>()
+  const dirs = new Map<string, { plugin: string; name: string; mounts: MountInfo[] }>()
+  const noteDir = (dir: string, plugin: string, name: string) =>
+    once(dirs, dir, () => ({ plugin: unescapeQualifiedName(plugin), name, mounts: [] }))
   for (const pluginEntry of tree.children(volumesDir)) {
     if (pluginEntry.type !== 'dir') continue
     for (const entry of tree.children(pluginEntry.path)) {
-      dirs.set(entry.path, { plugin: unescapeQualifiedName(baseName(pluginEntry.path)), name: baseName(entry.path) })
+      noteDir(entry.path, baseName(pluginEntry.path), baseName(entry.path))
     }
   }
   for (const mount of inputs.mountsWithin(volumesDir)) {
     const [, , , plugin, name] = inputs.pathOf(mount).split('/')
     if (plugin === undefined || name === undefined) continue
-    dirs.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
+    noteDir(`${volumesDir}/${plugin}/${name}`, plugin, name).mounts.push(mount)
   }
   return [...dirs]
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+    .map(([dir, { mounts, ...found }]) => podVolume(inputs, { podUid, dir, ...found }, mounts))
 }
 
-function podVolume(inputs: ActualInputs, found: Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir'>): Found {
+function podVolume(
+  inputs: ActualInputs,
+  found: Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir'>,
+  mounts: readonly MountInfo[],
+): Found {
   const { tree } = inputs
   const { podUid, plugin, name, dir } = found
   const csi = plugin === CSI_PLUGIN
   const target = csi ? `${dir}/mount` : dir
-  const { layers, foreign } = inputs.stackedOn(target, dir)
+  const { layers, foreign } = inputs.stackedOn(target, dir, mounts)
   const stateFile = csi ? readStateFile(tree.get(`${dir}/vol_data.json`)) : undefined
   return {
-    ...{ ...found, target, layers, foreign, stateFile },
+    ...{ podUid, plugin, name, dir, target, layers, foreign, stateFile },
+    subPaths: undefined,
     markers: markersOf(inputs, podUid, plugin, name),
     content: outsideMounts(
       inputs,
@@ -194,20 +203,14 @@ function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
  * Which sub-paths belong to which volume. The kubelet names them only by the volume's spec name (P136), and a PersistentVolume
  * may have the same name as a volume of the pod: each leaf belongs to the volume that it shows (S18).
  *
- * @param volumes all of its name
- * @returns each volume with its part; a mount that is on no leaf is part of all of them
+ * @param volumes all of its name: each gets its part; a mount that is on no leaf is part of all of them
  */
-function shareSubPaths(
-  inputs: ActualInputs,
-  subPaths: SubPaths,
-  volumes: readonly Found[],
-): (readonly [Found, SubPaths])[] {
-  if (volumes.length < 2) return volumes.map((volume) => [volume, subPaths])
-  const owners = Map.groupBy(subPaths.leaves, (leaf) => ownerOf(inputs, leaf, volumes))
-  return volumes.flatMap((volume): (readonly [Found, SubPaths])[] => {
-    const leaves = owners.get(volume) ?? []
-    return leaves.length === 0 && subPaths.foreign.length === 0 ? [] : [[volume, { ...subPaths, leaves }]]
-  })
+function shareSubPaths(inputs: ActualInputs, subPaths: SubPaths, volumes: readonly Found[]): void {
+  const owners = volumes.length < 2 ? undefined : Map.groupBy(subPaths.leaves, (leaf) => ownerOf(inputs, leaf, volumes))
+  for (const volume of volumes) {
+    const leaves = owners === undefined ? subPaths.leaves : (owners.get(volume) ?? [])
+    if (owners === undefined || leaves.length + subPaths.foreign.length > 0) volume.subPaths = { ...subPaths, leaves }
+  }
 }
 
 function ownerOf(inputs: ActualInputs, leaf: SubPathLeaf, volumes: readonly Found[]): Found | undefined {
