@@ -16,7 +16,7 @@ import { type PodParts, type PodVolume, podParts, type SubPaths } from './actual
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { csiGlobalDir } from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts } from './global-mounts.ts'
-import { makeRows } from './make-rows.ts'
+import { makeRows, rowsByClaim } from './make-rows.ts'
 import { type Part, partsByPath, type VolumeRow } from './row.ts'
 import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
 
@@ -29,6 +29,7 @@ export function ledgerOf(sources: LedgerSources) {
   const onDisk = (uid: PodUid): PodParts => once(ofEachPod, uid, () => podParts(inputs, uid))
   const rows = lazy(() => makeRows(sources, globals(), onDisk))
   const parts = lazy(() => partsByPath(inputs, rows().all))
+  const claims = lazy(() => rowsByClaim(rows().all))
   /** Of a path outside the root directory one at which nothing is. */
   const absolute = (path: string): string => inputs.absolute(inputs.relative(path))
   const ofPods = lazy(() => byPod(rows().all))
@@ -102,7 +103,7 @@ export function ledgerOf(sources: LedgerSources) {
     /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
     ofPersistentVolume: (name: string): VolumeRow | undefined => rows().byPersistentVolume.get(name),
     /** @param claim NAMESPACE/NAME */
-    ofClaim: (claim: string): VolumeRow | undefined => rows().byClaim.get(claim),
+    ofClaim: (claim: string): VolumeRow | undefined => claims().get(claim),
     ofAttachment: (name: string): VolumeRow | undefined => rows().byAttachment.get(name),
     ofDriver: (name: string): readonly VolumeRow[] => rows().all.filter(({ identity }) => identity?.driver === name),
     /** Also of what is not identified, and is staged in the driver's directory, or attached by the driver. */

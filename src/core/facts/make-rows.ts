@@ -37,8 +37,6 @@ interface Rows {
   readonly byKey: ReadonlyMap<RowKey, VolumeRow>
   readonly byPersistentVolume: ReadonlyMap<string, VolumeRow>
   readonly byAttachment: ReadonlyMap<string, VolumeRow>
-  /** By NAMESPACE/NAME. */
-  readonly byClaim: ReadonlyMap<string, VolumeRow>
   /** Keys, by what cannot be used as a pod asks, and by what is there. */
   readonly keys: ReadonlyMap<object, RowKey>
 }
@@ -211,12 +209,11 @@ export function makeRows(
     const name = row.attachment?.spec.source.persistentVolumeName
     if (name) once(byPersistentVolume, name, () => row)
   }
-  const keys = new Map<object, RowKey>(
-    all.flatMap(({ key, unresolved, onDisk, leaked, staged, globals, maps }) =>
-      [...unresolved, ...onDisk, ...leaked, ...staged, ...globals, ...maps].map((thing) => [thing, key] as const),
-    ),
-  )
-  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all), keys }
+  const keys = new Map<object, RowKey>()
+  for (const { key, unresolved, onDisk, leaked, staged, globals, maps } of all)
+    for (const things of [unresolved, onDisk, leaked, staged, globals, maps])
+      for (const thing of things) keys.set(thing, key)
+  return { all, byKey, byPersistentVolume, byAttachment, keys }
 }
 
 /** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
@@ -232,8 +229,8 @@ function ofElsewhere(
   return attachmentName(row.identity.handle, attacher, nodeName) === metadata.name ? row : undefined
 }
 
-/** Bound ones before those that only a pod names: one that was not bound has a volume later. */
-function claimsOf(rows: readonly VolumeRow[]): ReadonlyMap<string, VolumeRow> {
+/** By NAMESPACE/NAME. Bound ones before those that only a pod names: one that was not bound has a volume later. */
+export function rowsByClaim(rows: readonly VolumeRow[]): ReadonlyMap<string, VolumeRow> {
   const bound = rows.flatMap((row) => {
     const { namespace = 'default', name } = { ...row.persistentVolume?.spec.claimRef }
     return name === undefined ? [] : [[`${namespace}/${name}`, row] as const]

@@ -350,9 +350,8 @@ function reportMountStorms(context: PlanContext): void {
 }
 
 function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonly MountInfo[], pod?: string): void {
-  if (mounts.length < SEVERAL) return
   const groups = (keyOf: (mount: MountInfo) => string, least: number) =>
-    [...Map.groupBy(mounts, keyOf).values()].filter(({ length }) => length >= least)
+    mounts.length < least ? [] : [...Map.groupBy(mounts, keyOf).values()].filter(({ length }) => length >= least)
   const stacks = groups(({ mountPoint }) => mountPoint, SEVERAL)
   for (const copies of stacks.length > 0 ? stacks : groups(({ dev, root }) => `${dev} ${root}`, MANY)) {
     const [first = ''] = copies
