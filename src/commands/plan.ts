@@ -51,7 +51,7 @@ export default class Plan extends VolctlCommand {
     if (flags.watch) return await this.#watch(flags, options)
     const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options)
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    const details = decided.decisions.map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
+    const details = () => decided.decisions.map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
     await this.#show(plan, options, flags, details, (screen) =>
       renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
     )
@@ -72,9 +72,10 @@ export default class Plan extends VolctlCommand {
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const plan = withDigest(planCluster(state, given))
-    const details = [...plan.operations, ...plan.waiting].map(
-      ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
-    )
+    const details = () =>
+      [...plan.operations, ...plan.waiting].map(
+        ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,
+      )
     const look = { unfolded: this.verbose, context: givenBy(flags, options.settleMs) }
     await this.#show(plan, given, flags, details, (screen) => renderPlan(plan, screen, look))
   }
@@ -84,12 +85,12 @@ export default class Plan extends VolctlCommand {
     plan: VolumePlan | ClusterPlan,
     options: PlanOptions | ClusterOptions,
     { output, out, ...flags }: ParsedFlags,
-    details: readonly string[],
+    details: () => readonly string[],
     draw: (screen: Screen) => string,
   ): Promise<void> {
     requireNamed(plan.problems, flags)
     this.detail(`planned ${plan.operations.length} operations`)
-    for (const line of details) this.detail(line)
+    if (this.verbose) for (const line of details()) this.detail(line)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
     await this.answer(plan, output, draw, output === 'name' ? namesOfPlan(plan) : [])
     if (out !== undefined) {

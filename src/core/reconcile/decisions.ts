@@ -4,6 +4,7 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
+import { lazy } from '../base/memoize.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
@@ -21,13 +22,24 @@ export type Decision = Left
 export interface Decided {
   readonly plan: Plan
   readonly context: PlanContext
-  /** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
+  /** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths; made where they are asked for. */
   readonly decisions: readonly Decision[]
 }
 
 /** The plan and the reasons for it, from the same pass. Pure, like the plan itself. */
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
   const { plan, context } = decideNode(state, options)
+  const decisions = lazy(() => decisionsOf(plan, context))
+  return {
+    plan,
+    context,
+    get decisions() {
+      return decisions()
+    },
+  }
+}
+
+function decisionsOf(plan: Plan, context: PlanContext): Decision[] {
   const { left } = context.findings
   const decisions = [
     ...left,
@@ -36,7 +48,7 @@ export function planWithDecisions(state: NodeState, options: PlanOptions): Decid
     ...plan.operations.map(operationDecision),
     ...unreadDecisions(context, left),
   ]
-  return { plan, context, decisions: decisions.toSorted((a, b) => compareText(a.path, b.path)) }
+  return decisions.sort((a, b) => compareText(a.path, b.path))
 }
 
 function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
