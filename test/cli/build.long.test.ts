@@ -95,7 +95,7 @@ it('what a child of its own loads is smaller by far, and has none of the command
   const root = shipped('child')
   rmSync(join(root, 'dist', 'volctl.cjs'))
   const args = [join(root, 'dist', 'launch.cjs'), ...ownCommand('process-reader').slice(-1)]
-  const nothing = { fileSystems: [], anonymous: false, devices: [], mounts: [] }
+  const nothing = { fileSystems: [], anonymous: false, devices: [], local: [], slow: [] }
   const input = JSON.stringify({ parent: process.pid, pids: [process.pid], from: 0, ...nothing })
   const { stdout } = await execa(process.execPath, args, { input })
   const answers = stdout.split('\n').filter((line) => line !== '')

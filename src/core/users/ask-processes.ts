@@ -79,8 +79,8 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
 }
 
 /** Whether file systems of servers are among those that are asked about. */
-function isOfServers({ mounts, fileSystems }: Question): boolean {
-  return mounts.some(({ dev, isLocal }) => !isLocal && fileSystems.includes(dev))
+function isOfServers({ slow, fileSystems }: Question): boolean {
+  return slow.some(({ dev }) => fileSystems.includes(dev))
 }
 
 function questionOf(
@@ -90,17 +90,25 @@ function questionOf(
   const asked = [...new Set(fileSystems)]
   // Layers and files that anybody names mean nothing: there, only what the node has as well is known not to hang.
   const { local } = viewsOf(table, others)[0]
+  const mounts = tables.flatMap(({ all }) => all)
   return {
     fileSystems: asked,
     anonymous: tables.some((each) => asked.some((dev) => each.ofDevice(dev)[0]?.fsType === 'btrfs')),
     devices: [...new Set(devices)],
-    mounts: tables.flatMap(({ all }) => all.map(({ id, dev }) => ({ id, dev, isLocal: local.has(dev) }))),
+    local: mounts.filter(({ dev }) => local.has(dev)).map(({ id }) => id),
+    slow: mounts.filter(({ dev }) => !local.has(dev)).map(({ id, dev }) => ({ id, dev })),
   }
 }
 
 /** By statfs(2): file systems in memory cannot hang, and have no device by which they are known. */
 const MEMORY = ['1021994', '858458f6']
 const FUSE = '65735546'
+
+interface FoundMount {
+  readonly id: number
+  readonly dev: string
+  readonly isLocal: boolean
+}
 
 /** One child after another. */
 class ProcessScan {
@@ -147,14 +155,14 @@ class ProcessScan {
 
   /** Mounts in no table are asked which file system they are of; and who uses one of interest by such a mount is asked once more. */
   async askAgain(): Promise<void> {
-    const { fileSystems, devices, mounts } = this.#question
+    const { fileSystems, devices, local, slow } = this.#question
     const ask = (links: Map<number, string>, ...words: [string, ...string[]]): Promise<Map<number, Said>> =>
       askMounts(links, words, SCAN_MS.mounts, { signal: this.#reader.signal })
     const links = new Map(this.#unknown.map(({ mount = 0, link = '' }) => [mount, link]))
     const numbers = await ask(links, '%d', '-L')
     const answered = [...links].filter(([id]) => numbers.get(id)?.error === undefined)
     const types = await ask(new Map(answered), '%t', '-L', '-f')
-    const foundBy = ({ mount: id = 0, link = '' }: ByProcess): Question['mounts'][number] | string | undefined => {
+    const foundBy = ({ mount: id = 0, link = '' }: ByProcess): FoundMount | string | undefined => {
       const { text, error, isAbsent }: Said = numbers.get(id) ?? { error: 'ETIME' }
       if (error !== undefined) return error
       const type = types.get(id)?.text ?? ''
@@ -162,21 +170,22 @@ class ProcessScan {
       // Its process has ended; or the one has by which its mount was asked, or it is FUSE, which root may not ask without `allow_other`.
       if (text === undefined) return linkIfAny(link) === undefined ? undefined : type === FUSE ? 'ENOTCONN' : 'EACCES'
       const dev = deviceNumberFrom(Number(text))
-      const isAsked = fileSystems.includes(dev) && !mounts.some((each) => each.dev === dev && !each.isLocal)
+      const isAsked = fileSystems.includes(dev) && !slow.some((each) => each.dev === dev)
       return { id, dev, isLocal: isAsked || MEMORY.includes(type) }
     }
-    const known = [...mounts]
+    const known = { local: [...local], slow: [...slow] }
     const again = new Set<number>()
     for (const use of this.#unknown) {
       const found = foundBy(use)
       if (typeof found === 'string') this.uses.push({ ...use, error: found })
       else if (found !== undefined) {
-        known.push(found)
+        if (found.isLocal) known.local.push(found.id)
+        else known.slow.push({ id: found.id, dev: found.dev })
         if (fileSystems.includes(found.dev) || (found.isLocal && devices.length > 0)) again.add(use.pid)
       }
     }
     if (again.size === 0) return
-    this.#question = { ...this.#question, mounts: known }
+    this.#question = { ...this.#question, ...known }
     this.uses = this.uses.filter(({ pid }) => !again.has(pid))
     await this.ask([...again])
   }

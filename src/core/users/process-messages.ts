@@ -8,8 +8,10 @@ const QUESTION = {
   anonymous: flag,
   /** "major:minor", "char major:minor": whoever has one open or mapped is reported. */
   devices: list(text),
-  /** All that a table shows. On one that may hang nothing is touched: what is open there is on `dev`, and is no device. */
-  mounts: list(object({ id: count, dev: text, isLocal: flag })),
+  /** Ids of all mounts that a table shows and that cannot hang: there may be a hundred thousand. */
+  local: list(count),
+  /** Those that may. Nothing is touched there: what is open is on `dev`, and is no device. */
+  slow: list(object({ id: count, dev: text })),
 }
 
 /** What is looked for. */

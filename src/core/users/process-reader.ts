@@ -48,7 +48,9 @@ const MAPPED = /(?<![^\n])0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):
 class Reader {
   readonly #fileSystems: ReadonlySet<string>
   readonly #devices: ReadonlySet<string>
-  readonly #mounts: ReadonlyMap<number, ProcessRequest['mounts'][number]>
+  readonly #local: ReadonlySet<number>
+  /** By id, their file systems. */
+  readonly #slow: ReadonlyMap<number, string>
   readonly #slowFileSystems: ReadonlySet<string>
   readonly #anonymous: boolean
   /** Files that are mapped, by namespace, file system, inode and path: every process maps the same libraries. */
@@ -61,11 +63,12 @@ class Reader {
   #begun = 0
   #spoken = 0
 
-  constructor({ fileSystems, devices, mounts, anonymous }: ProcessRequest) {
+  constructor({ fileSystems, devices, local, slow, anonymous }: ProcessRequest) {
     this.#fileSystems = new Set(fileSystems)
     this.#devices = new Set(devices)
-    this.#mounts = new Map(mounts.map((mount) => [mount.id, mount]))
-    this.#slowFileSystems = new Set(mounts.flatMap(({ dev, isLocal }) => (isLocal ? [] : dev)))
+    this.#local = new Set(local)
+    this.#slow = new Map(slow.map(({ id, dev }) => [id, dev]))
+    this.#slowFileSystems = new Set(this.#slow.values())
     this.#anonymous = anonymous
   }
 
@@ -186,10 +189,10 @@ class Reader {
       return behindLink(link, (fd, fdinfo) => {
         const mount = mountIdIn(fdinfo)
         const at = { ...use, ...(mount !== undefined && { mount }) }
-        const known = this.#mounts.get(mount ?? -1)
-        if (mount !== undefined && known?.isLocal !== true) {
+        const isSlow = mount !== undefined && this.#slow.has(mount)
+        if (isSlow || this.#isUnknown(mount)) {
           if (isAsked) return at
-          return known === undefined ? { ...at, link } : undefined
+          return isSlow ? undefined : { ...at, link }
         }
         const file = fstatSync(fd)
         const device = this.#deviceOf(file)
@@ -208,14 +211,14 @@ class Reader {
     const mount = mountIdIn(fdinfo)
     const inode = inodeIn(fdinfo)
     const use = { ...called, ...(mount !== undefined && { mount }), ...(inode && { inode }) }
-    const known = this.#mounts.get(mount ?? -1)
-    if (mount !== undefined && known === undefined) {
-      if (!this.#told.has(mount)) this.#report({ ...use, ...(link && { link }) })
-      this.#told.add(mount)
+    const dev = this.#slow.get(mount ?? -1)
+    if (dev !== undefined) {
+      if (this.#fileSystems.has(dev)) this.#report({ ...use, dev })
       return
     }
-    if (known?.isLocal === false) {
-      if (this.#fileSystems.has(known.dev)) this.#report({ ...use, dev: known.dev })
+    if (this.#isUnknown(mount)) {
+      if (!this.#told.has(mount)) this.#report({ ...use, ...(link && { link }) })
+      this.#told.add(mount)
       return
     }
     let file: Stats
@@ -230,6 +233,11 @@ class Reader {
     const at = { ...use, ...identityOf(file) }
     if (device !== undefined) this.#report({ ...at, what: 'device', device })
     if (this.#fileSystems.has(at.dev) || (this.#anonymous && at.dev.startsWith('0:'))) this.#report(at)
+  }
+
+  /** In no table. */
+  #isUnknown(mount: number | undefined): mount is number {
+    return mount !== undefined && !this.#local.has(mount) && !this.#slow.has(mount)
   }
 
   #deviceOf(file: Stats): string | undefined {
