@@ -124,7 +124,7 @@ describe('with --node-gone', () => {
 })
 
 it.each([
-  [['--pod', 'shop/web-1'], 'shop/web-1 matches no pod'],
+  [['--pod', 'shop/web-1'], 'shop/web-1 matches no scheduled pod'],
   [['--node-gone', 'hree'], 'hree matches no node'],
   [['--orphans', '--lazy', '/x'], '--orphans is for the pass over one node'],
   [['some.plan', '--node-gone', 'gone'], '--node-gone cannot be combined with a plan file'],
