@@ -6,7 +6,6 @@
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
-import type { SandboxState } from '../../facts/actual/snapshot.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import type { PodRef } from '../../plan/plan.ts'
@@ -43,7 +42,6 @@ interface WhyFrozen {
 const FROZEN = {
   unseen: 'ReadFailed',
   unlisted: 'PodListIncomplete',
-  mirror: 'MayBeStatic',
   static: 'MayBeStatic',
   stranger: 'UnknownPodProcess',
   running: 'PodStillRunning',
@@ -92,85 +90,77 @@ export function classifyPods(
     ...running.filter((uid) => witnesses.isAlive(uid)),
   ])
   const sandboxes = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
+  const unseen = sectionUnseen(inputs)
   const listComplete = podListIsComplete(inputs)
-  const known: Known = { inputs, witnesses, statics, shielded, unseen: sectionUnseen(inputs), listComplete }
-  const all = [...uids].toSorted(compareText).map((uid) => classOf(known, uid, listed.get(uid), sandboxes.get(uid)))
+
+  const listedVerdict = (uid: string, pod: Pod, alive: boolean): Verdict => {
+    if (isMirrorPod(pod) && !statics.mayRun(pod)) {
+      if (alive)
+        return frozen('running', 'its manifest was removed, but a sandbox, container or process of it still runs')
+      // S10: protected as long as the mirror pod exists, which only the kubelet deletes (O27).
+      return frozen('static', 'its manifest was removed, but its mirror pod is still in the API')
+    }
+    // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
+    const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
+    if (!ending) return 'Desired'
+    if (unseen !== undefined) return frozen('unseen', unseen)
+    if (alive) return frozen('running', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
+    const blind = witnesses.blindFor(uid)
+    if (blind !== undefined) return frozen('perhapsRunning', blind)
+    const keepers = whyTerminatedKept(snapshot)
+    return keepers === undefined ? 'Finished' : frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
+  }
+
+  const unlistedVerdict = (ref: PodRef, alive: boolean): Verdict => {
+    const { uid } = ref
+    if (unseen !== undefined) return frozen('unseen', unseen)
+    if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
+    if (shielded.has(uid)) return frozen('static', 'a mirror pod has this UID')
+    if (alive && !knownPods(inputs).has(uid))
+      return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')
+    // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
+    const running = alive ? statics.mayRunAs(ref) : undefined
+    if (running !== undefined) return frozen('static', running)
+    if (alive)
+      return frozen(
+        'runningUnlisted',
+        'it was deleted from the API, but a sandbox, container or process of it still runs',
+      )
+    const blind = witnesses.blindFor(uid)
+    if (blind !== undefined) return frozen('perhapsRunning', blind)
+    const owner = statics.mayOwn(uid)
+    return owner === undefined ? 'Gone' : frozen('static', owner)
+  }
+
+  const classOf = (uid: string): PodClass => {
+    const [pod, sandbox] = [listed.get(uid), sandboxes.get(uid)]
+    const ref = {
+      ...omitUndefined({
+        namespace: pod?.metadata.namespace ?? sandbox?.namespace,
+        name: pod === undefined ? sandbox?.name : pod.metadata.name,
+      }),
+      uid,
+    }
+    const alive = witnesses.isAlive(uid)
+    const verdict = pod === undefined ? unlistedVerdict(ref, alive) : listedVerdict(uid, pod, alive)
+    const base = { uid, ref, pod, alive }
+    return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
+  }
+
+  const all = [...uids].toSorted(compareText).map(classOf)
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
   return { all, of: (uid) => byUid.get(uid) }
 }
 
-/** What the class of every pod depends on. */
-interface Known {
-  readonly inputs: ActualInputs
-  readonly witnesses: Witnesses
-  readonly statics: StaticSources
-  /** UIDs of mirror pods and of their static pods. */
-  readonly shielded: ReadonlySet<string>
-  /** Which section of the snapshot is missing. */
-  readonly unseen: string | undefined
-  readonly listComplete: boolean
-}
-
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
 
-function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: SandboxState | undefined): PodClass {
-  const names = omitUndefined({
-    namespace: pod?.metadata.namespace ?? sandbox?.namespace,
-    name: pod === undefined ? sandbox?.name : pod.metadata.name,
-  })
-  const alive = known.witnesses.isAlive(uid)
-  const base = { uid, ref: { ...names, uid }, pod, alive }
-  const verdict = pod === undefined ? unlistedVerdict(known, base.ref, alive) : listedVerdict(known, uid, pod, alive)
-  return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
-}
-
-function frozen(is: WhyFrozen['is'], message: string): Verdict {
+function frozen(is: WhyFrozen['is'], message: string): WhyFrozen {
   return { is, code: FROZEN[is], message }
-}
-
-function listedVerdict({ inputs, witnesses, statics, unseen }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
-  if (isMirrorPod(pod) && !statics.mayRun(pod)) {
-    if (alive)
-      return frozen('running', 'its manifest was removed, but a sandbox, container or process of it still runs')
-    // S10: protected as long as the mirror pod exists, which only the kubelet deletes (O27).
-    return frozen('mirror', 'its manifest was removed, but its mirror pod is still in the API')
-  }
-  // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
-  const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
-  if (!ending) return 'Desired'
-  if (unseen !== undefined) return frozen('unseen', unseen)
-  if (alive) return frozen('running', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
-  const blind = witnesses.blindFor(uid)
-  if (blind !== undefined) return frozen('perhapsRunning', blind)
-  const keepers = whyTerminatedKept(inputs.snapshot)
-  return keepers === undefined ? 'Finished' : frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
 }
 
 /** How a pod that is ending does so, in words: in a terminal phase it may never have been deleted (R209). */
 export function endingOf(pod: Pod): string {
   return isTerminating(pod) || !isTerminalPhase(pod) ? 'is terminating' : `has phase ${pod.status?.phase}`
-}
-
-function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
-  const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
-  const { uid } = ref
-  if (unseen !== undefined) return frozen('unseen', unseen)
-  if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
-  if (shielded.has(uid)) return frozen('mirror', 'a mirror pod has this UID')
-  if (alive && !knownPods(inputs).has(uid)) {
-    return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')
-  }
-  if (alive) {
-    // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
-    const running = statics.mayRunAs(ref)
-    return running === undefined
-      ? frozen('runningUnlisted', 'it was deleted from the API, but a sandbox, container or process of it still runs')
-      : frozen('static', running)
-  }
-  const blind = witnesses.blindFor(uid)
-  if (blind !== undefined) return frozen('perhapsRunning', blind)
-  const owner = statics.mayOwn(uid)
-  return owner === undefined ? 'Gone' : frozen('static', owner)
 }
 
 /** Sorts ordinary pods after mirror pods, and pods that are meant to run after those that are terminating. */

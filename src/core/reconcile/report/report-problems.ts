@@ -131,7 +131,6 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
       findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${why.message}`, about)
       break
     case 'static':
-    case 'mirror':
       findings.problem('warning', 'MayBeStatic', `the directory of pod ${name} is left alone: ${why.message}`, about)
   }
 }
