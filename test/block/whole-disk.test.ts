@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isPassive, wholeDisk } from '../../src/core/linux/block/whole-disk.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import type { Host } from '../../src/core/node/host.ts'
 import { ownOf } from '../../src/core/rules/node-stack.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { type RecordedDevice, recordDisks } from './recorded-disks.ts'
@@ -125,7 +126,8 @@ describe('the disk and everything on it (S21)', () => {
     const table = parseMountinfo(
       ['1 1 253:0 / / rw - ext4 /dev/mapper/root rw', '2 1 8:34 / /data rw - xfs /dev/sdc2 rw', ''].join('\n'),
     )
-    const host = { blockTree: tree, readSmallFile: () => '# none\n/dev/sdc2 /data xfs defaults 0 0\n' }
+    const readSmallFile = (): string => '# none\n/dev/sdc2 /data xfs defaults 0 0\n'
+    const host = { blockTree: tree, readSmallFile } as unknown as Host
     const own = ownOf({ around: { table, others: [] }, plan: { rootDir: '/var/lib/kubelet' }, host })
     expect([...own.devices].toSorted()).toEqual(['dm-0', 'sda', 'sda1'])
     expect([...own.fileSystems].toSorted()).toEqual(['253:0', '8:34'])

@@ -103,10 +103,11 @@ function contentOf({ operation, around }: MachineFacts): readonly string[] {
 }
 
 /** The tmpfs of an emptyDir: its content is lost with its last mount. */
-function memoryOf({ operation, around }: MachineFacts): Removed[] {
+function memoryOf(facts: MachineFacts): Removed[] {
+  const { operation } = facts
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
   const types = allowedFsTypes('emptyDir') ?? []
-  const places = expectedMounts({ operation, around })
+  const places = expectedMounts(facts)
     .filter(({ fsType }) => types.includes(fsType))
     .map(({ dev, root }): Removed => ({ place: { dev, path: root }, deep: false }))
   return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]

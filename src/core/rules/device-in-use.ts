@@ -7,7 +7,7 @@
 import { memoize } from '../base/memoize.ts'
 import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
-import { isPassive, nodeOf, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
+import { isPassive, nodeOf, wholeDisk } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { ownPathOf } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
@@ -20,7 +20,7 @@ import { type DiskQuestion, loopsOn, usersOf } from './disk-users.ts'
 import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
-import { devicesOf, ownOf, type VolumeDevices } from './node-stack.ts'
+import { devicesOf, ownOf } from './node-stack.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -120,9 +120,7 @@ export const usedDisk: MachineJudge = async (facts) => {
 }
 
 /** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
-function disksToDetach(
-  facts: MachineFacts,
-): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
+function disksToDetach(facts: MachineFacts) {
   const { host } = facts
   const own = ownOf(facts)
   const { disks, below, fileSystems, directories } = devicesOf(facts.record, own, host)

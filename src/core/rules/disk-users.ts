@@ -9,6 +9,7 @@ import { undeletedPath, undeletedRoot } from '../linux/deleted.ts'
 import { isSourceAnyText } from '../linux/file-systems.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
+import type { Host } from '../node/host.ts'
 import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { isLocal, viewsOf } from '../users/follow-links.ts'
@@ -203,7 +204,7 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
 /** Its number; of a bind mount of a device file that of the device, if there still is one. */
 export function deviceBehind(
   { dev, fsType, root }: Pick<MountInfo, 'dev' | 'fsType' | 'root'>,
-  { deviceNumber }: Pick<MachineFacts['host'], 'deviceNumber'>,
+  { deviceNumber }: Host,
 ): string | undefined {
   return fsType === 'devtmpfs' ? deviceNumber(`/dev${root}`) : dev
 }
@@ -222,7 +223,7 @@ export interface DiskUser extends UsedBy {
   readonly disk: string
 }
 
-type LoopDevice = ReturnType<MachineFacts['host']['loops']>[number]
+type LoopDevice = ReturnType<Host['loops']>[number]
 
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
@@ -261,7 +262,7 @@ export async function loopsOn(
 }
 
 /** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */
-function isStillThere({ device, backingFile }: LoopDevice, host: MachineFacts['host']): boolean {
+function isStillThere({ device, backingFile }: LoopDevice, host: Host): boolean {
   return host.loops().some((each) => each.device === device && each.backingFile === backingFile)
 }
 
@@ -311,7 +312,7 @@ async function askLoop(loop: string, { host, waiting }: MachineFacts): Promise<r
 }
 
 /** Undefined: the kernel is older than 5.15, or there is no such device. */
-function sequenceOf(loop: string, host: MachineFacts['host']): string | undefined {
+function sequenceOf(loop: string, host: Host): string | undefined {
   const dev = host.deviceNumber(loop)
   const sequence = dev === undefined ? undefined : host.diskSequence(dev)
   return sequence === undefined ? undefined : `${loop} ${sequence}`

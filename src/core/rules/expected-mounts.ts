@@ -9,7 +9,7 @@ import { fileText } from '../plan/differences.ts'
 import type { ExpectedMount, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
 import { describeProcess, type NameOf, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { staying } from '../users/find-holders.ts'
-import type { MachineFacts, Verdict } from './machine-facts.ts'
+import type { MachineFacts } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -29,10 +29,7 @@ const UNDOING: ReadonlySet<StepOp> = new Set([
  * Mounts that are already gone are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a
  * path of the operation or below it, refuses the operation.
  */
-export function unexpectedMount({
-  operation,
-  around,
-}: Pick<MachineFacts, 'operation' | 'around'>): Verdict | undefined {
+export const unexpectedMount: MachineJudge = ({ operation, around }) => {
   for (const path of targetsOf(operation)) {
     for (const mounts of [around.table.at(path), around.below(path)]) {
       const mount = mounts.find((each) => !isExpected(each, operation))
@@ -50,7 +47,7 @@ export const expectedIds = memoize(
 )
 
 /** Those that are still there. */
-export function expectedMounts({ operation, around }: Pick<MachineFacts, 'operation' | 'around'>): MountInfo[] {
+export function expectedMounts({ operation, around }: MachineFacts): MountInfo[] {
   return [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
 }
 
@@ -60,10 +57,7 @@ export function isExpected(mount: MountInfo, operation: Operation): boolean {
 }
 
 /** Which mounts stay once those that the operation was planned for are unmounted: neither these nor what goes with them. */
-export function stayingOf({
-  operation,
-  around,
-}: Pick<MachineFacts, 'operation' | 'around'>): ReturnType<typeof staying> {
+export function stayingOf({ operation, around }: MachineFacts): ReturnType<typeof staying> {
   return staying(around.table, expectedIds(operation))
 }
 
@@ -93,14 +87,11 @@ export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nam
  * @param find gives all that there are in a table
  * @returns undefined: there is none
  */
-export function firstMount(
-  { operation, around, context }: Pick<MachineFacts, 'operation' | 'around' | 'context'>,
-  find: (table: MountTable) => readonly MountInfo[],
-): UsedBy | undefined {
-  const stays = stayingOf({ operation, around })
-  for (const { table, other } of tablesAround(around)) {
+export function firstMount(facts: MachineFacts, find: (table: MountTable) => readonly MountInfo[]): UsedBy | undefined {
+  const stays = stayingOf(facts)
+  for (const { table, other } of tablesAround(facts.around)) {
     const mount = find(table).find((each) => stays(each, table))
-    if (mount !== undefined) return mountIn(mount, other, context.nameOf)
+    if (mount !== undefined) return mountIn(mount, other, facts.context.nameOf)
   }
   return undefined
 }

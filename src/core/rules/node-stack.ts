@@ -46,7 +46,7 @@ export function ownOf({
 }: {
   readonly around: { readonly table: MountTable; readonly others: readonly OtherNamespace[] }
   readonly plan: Pick<Plan, 'rootDir'>
-  readonly host: Pick<Host, 'blockTree' | 'readSmallFile'>
+  readonly host: Host
 }): NodesOwn {
   const { blockTree } = host
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
@@ -76,10 +76,7 @@ function aboveOf(path: string): string[] {
 }
 
 /** What fstab(5) names, the machine's own and never a volume's: kernel names of devices, those of swap areas included, and mount points. */
-export function fstabOf({ blockTree, readSmallFile }: Pick<Host, 'blockTree' | 'readSmallFile'>): {
-  readonly devices: readonly string[]
-  readonly places: readonly string[]
-} {
+export function fstabOf({ blockTree, readSmallFile }: Host) {
   const lines = (readSmallFile('/etc/fstab') ?? '').split('\n').map((line) => line.trim().split(/\s+/))
   const devices = lines.flatMap(([source = '']) => {
     const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
@@ -115,7 +112,7 @@ function isKubelets(path: string): boolean {
  * What must be unused before a volume is detached or removed: whole disks, file systems without a disk, directories (S21,
  * O36).
  */
-export interface VolumeDevices {
+interface VolumeDevices {
   /** "major:minor" of block devices. */
   readonly disks: readonly string[]
   /** The devices that these were built on when first seen. */

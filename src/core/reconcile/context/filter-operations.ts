@@ -7,9 +7,9 @@ import { type ActualInputs, rootPathOf } from '../../facts/actual/actual-inputs.
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
-import { type Draft, ON_NODE } from '../../plan/draft.ts'
+import { ON_NODE } from '../../plan/draft.ts'
 import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
-import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
+import type { Operation, PlanOptions, PodRef, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowOf, type Subject, THE_NODE } from '../../plan/subject.ts'
 import { namedUids } from '../../volumes/pods.ts'
@@ -22,7 +22,7 @@ export function namedFindings(context: PlanContext): (finding: Subjected) => boo
   const { volumes = [] } = options
   const narrows = narrowsPods(options)
   if (!narrows && volumes.length === 0) return () => true
-  const isPod = (uid: string): boolean => isOfNamedPod({ pod: podRefOf(context, uid) }, options)
+  const isPod = (uid: string): boolean => isOfNamedPod(podRefOf(context, uid), options)
   const isVolume = (names: Iterable<string>, paths: readonly string[]): boolean =>
     isAmong(
       [...names],
@@ -64,7 +64,8 @@ export function namedAmong<T extends Named>(
   for (const operation of operations) {
     const before = operation.pod === undefined ? predecessors(operation) : []
     const follows = before.length > 0 && before.every((each) => named.has(each))
-    if ((follows || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope, ledger)) named.add(operation)
+    if ((follows || isOfNamedPod(operation.pod, scope)) && isOfNamedVolume(operation, scope, ledger))
+      named.add(operation)
   }
   return named
 }
@@ -74,14 +75,14 @@ type Named = Pick<Operation, 'pod' | 'volume' | 'attachment' | 'subject'> & { re
 
 /** True if --pod, --namespace and --volume select this operation of a pod. */
 export function isNamed({ options, ledger }: PlanContext, operation: Named): boolean {
-  return isOfNamedPod(operation, options) && isOfNamedVolume(operation, options, ledger)
+  return isOfNamedPod(operation.pod, options) && isOfNamedVolume(operation, options, ledger)
 }
 
 function narrowsPods({ pods = [], namespaces = [] }: Narrowing): boolean {
   return pods.length + namespaces.length > 0
 }
 
-function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, scope: Narrowing): boolean {
+function isOfNamedPod(pod: PodRef | undefined, scope: Narrowing): boolean {
   const { pods = [], namespaces = [] } = scope
   if (pod === undefined || !narrowsPods(scope)) return !narrowsPods(scope)
   const isInNamespace = namespaces.length === 0 || namespaces.includes(pod.namespace ?? '')

@@ -98,7 +98,7 @@ export function outOfReachObstacle(inputs: ActualInputs, draft: Draft): Obstacle
 }
 
 /** S14: a state file is written to the journal before it is removed, and something else in its place cannot be. */
-export function stateFileObstacle(inputs: ActualInputs, { steps }: Pick<Draft, 'steps'>): Obstacle | undefined {
+export function stateFileObstacle(inputs: ActualInputs, { steps }: Draft): Obstacle | undefined {
   for (const { op, target } of steps) {
     if (op !== 'unlink' || !STATE_FILES.has(baseName(target))) continue
     const entry = inputs.tree.get(inputs.relative(target))
