@@ -81,9 +81,8 @@ const OUT_OF_SIGHT =
  * A size, since the key of a snapshot's digests is thrown away. `any` if not even the size is known: resources (they depend on the
  * node and on resizes), and the whole map of annotations, to which the kubelet adds its own.
  */
-function downwardApiFile(item: DownwardApiItem, pod: Pod): ExpectedFile | NoContent {
+function downwardApiFile(item: DownwardApiItem, pod: Pod): ExpectedFile {
   const text = downwardApiText(item, pod, NO_NODE)
-  if (typeof text !== 'string') return text
   const isKnown =
     item.resourceFieldRef == null && !OUT_OF_SIGHT.test(item.fieldRef?.fieldPath ?? '') && ASCII.test(text)
   return isKnown ? { size: text.length } : ANY
@@ -95,11 +94,9 @@ const NO_NODE = { metadata: { name: '', uid: '' } }
 
 /** @returns undefined if the API gives all content of this configMap, secret, downwardAPI or projected volume */
 export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): Obstacle | undefined {
-  const { source, pod } = volume
   const kubelets = leftToKubelet(volume, snapshot)
   if (kubelets !== undefined) return kubelets
-  const content =
-    source === undefined || snapshot.api === undefined ? NOT_READ : expectedContent(source, pod, snapshot.api)
+  const content = expectedOf(volume, snapshot)
   return isNoContent(content) ? contentObstacle(volume, content) : undefined
 }
 
@@ -141,8 +138,7 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
  * the kubelet fails on it again and again.
  */
 export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
-  const files = expectedOf(inputs, volume)
-  if (files === undefined) return undefined
+  const files = expectedOf(volume, inputs.snapshot)
   if (isNoContent(files)) return files.kind === 'unknown' ? undefined : files.reason
   const dir = podVolumeDir(volume)
   const generation = currentGeneration(inputs, dir)
@@ -167,10 +163,10 @@ export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): 
 
 /** What an interrupted write left, in words; the kubelet itself cannot continue from a `..data_tmp` (P29). */
 export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
-  const expected = expectedOf(inputs, volume)
+  const expected = expectedOf(volume, inputs.snapshot)
   const dir = podVolumeDir(volume)
   const current = currentGeneration(inputs, dir)
-  if (expected === undefined || isNoContent(expected) || current === undefined) return undefined
+  if (isNoContent(expected) || current === undefined) return undefined
   const wanted = topNames(expected)
   const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
   if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
@@ -185,8 +181,8 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   return undefined
 }
 
-function expectedOf({ snapshot }: ActualInputs, { source, pod }: VolumeToMount): ExpectedContent | undefined {
-  return snapshot.api === undefined || source === undefined ? undefined : expectedContent(source, pod, snapshot.api)
+function expectedOf({ source, pod }: VolumeToMount, { api }: NodeSnapshot): ExpectedContent {
+  return api === undefined || source === undefined ? NOT_READ : expectedContent(source, pod, api)
 }
 
 function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {

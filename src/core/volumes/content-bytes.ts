@@ -15,7 +15,7 @@ import type {
 import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
-import { type NoContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
+import { type NoContent, noContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
 import { allContainers, podNamespace } from './pods.ts'
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
@@ -38,18 +38,16 @@ export function contentBytes(
   fresh: FreshObjects,
 ): ReadonlyMap<string, PayloadFile<Buffer>> | NoContent {
   const { pod, node, configMaps, secrets, tokens, trustBundles } = fresh
-  const text = (found: string | NoContent): Buffer | NoContent =>
-    typeof found === 'string' ? Buffer.from(found) : found
   return payloadFiles<Buffer>(
     source,
     {
       namespace: podNamespace(pod),
       configMap: (name) => mapFound(configMaps.get(name) ?? NOT_READ, configMapBytes),
       secret: (name) => mapFound(secrets.get(name) ?? NOT_READ, ({ data }) => decoded(data)),
-      downwardApi: (item) => text(downwardApiText(item, pod, node)),
-      token: (each) => text(tokenText(each, pod, tokens.get(each))),
-      trustBundle: (each) => text(bundleText(each, trustBundles.get(each))),
-      certificate: () => ({ kind: 'unknown', reason: 'a certificate of the pod, which only the kubelet requests' }),
+      downwardApi: (item) => Buffer.from(downwardApiText(item, pod, node)),
+      token: (each) => Buffer.from(tokenText(each, pod, tokens.get(each))),
+      trustBundle: (each) => Buffer.from(bundleText(each, trustBundles.get(each))),
+      certificate: () => noContent('unknown', 'a certificate of the pod, which only the kubelet requests'),
     },
     { fsUser: fsUserOf(pod), fsGroup: pod.spec.securityContext?.fsGroup },
   )
@@ -67,28 +65,24 @@ function decoded(base64: Readonly<Record<string, string>> | undefined): Readonly
   return new Map(Object.entries(base64 ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]))
 }
 
-function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string | NoContent {
+function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string {
   if (found.state === 'Found') return found.object
   const what = `a token of service account ${podNamespace(pod)}/${pod.spec.serviceAccountName ?? ''}${audience ? ` for ${audience}` : ''}`
-  if (found.state === 'Absent') return { kind: 'missing', reason: `${what}: the account or the pod does not exist` }
-  return { kind: 'unknown', reason: `${what} ${found.reason}` }
+  if (found.state === 'Absent') return noContent('missing', `${what}: the account or the pod does not exist`)
+  return noContent('unknown', `${what} ${found.reason}`)
 }
 
 function bundleText(
   { name, signerName, labelSelector, optional = false }: BundleSource,
   found: Lookup<readonly ClusterTrustBundle[]> = NOT_READ,
-): string | NoContent {
-  if (!name && !signerName)
-    return { kind: 'invalid', reason: 'a clusterTrustBundle source has neither name nor signerName' }
+): string {
+  if (!name && !signerName) return noContent('invalid', 'a clusterTrustBundle source has neither name nor signerName')
   const what = name ? `ClusterTrustBundle ${name}` : `ClusterTrustBundles of signer ${signerName}`
-  if (found.state === 'Unknown') return { kind: 'unknown', reason: `${what} ${found.reason}` }
+  if (found.state === 'Unknown') return noContent('unknown', `${what} ${found.reason}`)
   const all = found.state === 'Found' ? found.object : []
   const bundles = name ? all : selectedBundles(all, signerName ?? '', labelSelector)
   if (bundles.length > 0 || optional) return trustAnchors(bundles)
-  return {
-    kind: 'missing',
-    reason: name ? `${what} does not exist` : `no ClusterTrustBundle of signer ${signerName} matches`,
-  }
+  return noContent('missing', name ? `${what} does not exist` : `no ClusterTrustBundle of signer ${signerName} matches`)
 }
 
 const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }

@@ -2,18 +2,18 @@
 import { compareText } from '../base/compare-text.ts'
 import { ownValue } from '../base/own-value.ts'
 import type { DownwardApiItem, Node, Pod } from '../kube/api/objects.ts'
-import type { NoContent } from './payload-entries.ts'
+import { noContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
 import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'
 
-/** @param node undefined: limits that default to the node's resources are not known */
-export function downwardApiText(item: DownwardApiItem, pod: Pod, node: Node | undefined): string | NoContent {
+/** Where it is none it calls `noContent`. @param node undefined: limits that default to the node's resources are not known */
+export function downwardApiText(item: DownwardApiItem, pod: Pod, node: Node | undefined): string {
   const { fieldRef, resourceFieldRef } = item
   if (fieldRef != null) return fieldText(fieldRef.fieldPath, pod)
   return resourceFieldRef == null ? '' : resourceFieldText(resourceFieldRef, pod, node)
 }
 
-function fieldText(fieldPath: string, pod: Pod): string | NoContent {
+function fieldText(fieldPath: string, pod: Pod): string {
   const { name, labels = {}, annotations = {} } = pod.metadata
   switch (fieldPath) {
     case 'metadata.name':
@@ -29,7 +29,7 @@ function fieldText(fieldPath: string, pod: Pod): string | NoContent {
   }
   const [, field, key = ''] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(fieldPath) ?? []
   if (field === undefined)
-    return { kind: 'invalid', reason: `${JSON.stringify(fieldPath)} is not a field of the downward API` }
+    return noContent('invalid', `${JSON.stringify(fieldPath)} is not a field of the downward API`)
   return ownValue(field === 'labels' ? labels : annotations, key) ?? ''
 }
 
@@ -87,13 +87,13 @@ export function needsNode({ resource }: ResourceField): boolean {
 }
 
 /** A whole number of divisors, rounded up; 0 for a resource that is not set and has no default from the node. */
-function resourceFieldText(field: ResourceField, pod: Pod, node: Node | undefined): string | NoContent {
+function resourceFieldText(field: ResourceField, pod: Pod, node: Node | undefined): string {
   const { resource, containerName = '', divisor = '' } = field
   const [, list, name = ''] = FIELD.exec(resource) ?? []
-  if (list === undefined) return invalid(`${resource} is not a resource of the downward API`)
+  if (list === undefined) return noContent('invalid', `${resource} is not a resource of the downward API`)
   const { containers, initContainers } = pod.spec
   const container = [...(containers ?? []), ...(initContainers ?? [])].find((each) => each.name === containerName)
-  if (container === undefined) return invalid(`the pod has no container ${JSON.stringify(containerName)}`)
+  if (container === undefined) return noContent('invalid', `the pod has no container ${JSON.stringify(containerName)}`)
   const parse = name === 'cpu' ? parseMilliQuantity : parseQuantity
   const unit = nonZero(parse(divisor || '1')) ?? parse('1') ?? 1n
   const set = ownValue(container.resources?.[list === 'limits' ? 'limits' : 'requests'] ?? {}, name)
@@ -101,14 +101,10 @@ function resourceFieldText(field: ResourceField, pod: Pod, node: Node | undefine
   if (value !== undefined) return String(divideUp(value, unit))
   if (!needsNode(field)) return '0'
   if (node === undefined)
-    return { kind: 'unknown', reason: `the Node was not read, whose allocatable ${name} is the default of ${resource}` }
+    return noContent('unknown', `the Node was not read, whose allocatable ${name} is the default of ${resource}`)
   return String(divideUp(parse(ownValue(node.status?.allocatable ?? {}, name)) ?? 0n, unit))
 }
 
 function nonZero(value: bigint | undefined): bigint | undefined {
   return value === 0n ? undefined : value
-}
-
-function invalid(reason: string): NoContent {
-  return { kind: 'invalid', reason }
 }

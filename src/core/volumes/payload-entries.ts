@@ -26,16 +26,30 @@ export interface PayloadFile<T> {
   readonly owner?: number
 }
 
-/** Where values come from. `undefined` for an object that was read without its content. */
+/** Ends one source: there is no content. */
+class WithoutContent extends Error {
+  readonly why: NoContent
+
+  constructor(why: NoContent) {
+    super(why.reason)
+    this.why = why
+  }
+}
+
+export function noContent(kind: NoContent['kind'], reason: string): never {
+  throw new WithoutContent({ kind, reason })
+}
+
+/** Where values come from: each that is none calls `noContent`. `undefined` for an object that was read without its content. */
 interface PayloadValues<T> {
   /** The pod's namespace. */
   readonly namespace: string
   readonly configMap: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
   readonly secret: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
-  downwardApi(item: NonNullable<NonNullable<ProjectedSource['downwardAPI']>['items']>[number]): T | NoContent
-  token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T | NoContent
-  trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T | NoContent
-  certificate(): T | NoContent
+  downwardApi(item: NonNullable<NonNullable<ProjectedSource['downwardAPI']>['items']>[number]): T
+  token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T
+  trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T
+  certificate(): T
 }
 
 /** Who besides root may read the pod's files (P33, P53). */
@@ -45,7 +59,6 @@ interface PayloadOwners {
 }
 
 type Entry<T> = readonly [path: string, file: PayloadFile<T>]
-type Collected<T> = readonly Entry<T>[] | NoContent
 
 /** The API server's default. */
 const DEFAULT_MODE = 0o644
@@ -54,15 +67,27 @@ const PRIVATE_MODE = 0o600
 const PERMISSIONS = 0o777
 
 /** Files by clean path relative to `..data`; of two sources that name the same path the later one wins (P51). */
-export function payloadFiles<T extends object>(
+export function payloadFiles<T>(
   source: PodVolumeSource,
   values: PayloadValues<T>,
   owners: PayloadOwners = {},
 ): ReadonlyMap<string, PayloadFile<T>> | NoContent {
-  const collected = collect(source, values, owners)
-  if ('kind' in collected) return collected
+  const sources = projections(source)
+  if (sources === undefined) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
+  const failures: NoContent[] = []
+  const entries = sources.flatMap((each) => {
+    try {
+      return entriesOf(each, values, owners, defaultModeOf(source))
+    } catch (error) {
+      if (!(error instanceof WithoutContent)) throw error
+      failures.push(error.why)
+      return []
+    }
+  })
+  const failure = failures.find(({ kind }) => kind !== 'unknown') ?? failures[0]
+  if (failure !== undefined) return failure
   const files = new Map<string, PayloadFile<T>>()
-  for (const [path, file] of collected) {
+  for (const [path, file] of entries) {
     const clean = cleanPayloadPath(path)
     if (clean === undefined) return { kind: 'invalid', reason: `the path ${JSON.stringify(path)} is not allowed` }
     files.set(clean, file)
@@ -90,75 +115,58 @@ export function projections(source: PodVolumeSource): readonly ProjectedSource[]
   return projected == null ? undefined : (projected.sources ?? [])
 }
 
-function collect<T extends object>(
-  source: PodVolumeSource,
+function defaultModeOf({ configMap, secret, downwardAPI, projected }: PodVolumeSource): number {
+  return (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
+}
+
+/** @throws WithoutContent */
+function entriesOf<T>(
+  source: ProjectedSource,
   values: PayloadValues<T>,
   { fsUser, fsGroup }: PayloadOwners,
-): Collected<T> {
-  const { configMap, secret, downwardAPI, projected } = source
-  const defaultMode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
-
-  function filesOf(
-    found: readonly (readonly [path: string, value: T | NoContent, mode?: number | undefined])[],
-  ): Collected<T> {
-    const entries: Entry<T>[] = []
-    for (const [path, value, mode = defaultMode] of found) {
-      if (isNoContent(value)) return value
-      entries.push([path, { value, mode: mode & PERMISSIONS }])
-    }
-    return entries
-  }
+  defaultMode: number,
+): readonly Entry<T>[] {
+  const fileOf = (path: string, value: T, mode = defaultMode): Entry<T> => [path, { value, mode: mode & PERMISSIONS }]
 
   /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
   function keyed(
     kind: string,
     { name = '', optional = false, items }: { name?: string; optional?: boolean; items?: readonly KeyToPath[] },
     find: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>,
-  ): Collected<T> {
+  ): Entry<T>[] {
     const label = `${kind} ${values.namespace}/${name}`
     const found = find(name)
-    if (found.state === 'Unknown') return { kind: 'unknown', reason: `${label} ${found.reason}` }
-    if (found.state === 'Absent') return optional ? [] : { kind: 'missing', reason: `${label} does not exist` }
+    if (found.state === 'Unknown') return noContent('unknown', `${label} ${found.reason}`)
+    if (found.state === 'Absent') return optional ? [] : noContent('missing', `${label} does not exist`)
     const keys = found.object
-    if (keys === undefined) return { kind: 'unknown', reason: `${label} was read without its content` }
-    if (!items?.length) return filesOf([...keys])
-    const absent = optional ? undefined : items.find(({ key }) => !keys.has(key))
-    if (absent !== undefined) return { kind: 'missing', reason: `${label} has no key ${absent.key}` }
-    return filesOf(
-      items.flatMap(({ key, path, mode }) => {
-        const value = keys.get(key)
-        return value === undefined ? [] : [[path, value, mode] as const]
-      }),
-    )
+    if (keys === undefined) return noContent('unknown', `${label} was read without its content`)
+    if (!items?.length) return [...keys].map(([key, value]) => fileOf(key, value))
+    return items.flatMap(({ key, path, mode }) => {
+      const value = keys.get(key)
+      if (value !== undefined) return [fileOf(path, value, mode)]
+      return optional ? [] : noContent('missing', `${label} has no key ${key}`)
+    })
   }
 
   /** P33, P53, P55. */
-  function privately(path: string, value: T | NoContent): Collected<T> {
-    if (isNoContent(value)) return value
+  function privately(path: string, value: T): Entry<T>[] {
     const mode = fsUser === undefined && fsGroup === undefined ? defaultMode & PERMISSIONS : PRIVATE_MODE
     return [[path, { value, mode, ...omitUndefined({ owner: fsUser }) }]]
   }
 
-  function one(source: ProjectedSource): Collected<T> {
-    const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source
-    if (source.configMap != null) return keyed('ConfigMap', source.configMap, values.configMap)
-    if (source.secret != null) return keyed('Secret', source.secret, values.secret)
-    if (source.downwardAPI != null)
-      return filesOf((source.downwardAPI.items ?? []).map((item) => [item.path, values.downwardApi(item), item.mode]))
-    if (token != null) return privately(token.path, values.token(token))
-    if (bundle != null) return privately(bundle.path, values.trustBundle(bundle))
-    if (certificate != null) {
-      const { credentialBundlePath, keyPath, certificateChainPath } = certificate
-      const paths = [credentialBundlePath, keyPath, certificateChainPath].flatMap((path) => path || [])
-      return filesOf(paths.map((path) => [path, values.certificate()]))
-    }
-    return { kind: 'unknown', reason: 'a projected source has a type that volctl does not know' }
+  const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source
+  if (source.configMap != null) return keyed('ConfigMap', source.configMap, values.configMap)
+  if (source.secret != null) return keyed('Secret', source.secret, values.secret)
+  if (source.downwardAPI != null)
+    return (source.downwardAPI.items ?? []).map((item) => fileOf(item.path, values.downwardApi(item), item.mode))
+  if (token != null) return privately(token.path, values.token(token))
+  if (bundle != null) return privately(bundle.path, values.trustBundle(bundle))
+  if (certificate != null) {
+    const { credentialBundlePath, keyPath, certificateChainPath } = certificate
+    const paths = [credentialBundlePath, keyPath, certificateChainPath].flatMap((path) => path || [])
+    return paths.map((path) => fileOf(path, values.certificate()))
   }
-
-  const all = projections(source)?.map(one)
-  if (all === undefined) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
-  const failure = all.find((each) => 'kind' in each && each.kind !== 'unknown') ?? all.find((each) => 'kind' in each)
-  return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
+  return noContent('unknown', 'a projected source has a type that volctl does not know')
 }
 
 export function isNoContent(value: object): value is NoContent {
