@@ -117,22 +117,19 @@ function csiNames(inputs: ActualInputs, linked: ReadonlyMap<string, unknown>): s
   const collisions = SHARED_DIRECTORIES.filter(
     (shared) => tree.has(`${CSI_BLOCK_DIR}/${shared}/data/vol_data.json`) || linked.has(shared),
   )
-  const names = new Set([...linked.keys(), ...collisions])
-  const note = (top: string, below: string | undefined): void => {
-    if (!SHARED_DIRECTORIES.includes(top)) names.add(top)
-    // publish/data, say, may belong to the volume named publish, rather than to the published volume named data.
-    else if (below !== undefined && !(collisions.includes(top) && (below === 'data' || below === 'dev')))
-      names.add(below)
-  }
-  for (const top of tree.childDirs(CSI_BLOCK_DIR)) note(top, undefined)
-  for (const top of SHARED_DIRECTORIES) for (const below of tree.childDirs(`${CSI_BLOCK_DIR}/${top}`)) note(top, below)
-  for (const mount of inputs.pluginMounts()) {
-    const path = inputs.pathOf(mount)
-    if (!path.startsWith(`${CSI_BLOCK_DIR}/`)) continue
-    const [top = '', below] = path.slice(CSI_BLOCK_DIR.length + 1).split('/')
-    note(top, below)
-  }
-  return sorted(names)
+  const namesIn = (directory: string): string[] => [
+    ...tree.childDirs(directory),
+    ...Array.from(inputs.mountedAt(directory, 1).keys(), baseName),
+  ]
+  return sorted([
+    ...[...linked.keys(), ...collisions],
+    ...namesIn(CSI_BLOCK_DIR).filter((name) => !SHARED_DIRECTORIES.includes(name)),
+    ...SHARED_DIRECTORIES.flatMap((shared) => {
+      const names = namesIn(`${CSI_BLOCK_DIR}/${shared}`)
+      // publish/data, say, may belong to the volume named publish, rather than to the published volume named data.
+      return collisions.includes(shared) ? names.filter((name) => name !== 'data' && name !== 'dev') : names
+    }),
+  ])
 }
 
 function csiVolume(inputs: ActualInputs, name: string, links: readonly Link[] | undefined): BlockVolume {

@@ -1,3 +1,4 @@
+import { append } from '../../base/append.ts'
 import { lazy } from '../../base/memoize.ts'
 import { PathIndex } from '../../base/path-index.ts'
 import { undeletedPath } from '../../linux/deleted.ts'
@@ -62,6 +63,17 @@ export class ActualInputs {
     return this.#byPath()
       .within(this.absolute(relative))
       .sort((a, b) => a.index - b.index)
+  }
+
+  /** What is mounted at or below each path so many levels below a directory, oldest first. */
+  mountedAt(directory: string, depth: number): ReadonlyMap<string, MountInfo[]> {
+    const levels = directory.split('/').length + depth
+    const found = new Map<string, MountInfo[]>()
+    for (const mount of this.mountsWithin(directory)) {
+      const parts = this.pathOf(mount).split('/')
+      if (parts.length >= levels) append(found, parts.slice(0, levels).join('/'), mount)
+    }
+    return found
   }
 
   readonly #byPath = lazy(

@@ -5,9 +5,7 @@
  * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 
-import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
-import { once } from '../../base/memoize.ts'
 import { undeletedRoot } from '../../linux/deleted.ts'
 import { locate } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
@@ -15,7 +13,7 @@ import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName, isWithinAny } from './tree.ts'
+import { baseName, isWithinAny, parentOf } from './tree.ts'
 import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName, uniquePodVolumeName } from './volume-names.ts'
 
 // One volume of a pod, as found on disk.
@@ -97,25 +95,18 @@ export function podParts(inputs: ActualInputs, podUid: string): PodParts {
 }
 
 function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
-  const { tree } = inputs
-  const volumesDir = `pods/${podUid}/volumes`
-  const dirs = new Map<string, { plugin: string; name: string; mounts: MountInfo[] }>()
-  const noteDir = (dir: string, plugin: string, name: string) =>
-    once(dirs, dir, () => ({ plugin: unescapeQualifiedName(plugin), name, mounts: [] }))
-  for (const pluginEntry of tree.children(volumesDir)) {
-    if (pluginEntry.type !== 'dir') continue
-    for (const entry of tree.children(pluginEntry.path)) {
-      noteDir(entry.path, baseName(pluginEntry.path), baseName(entry.path))
-    }
-  }
-  for (const mount of inputs.mountsWithin(volumesDir)) {
-    const [, , , plugin, name] = inputs.pathOf(mount).split('/')
-    if (plugin === undefined || name === undefined) continue
-    noteDir(`${volumesDir}/${plugin}/${name}`, plugin, name).mounts.push(mount)
-  }
-  return [...dirs]
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([dir, { mounts, ...found }]) => podVolume(inputs, { podUid, dir, ...found }, mounts))
+  const base = `pods/${podUid}/volumes`
+  const mounted = inputs.mountedAt(base, 2)
+  const dirs = new Set([...grandchildren(inputs, base), ...mounted.keys()])
+  return [...dirs].toSorted(compareText).map((dir) => {
+    const plugin = unescapeQualifiedName(baseName(parentOf(dir)))
+    return podVolume(inputs, { podUid, plugin, name: baseName(dir), dir }, mounted.get(dir) ?? [])
+  })
+}
+
+/** Paths of what lies two levels below. */
+function grandchildren({ tree }: ActualInputs, path: string): string[] {
+  return tree.childDirs(path).flatMap((name) => tree.children(`${path}/${name}`).map((entry) => entry.path))
 }
 
 function podVolume(
@@ -168,35 +159,21 @@ function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: s
 function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
   const base = `pods/${podUid}/volume-subpaths`
   const { tree } = inputs
-  const mountsByPath = new Map<string, MountInfo[]>()
-  for (const mount of inputs.mountsWithin(base)) {
-    const path = inputs.pathOf(mount)
-    if (path !== base) append(mountsByPath, path, mount)
-  }
-  const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()
-  const volumeOf = (name: string) => once(found, name, () => ({ leaves: new Set<string>(), foreign: [] }))
-  for (const directory of tree.children(base)) {
-    const { leaves } = volumeOf(baseName(directory.path))
-    for (const container of tree.children(directory.path)) {
-      if (container.type !== 'dir') continue
-      for (const leaf of tree.children(container.path)) leaves.add(leaf.path)
-    }
-  }
-  for (const [path, layers] of mountsByPath) {
-    const parts = path.split('/')
-    const volume = volumeOf(parts[3] ?? '')
-    if (parts.length === 6) volume.leaves.add(path)
-    else volume.foreign.push(...layers)
-  }
-  return [...found]
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([volumeName, { leaves, foreign }]) => ({
-      ...{ podUid, volumeName, foreign },
-      dir: `${base}/${volumeName}`,
-      leaves: [...leaves]
+  const mounted = inputs.mountedAt(base, 1)
+  const dirs = new Set([...tree.children(base).map(({ path }) => path), ...mounted.keys()])
+  return [...dirs].toSorted(compareText).map((dir) => {
+    const mounts = Map.groupBy(mounted.get(dir) ?? [], (mount) => inputs.pathOf(mount))
+    const { leaf = [], other = [] } = Object.groupBy(mounts.keys(), (path) =>
+      path.split('/').length === 6 ? 'leaf' : 'other',
+    )
+    return {
+      ...{ podUid, volumeName: baseName(dir), dir },
+      foreign: other.flatMap((path) => mounts.get(path) ?? []),
+      leaves: [...new Set([...grandchildren(inputs, dir), ...leaf])]
         .toSorted(compareText)
-        .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
-    }))
+        .map((path) => ({ path, entry: tree.get(path), layers: mounts.get(path) ?? [] })),
+    }
+  })
 }
 
 /**

@@ -44,13 +44,10 @@ export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
 export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolume[] => {
   const base = DRIVER_DIRECTORIES
-  const mounted = inputs.pluginMounts().flatMap((mount) => {
-    const parts = inputs.pathOf(mount).split('/')
-    return parts.slice(0, 3).join('/') === base && parts.length >= 6 ? parts.slice(0, 5).join('/') : []
-  })
-  const dirs = [...inputs.tree.directoriesBelow(base, 2), ...mounted].filter(
-    (dir) => !isWithin(dir, `${base}/volumeDevices`),
-  )
+  const dirs = [
+    ...inputs.tree.directoriesBelow(base, 2),
+    ...Array.from(inputs.mountedAt(base, 3).keys(), parentOf),
+  ].filter((dir) => !isWithin(dir, `${base}/volumeDevices`))
   return [...new Set(dirs)].toSorted(compareText).map((dir) => {
     const target = `${dir}/globalmount`
     const onDir = inputs.absolute(dir)
