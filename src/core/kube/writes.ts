@@ -41,30 +41,22 @@ interface AttachmentToCreate {
   readonly spec: VolumeAttachment['spec']
 }
 
-/** `exists`: somebody else has created an object of this name before. */
-interface CreateOutcome {
-  readonly state: 'created' | 'exists'
-  readonly attachment: VolumeAttachment
-}
-
 /**
- * If the answer is lost, the request is not repeated: the object is read to see what happened.
+ * One of this name may be somebody else's, created before. If the answer is lost, the request is not repeated: the object is read to see
+ * what happened.
  *
  * @throws ApiError
  */
 export async function createVolumeAttachment(
   client: KubeClient,
   { name, annotations, spec }: AttachmentToCreate,
-): Promise<CreateOutcome> {
+): Promise<void> {
   const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
   try {
-    const path = listPath(ATTACHMENTS)
-    return { state: 'created', attachment: await sendObject(client, 'create', { ...ATTACHMENTS, path, body }) }
+    await client.send('create', listPath(ATTACHMENTS), body)
   } catch (error) {
     const isThere = error instanceof ApiError && (error.status === 409 || error.status === 0)
-    const attachment = isThere ? await findObject(client, ATTACHMENTS, { name }) : undefined
-    if (attachment === undefined) throw error
-    return { state: 'exists', attachment }
+    if (!isThere || (await findObject(client, ATTACHMENTS, { name })) === undefined) throw error
   }
 }
 

@@ -204,8 +204,7 @@ async function create(run: ClusterRun, operation: ClusterOperation, creates: New
   for (const { op, target } of operation.steps) run.say(operation, `${op} ${target}`)
   const spec = { attacher, nodeName, source }
   const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
-  const { attachment, state } = await createVolumeAttachment(client, { name, annotations, spec })
-  if (state === 'exists') requireSameSpec(attachment, spec)
+  await createVolumeAttachment(client, { name, annotations, spec })
   return async () => {
     const found = await findObject(client, ATTACHMENTS, { name })
     if (found === undefined) {
