@@ -5,6 +5,7 @@ import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { Node, Pod, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import type { Cluster } from '../../src/core/kube/node-cluster.ts'
+import { openJournal } from '../../src/core/plan/documents/write-journal.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step, StepOp, VolumeRef } from '../../src/core/plan/plan.ts'
 import type { Witness } from '../../src/core/rules/machine-facts.ts'
@@ -128,8 +129,7 @@ export class Fixture {
     }
     const readMounts = () => this.host.readMounts()
     return {
-      look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
-      replan: () => (typeof fresh === 'function' ? fresh(looks++) : fresh),
+      look: async () => (typeof fresh === 'function' ? fresh(looks++) : fresh),
       readMounts,
       kubeletState: () => this.kubelet,
       witness: async () => this.witness,
@@ -141,7 +141,7 @@ export class Fixture {
       host: this.host,
       walker: ['walker'],
       lockFile: `${this.directory}/lock`,
-      journalDir: `${this.directory}/journal`,
+      openJournal: () => openJournal(`${this.directory}/journal`),
       detachWaitMs: 0,
       ...this.given,
     }

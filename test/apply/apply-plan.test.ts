@@ -57,15 +57,15 @@ describe('what holds of every apply, of a node and of a cluster', () => {
   })
 
   it('a look that fails changes nothing at first, and is said at the end', async () => {
+    const plan = planOf([secret('a')])
     let failsAt = 0
     let looks = 0
     fixture.given = {
       look: async () => {
         if (looks++ === failsAt) throw new Error('the API server does not answer')
-        return { snapshot: {} as never, mounts: fixture.host.readMounts() }
+        return plan
       },
     }
-    const plan = planOf([secret('a')])
     await expect(fixture.apply(plan)).rejects.toThrow('does not answer')
     expect(fixture.host.log).toEqual([])
     failsAt = 2

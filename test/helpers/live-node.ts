@@ -29,6 +29,7 @@ import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
+import { openJournal } from '../../src/core/plan/documents/write-journal.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -208,8 +209,7 @@ export class LiveNode extends DescribedNode {
     const plan = await this.plan(options)
     const context = liveContext(this.root, {
       freshPlan: plan,
-      look: () => this.look(),
-      replan: (state) => planNode(state, planOptions(options), 'again'),
+      look: async () => planNode(await this.look(), planOptions(options), 'again'),
       readMounts: mountTableReader(this.root, links),
       witness: async () => ({
         listed: new Set(this.pods.map(onDiskUid)),
@@ -278,7 +278,7 @@ function isNamed({ metadata }: ApiObject, namespace: string, name: string): bool
 /** Of an apply on real mounts and devices, where nobody lives and nobody is asked, but for what is given. */
 export function liveContext(
   root: string,
-  given: Partial<ApplyContext> & Pick<ApplyContext, 'look' | 'replan' | 'readMounts'>,
+  given: Partial<ApplyContext> & Pick<ApplyContext, 'look' | 'readMounts'>,
 ): ApplyContext {
   return {
     kubeletState: () => ({ running: false, mayReturn: false }),
@@ -290,7 +290,7 @@ export function liveContext(
     wanted: () => undefined,
     processReader: PROCESS_READER,
     lockFile: `${root}.lock`,
-    journalDir: `${root}.journal`,
+    openJournal: () => openJournal(`${root}.journal`),
     timeoutMs: 20_000,
     ...given,
     host: withOwnDevices(given.host ?? linuxHost, dirname(root)),

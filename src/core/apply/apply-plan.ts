@@ -6,8 +6,7 @@
  */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
-import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
+import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
@@ -48,8 +47,8 @@ async function whileLocked(
   await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
   const { takenOverFrom: tookOverFrom } = lock
   if (tookOverFrom !== undefined) onEvent(takenOver(tookOverFrom))
-  const look = async (): Promise<Plan> => context.replan(await context.look())
-  const open = (): Journal => openJournalOf(context, onEvent)
+  const look = (): Promise<Plan> => context.look()
+  const open = (): Journal => context.openJournal((line) => onEvent(note(line, { code: 'JournalFailed' })))
   const first = (api: Plan['inputs']['api'] | undefined) => {
     const insecureApi = api?.insecure ?? api?.secondLookInsecure
     const more = omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom })
@@ -81,12 +80,6 @@ function takenOver({ pid, user, since }: LockOwner): ApplyEvent {
     code: 'Locked',
     hint: 'volctl journal lists the operations that it began and did not finish.',
   })
-}
-
-function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {
-  const { journalDir = DEFAULT_JOURNAL_DIR, lazyDir = journalDir, noJournal = false } = context
-  if (noJournal) return spokenJournal(lazyDir, (line) => onEvent(note(line, { code: 'JournalFailed' })))
-  return openJournal(journalDir, { lazyDirectory: lazyDir })
 }
 
 const DEFAULT_PARALLEL = 8

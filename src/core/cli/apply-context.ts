@@ -14,6 +14,7 @@ import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+import { openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses, knownPods } from '../reconcile/pods/witnesses.ts'
@@ -26,32 +27,28 @@ import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
 
-type Given =
-  | 'freshPlan'
-  | 'planFile'
-  | 'journalDir'
-  | 'noJournal'
-  | 'parallel'
-  | 'timeoutMs'
-  | 'signal'
-  | 'abandon'
-  | 'kubeletStop'
+type Given = 'freshPlan' | 'planFile' | 'parallel' | 'timeoutMs' | 'signal' | 'abandon' | 'kubeletStop'
 
 interface ApplySettings extends Pick<ApplyContext, Given> {
   readonly options: PlanOptions
   /** A new whole look. */
   readonly lookAgain: () => Promise<CollectedNode>
+  readonly journalDir?: string
+  /** --no-journal was given. */
+  readonly noJournal?: boolean
 }
 
-export function applyContext(first: CollectedNode, { options, lookAgain, ...given }: ApplySettings): ApplyContext {
-  const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
+export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
+  // Later plans look there for what was detached lazily.
+  const { lockFile, journalDir: lazyDirectory = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
+  const { options, lookAgain, journalDir = lazyDirectory, noJournal, ...given } = settings
   let latest = first
   return {
     look: async () => {
       latest = await lookAgain()
-      return latest
+      return planNode(latest, options, 'again')
     },
-    replan: (state) => planNode(state, options, 'again'),
+    openJournal: (say) => (noJournal ? spokenJournal(lazyDirectory, say) : openJournal(journalDir, { lazyDirectory })),
     isDone: (operation) => isDone(operation, latest),
     ...questionsOf(() => latest),
     kubeletState: () => latest.node.kubeletState(),
@@ -64,8 +61,6 @@ export function applyContext(first: CollectedNode, { options, lookAgain, ...give
         : apiLookup(latest.snapshot.api).csiDriver(name),
     guards: guardsLifted(options),
     ...omitUndefined({ lockFile, detachWaitMs: given.kubeletStop && given.timeoutMs }),
-    journalDir: lazyDir,
-    lazyDir,
     ...given,
   }
 }

@@ -58,8 +58,7 @@ export function apply(
   const plan = barePlan(root, operations)
   const context = liveContext(root, {
     freshPlan: plan,
-    look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
-    replan: () => barePlan(root, []),
+    look: async () => barePlan(root, []),
     readMounts,
     ...given,
   })

@@ -1,7 +1,7 @@
 /** What apply needs from outside. Each port is so small that its fake is a short class. */
 
 import type { Undo } from '../../base/undo.ts'
-import type { KubeletSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
+import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { Cluster } from '../../kube/node-cluster.ts'
 import type { Host } from '../../node/host.ts'
@@ -51,10 +51,8 @@ export interface KubeletStop {
 
 export interface ApplyContext extends Questions {
   readonly cluster: Cluster
-  /** A whole fresh look at the node. */
-  look(): Promise<NodeState>
-  /** `planNode` with the options of the plan that is carried out. */
-  replan(state: NodeState): Plan
+  /** A whole fresh look at the node, and its plan, with the options of the plan that is carried out. */
+  look(): Promise<Plan>
   /** The plan that was made just now, which a saved one is compared with: the node is not read again before the start. */
   readonly freshPlan?: Plan
   /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
@@ -82,12 +80,8 @@ export interface ApplyContext extends Questions {
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
-  /** Default /var/lib/volctl. */
-  readonly journalDir?: string
-  /** Where later plans look for what was detached lazily; default: the journal's directory. */
-  readonly lazyDir?: string
-  /** --no-journal was given. */
-  readonly noJournal?: boolean
+  /** @param say says what it would have kept, where there is to be none (--no-journal) */
+  openJournal(say: (line: string) => void): Journal
   /** The file that the plan was read from, for the journal. */
   readonly planFile?: string
   /** --stop-kubelet was given, and something needs it. */
