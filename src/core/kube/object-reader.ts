@@ -22,6 +22,11 @@ const DEADLINE_MS = 300_000
 
 export type ObjectReader = ReturnType<typeof objectReader>
 
+/** One text for what an error is about: an object, or a resource as a whole. */
+export function aboutText(resource: string, { namespace, name }: Partial<ObjectKey>): string {
+  return `${resource} ${name ? keyText({ namespace, name }) : ''}`
+}
+
 /** Reads objects, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
 export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DEADLINE_MS }: ReaderOptions = {}) {
   const { server } = client
@@ -79,10 +84,7 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
     list: <T extends ApiObject>(resource: Resource<T>): Promise<T[] | undefined> =>
       inTime(resource, undefined, async (settings) => (await listObjects(client, resource, settings)).items),
     /** The failures in an order that does not depend on which answer came first. */
-    sortedErrors: (): ApiReadError[] => {
-      const text = (error: ApiReadError): string =>
-        `${error.resource} ${error.name ? keyText({ ...error, name: error.name }) : ''}`
-      return errors.toSorted((a, b) => compareText(text(a), text(b)))
-    },
+    sortedErrors: (): ApiReadError[] =>
+      errors.toSorted((a, b) => compareText(aboutText(a.resource, a), aboutText(b.resource, b))),
   }
 }

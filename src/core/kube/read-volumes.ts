@@ -6,7 +6,7 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
-import type { ApiReadError, ApiSnapshot } from '../facts/actual/snapshot.ts'
+import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, parseCsiUniqueName } from '../facts/actual/volume-names.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
@@ -24,7 +24,7 @@ import type {
 } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './api/resources.ts'
 import type { KubeClient } from './kube-client.ts'
-import { type ObjectReader, objectReader } from './object-reader.ts'
+import { aboutText, type ObjectReader, objectReader } from './object-reader.ts'
 
 interface VolumeQuery {
   readonly nodeName: string
@@ -158,26 +158,14 @@ export async function withFreshVolumes(
   const { claims: claimKeys } = referencedObjects(doubtful)
   if (claimKeys.length === 0) return api
   const reader = objectReader(client, { deadlineMs: DEADLINE_MS })
-  const claims = await reader.getAll(CLAIMS, claimKeys)
-  const volumeKeys = uniqueKeys(claims.map(({ spec }) => ({ name: spec.volumeName })))
-  const volumes = await reader.getAll(VOLUMES, volumeKeys)
-  const isAsked = (error: ApiReadError): boolean =>
-    isAbout(claimKeys, CLAIMS, error) || isAbout(volumeKeys, VOLUMES, error)
-  return {
-    ...api,
-    persistentVolumeClaims: replaced(api.persistentVolumeClaims, claimKeys, claims),
-    persistentVolumes: replaced(api.persistentVolumes, volumeKeys, volumes),
-    errors: [...api.errors.filter((error) => !isAsked(error)), ...reader.sortedErrors()],
-  }
-}
-
-function replaced<T extends ApiObject>(before: readonly T[], keys: readonly ObjectKey[], now: readonly T[]): T[] {
-  const asked = new Set(keys.map(keyText))
-  return [...before.filter(({ metadata }) => !asked.has(keyText(metadata))), ...now]
-}
-
-/** True for an error of the last look that is about one of these objects. */
-function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
-  const { resource, name, namespace } = error
-  return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))
+  const again = (): boolean => false
+  const persistentVolumeClaims = await completed(reader, CLAIMS, api.persistentVolumeClaims, claimKeys, again)
+  const volumeKeys = volumeNames(persistentVolumeClaims, claimKeys)
+  const persistentVolumes = await completed(reader, VOLUMES, api.persistentVolumes, volumeKeys, again)
+  const asked = new Set([
+    ...claimKeys.map((key) => aboutText(CLAIMS.plural, key)),
+    ...volumeKeys.map((key) => aboutText(VOLUMES.plural, key)),
+  ])
+  const others = api.errors.filter((error) => !asked.has(aboutText(error.resource, error)))
+  return { ...api, persistentVolumeClaims, persistentVolumes, errors: [...others, ...reader.sortedErrors()] }
 }
