@@ -7,7 +7,7 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
-import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
+import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
@@ -163,10 +163,7 @@ function settleWaiting(apply: ApplyRun): void {
   for (const operation of apply.schedule.waiting) {
     const why = apply.stop ?? apply.outOfTime
     if (why === undefined) apply.settleInterrupted(operation)
-    else {
-      const { code, message, hint } = why
-      apply.settle(operation, 'refused', { code, message, ...omitUndefined({ hint }) })
-    }
+    else apply.settle(operation, 'refused', saidOf(why))
   }
 }
 

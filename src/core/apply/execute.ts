@@ -20,6 +20,7 @@ import {
   note,
   type Outcome,
   operationEvent,
+  saidOf,
 } from '../plan/events.ts'
 import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
 import type { FoundAgain } from './find-again.ts'
@@ -101,10 +102,9 @@ function settleBeforehand<Op extends AnyOperation>(
   if (reason === undefined) return
   // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
   if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
-  const { code, message, hint } = reason
   const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'
-  run.settle(operation, state, { code, message, ...omitUndefined({ hint, differences }) })
+  run.settle(operation, state, { ...saidOf(reason), ...omitUndefined({ differences }) })
 }
 
 async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
@@ -158,15 +158,13 @@ function endJournal(
 /** Once an apply has begun, only somebody else who does this work refuses it as a whole (S11). */
 function refusalOf(stop: VolctlError): Refusal {
   if (!(stop instanceof CameBack)) throw stop
-  const { code, message, hint } = stop
-  return { rule: 'S11', code, message, ...omitUndefined({ hint }) }
+  return { rule: 'S11', ...saidOf(stop) }
 }
 
 /** The event of an operation that is still to be done after the apply. */
 function leftEvent({ blocked, message }: AnyOperation, subject: EventSubject): ApplyEvent {
   if (blocked === undefined) return operationEvent('left', subject, message)
-  const { code, hint } = blocked
-  return operationEvent('left', subject, blocked.message, { code, ...omitUndefined({ hint }) })
+  return operationEvent('left', subject, blocked.message, saidOf(blocked))
 }
 
 /** The result of an apply that a safety rule refuses before anything is done. */
@@ -176,8 +174,8 @@ export function refuseAll<Op extends AnyOperation>(
   refused: Refusal,
   onEvent: (event: ApplyEvent) => void,
 ): ApplyResult<Op, never> {
-  const { code, message, hint } = refused
-  onEvent(note(message, { code, ...omitUndefined({ hint }) }))
+  const { code, message } = refused
+  onEvent(note(message, saidOf(refused)))
   const outcomes = operations.map(({ id, kind }) => ({
     id,
     kind,

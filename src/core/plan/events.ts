@@ -131,6 +131,19 @@ export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
   readonly node?: string
 }
 
+/** What is said of an error or a finding, without what else it has. */
+export function saidOf<Code extends string>({
+  code,
+  message,
+  hint,
+}: {
+  readonly code: Code
+  readonly message: string
+  readonly hint?: string | undefined
+}) {
+  return { code, message, ...omitUndefined({ hint }) }
+}
+
 /** RFC 3339. */
 function timeNow(): string {
   return new Date().toISOString()

@@ -13,6 +13,7 @@ import {
   type Outcome,
   type OutcomeState,
   operationEvent,
+  saidOf,
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
 
@@ -114,9 +115,7 @@ export abstract class Run<Op extends AnyOperation> {
 
   /** Settles as failed, or as what the error says, an operation that has no outcome yet. */
   settleFailed(operation: Op, error: unknown): void {
-    const { code, message, hint } = explain(error)
-    const stuck = error instanceof StepFailed && error.stuck
-    this.settle(operation, stateAfter(error), { code, message, ...omitUndefined({ hint }) }, stuck)
+    this.settle(operation, stateAfter(error), explain(error), error instanceof StepFailed && error.stuck)
   }
 
   /** S26: what must come first did not succeed, or is not part of this apply. */
@@ -169,8 +168,9 @@ function stateAfter(error: unknown): OutcomeState {
   return error instanceof OperationRefused ? 'refused' : 'failed'
 }
 
-function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
-  if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
+function explain(error: unknown): Said {
+  if (error instanceof VolctlError) return saidOf(error)
   const { message } = error as { message?: unknown }
-  return { code: errnoOf(error) ?? 'Unexpected', message: String(message ?? error), hint: diskTrouble(error)?.hint }
+  const code: FailureCode = errnoOf(error) ?? 'Unexpected'
+  return saidOf({ code, message: String(message ?? error), hint: diskTrouble(error)?.hint })
 }
