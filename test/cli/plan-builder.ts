@@ -1,4 +1,3 @@
-import { messageOnPod } from '../../src/core/plan/draft.ts'
 import { withCauses } from '../../src/core/plan/name-causes.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 
@@ -30,6 +29,10 @@ export function aPlan(given: Partial<Plan> = {}): Plan {
   }
 }
 
+const podState = 'was deleted from the API; no sandbox, container or process is left'
+const podMessage = `pod shop/web-0 ${podState}`
+const ownMessage = 'volume pv-a is mounted'
+
 const target = '/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount'
 
 export function anOperation(given: Partial<Operation> = {}): Operation {
@@ -37,11 +40,8 @@ export function anOperation(given: Partial<Operation> = {}): Operation {
     id: 'op-1',
     kind: 'UnmountVolume',
     reason: 'PodGone',
-    ...messageOnPod(
-      'pod shop/web-0 was deleted from the API; no sandbox, container or process is left',
-      'volume pv-a is mounted',
-      'was deleted from the API; no sandbox, container or process is left',
-    ),
+    message: `${podMessage}; ${ownMessage}`,
+    ...{ podMessage, ownMessage, podState },
     pod: { namespace: 'shop', name: 'web-0', uid: 'uid-1' },
     volume: {
       name: 'pv-a',

@@ -37,18 +37,6 @@ export function removedBy({ kind, expects = [] }: Pick<Draft, 'kind' | 'expects'
 
 export type Obstacle = NonNullable<Draft['blocked']> & { readonly because?: Because }
 
-/**
- * The message of an operation whose reason is its pod, whole and in its two parts, so that a view can print the first part
- * once.
- */
-export function messageOnPod(
-  podMessage: string,
-  ownMessage: string,
-  podState?: string,
-): Pick<Draft, 'message' | 'podMessage' | 'ownMessage' | 'podState'> {
-  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, ...omitUndefined({ podState }) }
-}
-
 /** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
 export function notAsked(flag: string): Obstacle {
   return {

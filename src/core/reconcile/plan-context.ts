@@ -10,7 +10,7 @@ import { readStateFile } from '../facts/actual/state-file.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { ledgerOf } from '../facts/ledger.ts'
-import { type DiskRecord, identityOnRecord, type OnDisk, uniqueNameOf } from '../facts/sources.ts'
+import { type DiskRecord, identityOnRecord, type LedgerSources, type OnDisk, uniqueNameOf } from '../facts/sources.ts'
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
@@ -38,12 +38,9 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     blocks.flatMap((block) => block.mappings.map((mapping) => mapping.podUid)),
   )
   const wanting = classes.all.flatMap((pod) => (pod.pod !== undefined && isLiving(pod) ? [pod.pod] : []))
-  const desired = snapshot.api === undefined ? NOTHING : desiredStateOfPods(wanting, snapshot.api)
+  const now = Date.parse(snapshot.capturedAt)
   const boot = Date.parse(snapshot.bootTime ?? '')
-  const objects = apiObjects(snapshot)
-  const staged = stagedVolumes(inputs)
-  const onDisk = stateFilesOnDisk(inputs)
-  const parts: Omit<PlanContext, 'ledger' | 'uses'> = {
+  const sources: Omit<LedgerSources, 'podUids' | 'endedPods'> = {
     inputs,
     // Asked once a thing is to be identified: by then the context is whole.
     identify: {
@@ -52,29 +49,34 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
       block: memoize((block) => identifyBlock(context, block)),
       attachment: memoize((attachment) => identifyAttachment(context, attachment)),
     },
-    objects,
-    options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
-    classes,
-    witnesses,
-    statics,
-    desired,
-    staged,
+    objects: apiObjects(snapshot),
+    desired: snapshot.api === undefined ? NOTHING : desiredStateOfPods(wanting, snapshot.api),
+    staged: stagedVolumes(inputs),
     blocks,
-    onDisk,
-    findings: new Findings(),
-    kubelet: kubeletState(snapshot.kubelet),
-    now: Date.parse(snapshot.capturedAt),
-    cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
-    bootTime: Number.isNaN(boot) ? undefined : boot,
+    onDisk: stateFilesOnDisk(inputs),
   }
   const ledger = ledgerOf({
-    ...parts,
+    ...sources,
     podUids: classes.all.map(({ uid }) => uid),
     endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
   })
-  const context: PlanContext = { ...parts, ledger, uses: volumeUses(ledger, classes) }
-  if (options.volumes === undefined) return context
-  return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, ledger, options.volumes) } }
+  const { pods, volumes } = options
+  const context: PlanContext = {
+    ...sources,
+    options: { ...options, ...omitUndefined({ pods: pods && namedPods(options, classes).pods }) },
+    classes,
+    witnesses,
+    statics,
+    ledger,
+    uses: volumeUses(ledger, classes),
+    findings: new Findings(),
+    kubelet: kubeletState(snapshot.kubelet),
+    now,
+    cautiousNow: now + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
+    bootTime: Number.isNaN(boot) ? undefined : boot,
+  }
+  if (volumes === undefined) return context
+  return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, ledger, volumes) } }
 }
 
 const NOTHING: DesiredState = { volumes: [], unresolved: [] }

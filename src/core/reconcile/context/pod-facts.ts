@@ -5,7 +5,6 @@ import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { Wait } from '../../plan/draft.ts'
-import { podNameAndUid } from '../../plan/pod-name.ts'
 import { containerStatusesOf } from '../../volumes/pods.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
@@ -60,17 +59,6 @@ function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[
     (path) => tree.get(path) ?? [],
   )
   return [...entries, ...others].filter(({ path }) => inputs.at(path).length === 0).map(({ mtime }) => mtime)
-}
-
-export function gone(pod: PodClass): string {
-  return `pod ${podNameAndUid(pod.ref)} ${stateOf(pod)}`
-}
-
-/** The same without the pod's name. */
-export function stateOf(pod: PodClass): string {
-  return pod.class === 'Finished'
-    ? 'has ended; no container or process is left'
-    : 'was deleted from the API; no sandbox, container or process is left'
 }
 
 /** R405: a volume of an orphaned or finished pod with nothing left to tear down. */

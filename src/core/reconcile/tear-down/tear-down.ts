@@ -6,14 +6,15 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-words.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { type Draft, expectedMount, messageOnPod } from '../../plan/draft.ts'
+import { type Draft, expectedMount } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
+import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { lostAtStart, type PlanContext, waitForKubelet } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
-import { gone, stateOf, waitToSettle } from '../context/pod-facts.ts'
+import { waitToSettle } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 
 /** Something that is there and that nobody wants. */
@@ -56,7 +57,7 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
   const operation = {
     kind,
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
-    ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
+    ...messageOf(pod, message),
     ...about,
     steps: [...first, ...leftover.steps].map((step) => ({ ...step, target: absolute(step.target) })),
     paths: [...targetsOf(first), ...paths, ...targetsOf(leftover.steps)].map(absolute),
@@ -70,6 +71,17 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
     }),
   } as const
   propose(context, operation, leftover, wait, 'S11')
+}
+
+/** Where the reason is a pod, whole and in its parts, so that a view can print the pod's once. */
+function messageOf(pod: PodClass | undefined, ownMessage: string) {
+  if (pod === undefined) return { message: ownMessage }
+  const podState =
+    pod.class === 'Finished'
+      ? 'has ended; no container or process is left'
+      : 'was deleted from the API; no sandbox, container or process is left'
+  const podMessage = `pod ${podNameAndUid(pod.ref)} ${podState}`
+  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, podState }
 }
 
 /** What all volumes of pods have in common. */

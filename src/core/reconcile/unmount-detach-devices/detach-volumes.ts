@@ -60,8 +60,18 @@ function detachVolume(
     return
   }
   const subject = ledger.attachment(attachment)
-  const traces = uses.traces(identity, persistentVolume)
-  const after = predecessorsOf(context, traces, uniqueName, persistentVolume)
+  const traces = uses
+    .traces(identity, persistentVolume)
+    .map((trace) => ({ trace, drafts: trace.flatMap((path) => findings.on(context.inputs.absolute(path))) }))
+  // By its unique name, and on everything with the name of its PersistentVolume, identified or not: an operation that is blocked because
+  // its volume could not be identified blocks the detach as well.
+  const named = [
+    ...findings.ofVolume(uniqueName ?? ''),
+    ...findings.leakedOf(escapeQualifiedName(persistentVolume ?? '')),
+  ]
+  const after = [...new Set([...named, ...traces.flatMap(({ drafts }) => drafts)])]
+  // A mount, map or record of the volume that this plan does not remove.
+  const left = traces.find(({ drafts }) => drafts.length === 0)
   // What is here is attached here, whatever the attachment calls this machine.
   const isHere = traces.length + after.length > 0
   const others =
@@ -71,7 +81,7 @@ function detachVolume(
   const isOpen =
     (others === undefined || isByKubelet(others.code)) && after.every(({ blocked }) => blocked === undefined)
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
-  const wait = drivers ?? others ?? stillOnNode(context, traces)
+  const wait = drivers ?? others ?? (left && stillOnNode(context, left.trace))
   // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
   const isUnproved = after.every((each) => removedBy(each).length === 0 && each.blocked === undefined)
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
@@ -135,21 +145,6 @@ function handleUnknown({ metadata: { name } }: VolumeAttachment): Identified {
   }
 }
 
-/**
- * Operations on the volume by its unique name, and on everything with the name of its PersistentVolume, identified or not: an
- * operation that is blocked because its volume could not be identified blocks the detach as well.
- */
-function predecessorsOf(
-  { inputs, findings }: PlanContext,
-  traces: readonly VolumeTrace[],
-  uniqueName = '',
-  persistentVolume = '',
-): readonly Draft[] {
-  const found = traces.flat().flatMap((path) => findings.on(inputs.absolute(path)))
-  const leaked = findings.leakedOf(escapeQualifiedName(persistentVolume))
-  return [...new Set([...findings.ofVolume(uniqueName), ...leaked, ...found])]
-}
-
 function waitFor(
   context: PlanContext,
   { metadata: { name, deletionTimestamp, finalizers }, status }: VolumeAttachment,
@@ -193,11 +188,8 @@ function waitFor(
       }
 }
 
-/** A mount, map or record of the volume that this plan does not remove. */
-function stillOnNode({ inputs, findings }: PlanContext, traces: readonly VolumeTrace[]): Wait | undefined {
-  const left = traces.find((trace) => !trace.some((path) => findings.touches(inputs.absolute(path))))
-  if (left === undefined) return undefined
-  const path = inputs.absolute(left[0])
+function stillOnNode({ inputs }: PlanContext, [trace]: VolumeTrace): Wait {
+  const path = inputs.absolute(trace)
   return {
     code: 'StillInUse',
     message: `${path} is still there, and no operation of this plan removes it`,
