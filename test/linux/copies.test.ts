@@ -1,8 +1,8 @@
 /** One mount, and how often a table has it, as a kernel 6.18 showed it (O35). */
 import { describe, expect, it } from 'vitest'
-import { copiesOf, withoutCopies } from '../../src/core/linux/copies.ts'
 import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import { copiesOf, withoutCopies } from '../../src/core/linux/propagation.ts'
 
 const ids = (mounts: readonly MountInfo[]): number[] => mounts.map(({ id }) => id)
 

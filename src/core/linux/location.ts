@@ -5,7 +5,6 @@ import { PathIndex } from '../base/path-index.ts'
 import { undeletedRoot } from './deleted.ts'
 import { type MountInfo, type MountTable, ownPathOf, type Shown } from './mount-table.ts'
 import { isWithin, plainPath } from './paths.ts'
-import { goesWith, propagationKey } from './propagation.ts'
 
 export interface Location {
   /** "major:minor" */
@@ -82,15 +81,4 @@ export function showing(table: MountTable, { dev, path }: Location, top = path):
 /** Every mount that shows the same directory or a part of it, the mount itself included (R031, P132), in table order. */
 export function alsoShowing(table: MountTable, mount: MountInfo): readonly MountInfo[] {
   return showing(table, shownBy(mount)).sort((a, b) => a.index - b.index)
-}
-
-const byKey = memoize((_: MountTable) => new Map<string, ReadonlyMap<string | undefined, readonly MountInfo[]>>())
-
-/** Every other mount whose unmount would unmount this one as well. */
-export function leadersOf(table: MountTable, mount: MountInfo): readonly MountInfo[] {
-  const all = table.ofDevice(mount.dev)
-  const key = propagationKey(table, mount)
-  if (all.length < 2 || key === undefined) return []
-  const keys = once(byKey(table), mount.dev, () => Map.groupBy(all, (each) => propagationKey(table, each)))
-  return (keys.get(key) ?? []).filter((each) => each.id !== mount.id && goesWith(table, each, mount))
 }

@@ -4,6 +4,7 @@
  * in it, whoever made it, and stays mounted.
  */
 import { posix } from 'node:path'
+import { memoize, once } from '../base/memoize.ts'
 import { undeletedPath } from './deleted.ts'
 import { isSameMount, type MountInfo, type MountTable } from './mount-table.ts'
 
@@ -23,7 +24,7 @@ export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, c
  * A key that a mount shares with every mount that goes away with it, and with few others; undefined if the table lacks its
  * parent.
  */
-export function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
+function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
   const parent = parentOf(table, mount)
   return parent === undefined ? undefined : [mount.dev, mount.root, parent.dev, placeIn(parent, mount)].join('\0')
 }
@@ -46,4 +47,34 @@ function groupsOf({ optionalFields }: MountInfo, field: RegExp): string[] {
 function placeIn(parent: MountInfo, mount: MountInfo): string {
   const { mountPoint } = mount.raw ?? mount
   return posix.join(parent.root, posix.relative(undeletedPath(parent.mountPoint), undeletedPath(mountPoint)))
+}
+
+const byKey = memoize((_: MountTable) => new Map<string, ReadonlyMap<string | undefined, readonly MountInfo[]>>())
+
+/** Every other mount whose unmount would unmount this one as well. */
+export function leadersOf(table: MountTable, mount: MountInfo): readonly MountInfo[] {
+  const all = table.ofDevice(mount.dev)
+  const key = propagationKey(table, mount)
+  if (all.length < 2 || key === undefined) return []
+  const keys = once(byKey(table), mount.dev, () => Map.groupBy(all, (each) => propagationKey(table, each)))
+  return (keys.get(key) ?? []).filter((each) => each.id !== mount.id && goesWith(table, each, mount))
+}
+
+// Mounts that the table shows more than once: below a shared directory that is bind-mounted on itself (O35).
+
+/** Every other mount of the table that goes away with this one. */
+export function copiesOf(table: MountTable, mount: MountInfo): MountInfo[] {
+  return table.ofDevice(mount.dev).filter((each) => each.id !== mount.id && goesWith(table, mount, each))
+}
+
+/**
+ * The mounts on a path, without hidden copies that go away with a visible mount: each mount once, however often the table shows
+ * it. Other hidden mounts are kept, since they are separate mounts.
+ */
+export function withoutCopies(table: MountTable, path: string): readonly MountInfo[] {
+  const all = table.at(path)
+  if (all.length < 2) return all
+  const shown = new Set(table.reached(path))
+  if (shown.size === all.length || shown.size === 0) return all
+  return all.filter((each) => shown.has(each) || !leadersOf(table, each).some((leader) => shown.has(leader)))
 }

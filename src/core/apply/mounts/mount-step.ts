@@ -2,10 +2,10 @@
 
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Undo } from '../../base/undo.ts'
-import { copiesOf } from '../../linux/copies.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { whoMounted } from '../../linux/mount-words.ts'
+import { copiesOf } from '../../linux/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { StepContext } from '../operation/ports.ts'

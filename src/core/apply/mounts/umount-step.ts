@@ -2,11 +2,11 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepDetached, StepFailed, StepTimedOut } from '../../base/operation-error.ts'
-import { copiesOf } from '../../linux/copies.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, isOnDisk, whoMounted } from '../../linux/mount-words.ts'
+import { copiesOf } from '../../linux/propagation.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'

@@ -1,8 +1,8 @@
 /** Steps that unmount what is stacked on one path (S19, S20, R819, P120). */
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
-import { withoutCopies } from '../../linux/copies.ts'
 import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
+import { withoutCopies } from '../../linux/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 
