@@ -11,11 +11,17 @@ import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
 export interface PodScan {
-  /** The pod's directory, which has its UID as its name, and lists of what is in it, its top level first, without attributes yet. */
+  /** The pod's directory, which has its UID as its name, its top level, and all that was read in it, without attributes yet. */
   readonly directory: ListedEntry
-  readonly listings: (readonly ListedEntry[])[]
+  readonly top: readonly ListedEntry[]
+  readonly entries: readonly ListedEntry[]
   /** What is in the directories of the plugins whose volumes a pod or an atomic writer fills; not listed yet. */
-  readonly volumes: { readonly plugin: string; readonly volume: ListedEntry }[]
+  readonly volumes: readonly PodVolume[]
+}
+
+interface PodVolume {
+  readonly plugin: string
+  readonly volume: ListedEntry
 }
 
 /** What the API says about the volumes of a pod that has not ended, by their names. */
@@ -28,13 +34,15 @@ export interface LivingPod {
 
 /** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
 export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
-  const pod: PodScan = { directory, listings: [], volumes: [] }
-  for (const entry of listed(walk, directory, pod.listings)) {
+  const { count } = walk
+  const top = walk.children(directory)
+  const volumes: PodVolume[] = []
+  for (const entry of top) {
     const levels = walk.isOpen(entry) ? ownValue(VOLUMES, entry.name) : undefined
-    if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, pod, entry)
-    else if (levels !== undefined) readLevels(walk, entry, levels, true, pod.listings)
+    if (entry.name === 'volumes' && levels !== undefined) readVolumes(walk, volumes, entry)
+    else if (levels !== undefined) readLevels(walk, entry, levels, true)
   }
-  return pod
+  return { directory, top, entries: walk.since(count), volumes }
 }
 
 /** Levels of volumes/PLUGIN/NAME, volumeDevices/PLUGIN/NAME, volume-subpaths/VOLUME/CONTAINER/INDEX: what every pod needs. */
@@ -44,31 +52,15 @@ const EMPTY_DIR = 'kubernetes.io~empty-dir'
 /** Volumes on the kubelet's disk that the pod itself writes to. */
 const OWN_CONTENT = new Set([EMPTY_DIR, 'kubernetes.io~git-repo'])
 
-function readVolumes(walk: TreeWalk, pod: PodScan, directory: ListedEntry): void {
-  for (const plugin of listed(walk, directory, pod.listings)) {
+function readVolumes(walk: TreeWalk, volumes: PodVolume[], directory: ListedEntry): void {
+  for (const plugin of walk.children(directory)) {
     if (!walk.isOpen(plugin)) continue
     const isFilled = OWN_CONTENT.has(plugin.name) || API_CONTENT.has(unescapeQualifiedName(plugin.name))
-    for (const volume of listed(walk, plugin, pod.listings)) {
-      if (isFilled) pod.volumes.push({ plugin: plugin.name, volume })
-      else if (walk.isOpen(volume)) readVolume(walk, volume, pod.listings)
+    for (const volume of walk.children(plugin)) {
+      if (isFilled) volumes.push({ plugin: plugin.name, volume })
+      else if (walk.isOpen(volume)) readLevels(walk, volume, 1, true)
     }
   }
-}
-
-type Listings = PodScan['listings']
-
-function readVolume(walk: TreeWalk, volume: ListedEntry, listings: Listings): void {
-  for (const entry of listed(walk, volume, listings)) {
-    if (walk.isStateFile(entry)) walk.stateFile(entry)
-    else if (walk.isOpen(entry)) walkContent(walk, entry)
-  }
-}
-
-/** Children; their attributes are read later, unless the pod is alive. */
-function listed(walk: TreeWalk, directory: ListedEntry, listings: Listings): readonly ListedEntry[] {
-  const entries = walk.children(directory)
-  listings.push(entries)
-  return entries
 }
 
 /** How many levels below each directory the kubelet itself makes; deeper entries are not the kubelet's. */
@@ -96,40 +88,35 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
 
 /** The second part of reading any other pod. @param digests digest the files that atomic writers wrote */
 export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
-  const [top = []] = pod.listings
+  const { count } = walk
   for (const { plugin, volume } of pod.volumes) {
     if (!walk.isOpen(volume)) continue
     if (OWN_CONTENT.has(plugin)) walkContent(walk, volume)
-    else pod.listings.push(readAtomicVolume(walk, volume, digests ? 'all' : undefined))
+    else readAtomicVolume(walk, volume, digests ? 'all' : undefined)
   }
-  walk.attributes(pod.directory)
-  for (const listing of pod.listings) for (const entry of listing) walk.attributes(entry)
-  for (const entry of top) {
+  walk.attributes([pod.directory])
+  walk.attributes(pod.entries)
+  for (const entry of pod.top) {
     if (!walk.isOpen(entry) || Object.hasOwn(VOLUMES, entry.name)) continue
     readLevels(walk, entry, ownValue(LEVELS, entry.name) ?? 0, true)
   }
+  walk.attributes(walk.since(count))
 }
 
 /**
+ * Lists what is in a directory, without attributes.
+ *
  * @param levels that the kubelet itself makes
  * @param whole whether what lies deeper is listed, up to a limit
- * @param listings whose attributes are read later; absent: they are read at once
  */
-export function readLevels(
-  walk: TreeWalk,
-  directory: ListedEntry,
-  levels: number,
-  whole: boolean,
-  listings?: Listings,
-): void {
+export function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, whole: boolean): void {
   if (levels === 0) {
     if (whole) walkContent(walk, directory)
     return
   }
-  for (const entry of listings === undefined ? walk.children(directory) : listed(walk, directory, listings)) {
+  for (const entry of walk.children(directory)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
-    else if (listings === undefined) walk.attributes(entry)
-    if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, whole, listings)
+    if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, whole)
   }
 }
 
@@ -176,7 +163,7 @@ function readGeneration(walk: TreeWalk, directory: ListedEntry, generation: stri
     if (entry.type !== 'file') continue
     const want = typeof digests === 'object' ? digests.get(entry.path.slice(generation.length + 1)) : undefined
     if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(entry, walk.absolute(entry.path))
-    else if (want !== undefined && 'size' in want) walk.attributes(entry)
+    else if (want !== undefined && 'size' in want) walk.attributes([entry])
   }
   return entries
 }

@@ -63,12 +63,17 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   walk.emit(root)
   const pods: PodScan[] = []
   for (const entry of walk.entriesOf('', readRoot(rootDir))) {
-    walk.attributes(entry)
+    walk.attributes([entry])
     if (!walk.isOpen(entry)) continue
-    if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
-    else if (entry.path === 'plugins') readPlugins(walk, entry)
+    if (entry.path === 'pods') {
+      pods.push(...(await scanPods(walk, entry)))
+      continue
+    }
+    const { count } = walk
+    if (entry.path === 'plugins') readPlugins(walk, entry)
     else if (entry.path === 'plugins_registry') readLevels(walk, entry, Number.POSITIVE_INFINITY, false)
     else if (options.attributes === 'all') readLevels(walk, entry, 1, false)
+    walk.attributes(walk.since(count))
   }
   return {
     podUids: pods.map(({ directory }) => directory.name),
@@ -108,7 +113,7 @@ async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly Pod
   if (pods.error !== undefined) throw unreadable(`the pods' directory ${walk.absolute(pods.path)}`, pods.error)
   for (const entry of entries) {
     if (!walk.isOpen(entry)) {
-      walk.attributes(entry)
+      walk.attributes([entry])
       continue
     }
     found.push(scanPod(walk, entry))
@@ -120,7 +125,6 @@ async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly Pod
 /** plugins/kubernetes.io* completely; for other plugins, the two levels that have their sockets. */
 function readPlugins(walk: TreeWalk, plugins: ListedEntry): void {
   for (const entry of walk.children(plugins)) {
-    walk.attributes(entry)
     if (!walk.isOpen(entry)) continue
     const own = entry.path.startsWith('plugins/kubernetes.io')
     readLevels(walk, entry, own ? PLUGIN_LEVELS : 1, own)

@@ -48,6 +48,15 @@ export class TreeWalk {
     return this.#gone.size === 0 ? this.#entries : this.#entries.filter((entry) => !this.#gone.has(entry))
   }
 
+  /** How many were read: what `since` gives begins behind them. */
+  get count(): number {
+    return this.#entries.length
+  }
+
+  since(count: number): readonly ListedEntry[] {
+    return this.#entries.slice(count)
+  }
+
   emit(entry: ListedEntry): void {
     this.#entries.push(entry)
   }
@@ -139,10 +148,12 @@ export class TreeWalk {
     return entry.onTop !== 'closed'
   }
 
-  /** Reads attributes by lstat, unless the entry has them, or is a mount point that may not be entered. */
-  attributes(entry: ListedEntry): void {
-    if (entry.mode !== undefined || !this.mayEnter(entry)) return
-    if (!lstatEntry(entry, this.absolute(entry.path))) this.#missing(entry)
+  /** Reads attributes by lstat, but of entries that have them, and of mount points that may not be entered. */
+  attributes(entries: readonly ListedEntry[]): void {
+    for (const entry of entries) {
+      if (entry.mode !== undefined || !this.mayEnter(entry)) continue
+      if (!lstatEntry(entry, this.absolute(entry.path))) this.#missing(entry)
+    }
   }
 
   /** Gone since its directory was listed; unless its name is not UTF-8, since the kubelet makes no such names. */

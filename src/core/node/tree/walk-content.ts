@@ -32,7 +32,7 @@ export function walkContent(walk: TreeWalk, top: ListedEntry): void {
       const bytes = nameOf(dirent)
       const name = bytes.toString()
       const mount = hasMounts ? walk.mountOn(`${parent}/${name}`) : undefined
-      const entry = new ListedEntry(parent, name, walk.typeOf(mount, dirent))
+      const entry = new ListedEntry(parent, name, walk.typeOf(mount, dirent), mount && 'closed')
       const at = entryPath({ fd }, bytes)
       if (mount === undefined && !lstatEntry(entry, at)) continue
       walk.emit(entry)
