@@ -6,12 +6,12 @@ import { insecure } from '../facts/actual/snapshot.ts'
 import { about, named } from '../trust/json-schema.ts'
 import {
   flag,
+  keptRecord,
   list,
   type ObjectOf,
   object,
   oneOf,
   optional,
-  record,
   recordOf,
   type ShapeOf,
   text,
@@ -76,9 +76,9 @@ export const options = object({
   expand: flag,
   driverGone: list(text),
   /** Volume (spec name) to handle (S17). */
-  handles: record(text),
+  handles: keptRecord(text),
   /** Volume to its device file, or to "none" if it has none on this node (S21). */
-  devices: optional(record(text)),
+  devices: optional(keptRecord(text)),
   /** S1: ids of the Node object that are not this host's. */
   acceptIdentity: optional(list(text)),
   forceUnmount: list(path),

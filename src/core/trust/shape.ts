@@ -1,7 +1,7 @@
 /**
  * Reading foreign JSON by shape: what comes out has the fields that the shape names, with the types that it names.
  *
- * `object`, `list` and `record` make a copy and leave out what the shape does not name, so that files of later versions can
+ * `object`, `list` and `recordOf` make a copy and leave out what the shape does not name, so that files of later versions can
  * be read. `kept`, `keptList` and `keptRecord` only look: what comes out is the value itself, whatever else is in it. They are
  * for what is large, or is handed on as it is.
  *
@@ -177,15 +177,7 @@ function listOf<T>(of: Shape<T>, isCopied: boolean): Shape<readonly T[]> {
   )
 }
 
-export function record<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return withSchema(
-    (value, at) =>
-      Object.fromEntries(Object.entries(objectAt(value, at)).map(([key, entry]) => [key, of(entry, `${at}.${key}`)])),
-    (defs) => ({ type: 'object', additionalProperties: schemaOf(of, defs) }),
-  )
-}
-
-/** A record whose keys are known, too; a key may be missing. */
+/** A record whose keys are known; a key may be missing. */
 export function recordOf<Key extends string, T>(
   key: Shape<Key>,
   of: Shape<T>,
