@@ -1,5 +1,5 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
-import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../../base/errors.ts'
 import type { BlockDevice } from '../../facts/actual/snapshot.ts'
@@ -127,11 +127,7 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
  * them.
  */
 export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
-  if (fsType.startsWith('fuse')) {
-    const connections = `${sys}/fs/fuse/connections`
-    const [major, minor] = dev.split(':')
-    return major === '0' && listsConnections(connections) && !isThere(`${connections}/${minor}`)
-  }
+  if (fsType.startsWith('fuse')) return hasConnection(dev, sys) === false
   // The number of btrfs and bcachefs is no device's, so no list says anything about it.
   if (!SUPERBLOCKS.includes(fsType) || dev.startsWith('0:')) return false
   return deviceUsers(dev, sys).length === 0
@@ -139,9 +135,13 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
 
 const FUSECTL_MAGIC = 0x65735543
 
-/** False: the directory may be empty since fusectl is not mounted there. */
-function listsConnections(directory: string): boolean {
-  return listIfAny(directory).length > 0 || fileSystemTypeIfAny(directory) === FUSECTL_MAGIC
+/** Whether the kernel lists the FUSE connection of a file system; undefined: there may be no list, as fusectl is not mounted there. */
+function hasConnection(dev: string, sys: string): boolean | undefined {
+  const connections = `${sys}/fs/fuse/connections`
+  const [major, minor] = dev.split(':')
+  if (major !== '0') return undefined
+  if (isThere(`${connections}/${minor}`)) return true
+  return listIfAny(connections).length > 0 || fileSystemTypeIfAny(connections) === FUSECTL_MAGIC ? false : undefined
 }
 
 /**
@@ -149,10 +149,7 @@ function listsConnections(directory: string): boolean {
  * namespace: a file system that is not in it may still be alive.)
  */
 export function fileSystemLives(dev: string, fsType: string): boolean {
-  if (fsType.startsWith('fuse')) {
-    const [major, minor] = dev.split(':')
-    return major === '0' && existsSync(`/sys/fs/fuse/connections/${minor}`)
-  }
+  if (fsType.startsWith('fuse')) return hasConnection(dev, '/sys') === true
   if (!fsType.startsWith('nfs')) return false
   // NV SERVER PORT DEV FSID FSC
   const lines = kernelTextIfAny('/proc/fs/nfsfs/volumes')?.split('\n').slice(1) ?? []

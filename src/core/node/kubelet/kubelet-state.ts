@@ -60,15 +60,11 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
     ...omitUndefined({ pid: running?.pid, unit, args: chosen?.args }),
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
   }
-  if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }
-  if (answers.healthy) {
-    return { running: true, mayReturn: true, ...common, note: 'a process answers "ok" on the kubelet\'s health port' }
-  }
-  if (answers.port !== undefined) {
-    const note = `a process of root listens on the kubelet's port ${answers.port}`
-    return { running: true, mayReturn: true, ...common, note }
-  }
-  return { running: false, ...held(answers), ...common }
+  const here = { running: true, mayReturn: true, ...common }
+  if (signs.running.length > 0) return here
+  if (answers.healthy) return { ...here, note: 'a process answers "ok" on the kubelet\'s health port' }
+  if (answers.port === undefined) return { running: false, ...held(answers), ...common }
+  return { ...here, note: `a process of root listens on the kubelet's port ${answers.port}` }
 }
 
 type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>
