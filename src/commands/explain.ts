@@ -50,7 +50,7 @@ export default class Explain extends VolctlCommand {
   static override description =
     'Reads the node and the API server as plan does and explains one thing: what is worst about it, the chain from claim ' +
     'to mount with each link marked good, bad or unknown, what volctl would do, what holds it open, and what to do next; ' +
-    '-o wide also what it is and where that is recorded, and every path. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
+    '-o wide also what it is and where that is recorded, and the path of each link. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
     'can read; from a snapshot, it lacks what holds the thing open. For a code it ' +
     'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
   static override usage = 'explain WHAT [NAME] [FLAGS]'

@@ -221,7 +221,7 @@ describe('why does this VolumeAttachment never go away?', () => {
   it('the controller waits for a kubelet that is down; nothing here uses it: volctl detaches it', () => {
     const { answer, next } = ask(idle(), VA)
     expect(answer.volumes).toMatchObject([{ volume: { handle: 'pv-1', handleFrom: 'PersistentVolume pv-1' } }])
-    expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node', places: [] }])
+    expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node' }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
     expect(answer.verdict.message).toMatch(
       /while node\.status\.volumesInUse lists it, and the kubelet, which updates that, is down/,

@@ -3,6 +3,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
+import { deadWords } from '../linux/mount-words.ts'
 import type { PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
@@ -16,16 +17,16 @@ import {
 } from '../reconcile/identity/volume-facts.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
-import type { AttachmentView, VolumeView } from './explanation.ts'
-import { placesOf } from './places.ts'
+import type { AttachmentView, DeadMount, VolumeView } from './explanation.ts'
 import { type Because, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
+import { mountPathsOf, partOf, podParts } from './volume-part.ts'
 
 /** @param only UIDs of pods: what others do with it is not said; empty: of all */
 export function describeVolume(decided: Decided, volume: VolumeRow, only: readonly string[]): VolumeView {
   const { context, plan } = decided
   const concern = concernOf(decided, { pods: [], only, volumes: [volume], paths: [] })
   const attachment = attachmentView(volume)
-  const places = placesOf(context, volume)
+  const dead = deadMountOf(context, volume)
   return {
     volume: refOf(context, volume, concern),
     wantedBy: [
@@ -35,13 +36,22 @@ export function describeVolume(decided: Decided, volume: VolumeRow, only: readon
     hadBy: havingPods(context, volume),
     desired: desiredText(context, volume),
     chain: chainOf(context, volume, only),
-    places,
-    ...omitUndefined({ attachment }),
+    ...omitUndefined({ dead, attachment }),
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
-      dead: deadVerdict(places),
+      dead: dead && deadVerdict(dead),
       nothing: nothingVerdict(becauseOf(context, volume, concern)),
     }),
   }
+}
+
+function deadMountOf(context: PlanContext, volume: VolumeRow): DeadMount | undefined {
+  const { inputs } = context
+  const paths = [...podParts(context, volume), partOf(volume, undefined)].flatMap(mountPathsOf)
+  const [found] = paths.flatMap((path) => {
+    const dead = inputs.deadError(path)
+    return dead === undefined ? [] : { path: inputs.absolute(path), dead: deadWords(dead) }
+  })
+  return found
 }
 
 function havingPods(context: PlanContext, volume: VolumeRow): PodRef[] {

@@ -66,10 +66,12 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
   const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
   const because = driver ? { why: driver.fine } : becauseOf(context, asked, concern)
+  const probed = [...asked.places, ...volumes.flatMap((view) => view.dead ?? [])]
+  const [dead] = probed.flatMap(({ path, dead }) => (dead === undefined ? [] : { path, dead }))
   // A hint is said once.
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
-    dead: driver ? broken : deadVerdict([...asked.places, ...volumes.flatMap(({ places }) => places)]),
+    dead: driver ? broken : dead && deadVerdict(dead),
     untouchable: untouchable(context, asked.scope, concern),
     ofPod: pods.length === 1,
     nothing: because

@@ -24,7 +24,7 @@ import {
   text,
   withSchema,
 } from '../trust/shape.ts'
-import { LINKS, ROLES, SUBJECTS } from './kinds.ts'
+import { LINKS, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({
   kind: keyOf(SUBJECTS),
@@ -68,17 +68,15 @@ const mount = object({
 export interface MountView extends ShapeOf<typeof mount> {}
 
 const place = object({
-  role: keyOf(ROLES),
   path: text,
-  state: about('In words: "mounted", "an empty directory", what a state file says.', text),
+  state: about('In words: "mounted", "an empty directory".', text),
   exists: about('Something is mounted or on disk there.', flag),
-  pod: optional(about("Whose it is; absent: the node's own.", pod)),
   mounts: about('Oldest first.', list<MountView>(mount)),
   loops: optional(about('Loop devices that hold it.', list(text))),
   dead: optional(about('What a probe of the mount answered, where it is dead.', text)),
 })
 
-/** One path on this node that belongs to a volume, or was asked about, and what is there. */
+/** One path on this node that was asked about, and what is there. */
 export interface Place extends ShapeOf<typeof place> {}
 
 export const attachmentShape = object({
@@ -121,13 +119,17 @@ export interface Verdict extends ShapeOf<typeof verdictFields> {}
 
 const verdict = named<Verdict>('verdict', verdictFields)
 
+const deadMount = object({ path: text, dead: text })
+
+export interface DeadMount extends ShapeOf<typeof deadMount> {}
+
 const volumeView = object({
   volume,
   wantedBy: list(object({ pod, as: list(text), readOnly: flag })),
   hadBy: about('Pods that do not want it, and have something of it on disk.', list(pod)),
   desired: about('Why it is wanted, or why by nobody.', text),
   chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
-  places: list<Place>(named('place', place)),
+  dead: optional(about('The first of its mounts that a probe found dead, and the answer.', deadMount)),
   attachment: optional<AttachmentView>(attachmentShape),
   verdict,
 })
@@ -192,7 +194,7 @@ const EXPLANATION = {
   pods: list<PodView>(podView),
   volumes: list<VolumeView>(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
-  places: about('What lies at the path, or on the device, that was asked about.', list<Place>(named('place', place))),
+  places: about('What lies at the path, or on the device, that was asked about.', list<Place>(place)),
   decisions: about("The planner's own word on each thing that it left or acted on.", list(decision)),
   holders: about<HoldersView>('Who keeps it busy.', holders),
 }

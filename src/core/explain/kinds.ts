@@ -17,21 +17,6 @@ export const SUBJECTS = {
 
 export type SubjectKind = keyof typeof SUBJECTS
 
-/** What a place is to a volume, with what a screen calls it. */
-export const ROLES = {
-  target: 'volume',
-  stateFile: 'state file',
-  marker: 'marker',
-  subPath: 'sub-path',
-  link: 'device link',
-  staged: 'staged',
-  global: 'global mount',
-  map: 'block map',
-  published: 'published',
-  foreign: 'foreign',
-  path: 'path',
-} as const
-
 /** Links of a chain, with what a screen calls them. */
 export const LINKS = {
   PersistentVolumeClaim: 'claim',

@@ -2,18 +2,22 @@
 
 import { NotFound, type VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
-import { rootPathOf } from '../facts/actual/actual-inputs.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
+import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
+import { loopsBackedBy } from '../facts/actual/block-volume.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { containingMount, type Location, locationIn } from '../linux/location.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { deadWords } from '../linux/mount-words.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
+import { withoutCopies } from '../linux/propagation.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { Asked } from './concern.ts'
-import type { Fact, Subject } from './explanation.ts'
-import { placeAt } from './places.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): Asked {
@@ -40,12 +44,7 @@ function belowRoot(context: PlanContext, path: string): Asked {
   return {
     subject: subjectOf(context, path),
     identity: inside === undefined ? [] : [inMount(inside)],
-    places: [
-      placeAt(inputs, path, {
-        role: 'path',
-        ...(inside !== undefined && { state: `inside the mount on ${inside.mountPoint}, which volctl does not enter` }),
-      }),
-    ],
+    places: [placeAt(inputs, path, inside && `inside the mount on ${inside.mountPoint}, which volctl does not enter`)],
     scope: scopeOf(found, [path], pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]),
     because: isWhole ? `everything there is as it should be: ${counts(context)}` : 'no volume of this node is there',
   }
@@ -100,10 +99,7 @@ function elsewhere(context: PlanContext, path: string): Asked {
     ? context.ledger.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))
     : []
   const sources = context.ledger.all.filter((volume) => isSource(volume, path))
-  const place = placeAt(inputs, path, {
-    role: 'path',
-    ...(layers.length === 0 && { state: 'outside the directories that volctl reads' }),
-  })
+  const place = placeAt(inputs, path, layers.length === 0 ? 'outside the directories that volctl reads' : undefined)
   if (layers.length === 0 && shown.length + sources.length === 0 && place.loops === undefined) {
     const where = mount === undefined ? '' : `; inside the ${mount.fsType} on ${mount.mountPoint}`
     throw notFound(context, path, `neither a mount point nor part of a volume of this node${where}`)
@@ -149,6 +145,39 @@ function notFound({ inputs }: PlanContext, path: string, why: string): VolctlErr
   )
 }
 
+/** What is there on one path, whatever it is. @param path absolute */
+function placeAt(inputs: ActualInputs, path: string, state?: string): Place {
+  const relative = inputs.relative(path)
+  const layers = withoutCopies(inputs.mounts, path)
+  const dead = inputs.deadError(relative)
+  const loops = loopsBackedBy(inputs.snapshot, path)
+  return {
+    path,
+    state: state ?? stateAt(inputs, relative, layers.length),
+    exists: layers.length > 0 || inputs.tree.has(relative),
+    mounts: layers.map(({ id, dev, root, fsType, source, options }) => {
+      return { id, dev, root, fsType, source, readOnly: options.includes('ro') }
+    }),
+    ...(loops.length > 0 && { loops }),
+    ...omitUndefined({ dead: dead === undefined ? undefined : deadWords(dead) }),
+  }
+}
+
+function stateAt(inputs: ActualInputs, relative: string, layers: number): string {
+  const { tree } = inputs
+  if (layers > 1) return `mounted, ${layers} layers`
+  if (layers === 1) return 'mounted'
+  const entry = tree.get(relative)
+  if (entry === undefined) return placesUnseen(inputs) === undefined ? 'not there' : 'not known'
+  if (entry.error !== undefined) return `cannot be read (${entry.error})`
+  if (entry.type === 'dir') return tree.children(relative).length === 0 ? 'an empty directory' : 'a directory'
+  if (entry.type === 'link') return `a link to ${entry.target ?? 'an unknown target'}`
+  if (entry.type === 'file') return entry.size === undefined ? 'a file' : `a file of ${entry.size} bytes`
+  return `a ${NAMES[entry.type]}`
+}
+
+const NAMES = { block: 'block device', char: 'character device', fifo: 'named pipe', socket: 'socket' } as const
+
 // What is mounted from a block device, what it backs, whose it is.
 
 const NUMBER = /^\d+:\d+$/
@@ -188,7 +217,7 @@ function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   return {
     subject: { kind: 'Device', name: given },
     identity: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: "a pod's device link" }],
-    places: paths.map((path) => placeAt(inputs, path, { role: 'path' })),
+    places: paths.map((path) => placeAt(inputs, path)),
     scope: scopeOf(
       mine,
       paths.filter((path) => isWithin(path, inputs.rootDir)),

@@ -8,7 +8,7 @@ import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import type { Operation, Problem } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import type { Concern } from './concern.ts'
-import type { Place, Verdict, VolumeView } from './explanation.ts'
+import type { DeadMount, Verdict, VolumeView } from './explanation.ts'
 
 /** What is known beside the plan, each undefined where there is no such thing. */
 interface Beside {
@@ -81,9 +81,8 @@ export function nothingVerdict({ why, rule }: Because): Verdict {
   return { state: 'nothing', message: `nothing to do: ${why}`, ...omitUndefined({ rule }) }
 }
 
-export function deadVerdict(places: readonly Place[]): Verdict | undefined {
-  const place = places.find(({ dead }) => dead !== undefined)
-  return place && { state: 'problem', message: `the mount on ${place.path} is dead: ${place.dead}`, code: 'DeadMount' }
+export function deadVerdict({ path, dead }: DeadMount): Verdict {
+  return { state: 'problem', message: `the mount on ${path} is dead: ${dead}`, code: 'DeadMount' }
 }
 
 // What an answer is about first: what is worst off, and of that the one with most behind it.
@@ -101,7 +100,7 @@ function rankOf({ state, code: of }: Verdict): number {
 
 /** What is dead comes first, what has a broken link before what has none; a volume with a claim matters more than a config map. */
 export function byWorst(volumes: readonly VolumeView[]): VolumeView[] {
-  const isDead = ({ places }: VolumeView): number => (places.some(({ dead }) => dead !== undefined) ? 1 : 0)
+  const isDead = ({ dead }: VolumeView): number => (dead === undefined ? 0 : 1)
   const isBroken = ({ chain }: VolumeView): number => (chain.some(({ state }) => state === 'bad') ? 1 : 0)
   return volumes.toSorted(
     (a, b) => isDead(b) - isDead(a) || worstFirst(a, b) || isBroken(b) - isBroken(a) || b.chain.length - a.chain.length,

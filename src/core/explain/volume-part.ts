@@ -25,6 +25,14 @@ export function podParts({ classes }: PlanContext, volume: VolumeRow, only: read
   return uids.flatMap((uid) => classes.of(uid) ?? []).map((pod) => partOf(volume, pod))
 }
 
+/** Where the part is mounted or should be, sub-paths included; without raw block devices. Relative to the root directory. */
+export function mountPathsOf({ volume, pod, onDisk, leaked }: VolumePart<PodClass | undefined>): string[] {
+  if (pod === undefined)
+    return [...volume.staged.map(({ target }) => target), ...volume.globals.map(({ path }) => path)]
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
+  return [...onDisk.map(({ target }) => target), ...subPaths.flatMap(({ leaves }) => leaves.map(({ path }) => path))]
+}
+
 export function partOf<Pod extends PodClass | undefined>(volume: VolumeRow, pod: Pod): VolumePart<Pod> {
   const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === pod?.uid
   return {

@@ -3,11 +3,10 @@
 import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
-import { LINKS, ROLES } from '../explain/kinds.ts'
+import { LINKS } from '../explain/kinds.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
 import { type PodText, podTexts } from '../plan/plan-names.ts'
-import { podName } from '../plan/pod-name.ts'
 import { volumeText } from './format.ts'
 import type { Palette, Screen } from './screen.ts'
 import { wrapped } from './wrap.ts'
@@ -46,11 +45,11 @@ export function colourOf({ state }: Verdict, paint: Palette): (text: string) => 
   return state === 'problem' ? paint.bad : paint.warn
 }
 
-/** With its chain and all its paths. */
+/** With its chain, in which are its paths. */
 export function volumeBlock(view: VolumeView, screen: Screen): string {
   const { verdict } = view
   const says = wrapped(`  ${'Verdict'.padEnd(13)}`, verdict.message, screen.width, colourOf(verdict, screen.paint))
-  return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen)}${placesText(view.places, screen)}`
+  return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen)}`
 }
 
 /** What is known of it, without paths, and without what its chain names. */
@@ -76,26 +75,22 @@ function statusText({ attached, inUse }: VolumeView['volume']): string | undefin
   return status.flatMap(([list, is]) => (is === undefined ? [] : [`${is ? 'in' : 'not in'} ${list}`])).join(', ')
 }
 
-// What there is, path by path, as `volctl explain` shows it.
-
-const ROLE_WIDTH = Math.max(...Object.values(ROLES).map((text) => text.length)) + 1
-
+/** What there is at each path. */
 export function placesText(places: readonly Place[], screen: Screen): string {
-  const severalPods = new Set(places.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
-  return places.map((place) => placeText(place, severalPods, screen)).join('')
+  return places.map((place) => placeText(place, screen)).join('')
 }
 
-function placeText(place: Place, namesPod: boolean, { paint, width }: Screen): string {
-  const { role, path, state, pod, mounts, loops, dead } = place
-  const indent = ' '.repeat(ROLE_WIDTH + 2)
+const INDENT = ' '.repeat(4)
+
+function placeText({ path, state, mounts, loops, dead }: Place, { paint, width }: Screen): string {
   const texts = mounts.map(mountText)
   const about = texts.length === 1 ? `${state}: ${texts.join()}` : state
   return [
-    wrapped(`  ${ROLES[role].padEnd(ROLE_WIDTH)}`, path, undefined),
-    wrapped(indent, present(about, namesPod && pod && `pod ${podName(pod)}`).join('; '), width, paint.dim),
-    ...(texts.length > 1 ? texts : []).map((text, index) => wrapped(`${indent}${index + 1}. `, text, width, paint.dim)),
-    loops && wrapped(indent, `held by ${loops.join(', ')}`, width, paint.warn),
-    dead && wrapped(indent, `DEAD: ${dead}`, width, paint.bad),
+    wrapped('  ', path, undefined),
+    wrapped(INDENT, about, width, paint.dim),
+    ...(texts.length > 1 ? texts : []).map((text, index) => wrapped(`${INDENT}${index + 1}. `, text, width, paint.dim)),
+    loops && wrapped(INDENT, `held by ${loops.join(', ')}`, width, paint.warn),
+    dead && wrapped(INDENT, `DEAD: ${dead}`, width, paint.bad),
   ].join('')
 }
 

@@ -56,7 +56,7 @@ describe('holders', () => {
   })
 })
 
-it('wide: every path, decision and meaning', () => {
+it('wide: every step, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), WIDE)
   expect(text).toContain(`NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')

@@ -18,6 +18,7 @@ import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachabilityOf } from '../chain-objects.ts'
 import { attachmentView, describeRow } from '../describe-volume.ts'
+import { mountPathsOf } from '../volume-part.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
@@ -46,7 +47,7 @@ export function statusRow(
     desired,
     ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, staged), staged }),
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
-    ...omitUndefined({ dead: deadOf(context, source) }),
+    ...omitUndefined({ dead: mountPathsOf(source).flatMap((path) => context.inputs.deadError(path) ?? [])[0] }),
     due: dueOf(parts),
     verdict: verdictOf(source, parts, unjudged),
     operations: parts.operations.map(({ id }) => id),
@@ -83,16 +84,6 @@ const DUE = { remount: 'RemountVolume', expand: 'ExpandVolume' } as const
 function dueOf({ operations, waiting }: RowFindings): StatusRow['due'] {
   const findings = [...operations, ...waiting]
   return (['remount', 'expand'] as const).filter((due) => findings.some(({ kind }) => kind === DUE[due]))
-}
-
-function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: StatusSource): string | undefined {
-  const { staged, globals } = volume
-  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
-  const paths =
-    pod === undefined
-      ? [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
-      : [...onDisk.map(({ target }) => target), ...subPaths.flatMap(({ leaves }) => leaves.map(({ path }) => path))]
-  return paths.map((path) => inputs.deadError(path)).find((error) => error !== undefined)
 }
 
 /** As the plan has it, where an operation or a wait knows more of it. */
