@@ -180,7 +180,7 @@ describe('a driver that does not', () => {
     const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
     const { volumes, waiting } = ask(built, [])
     expect(waiting).toMatchObject([{ code: 'DriverUnavailable', pod: { name: 'web-0' }, volume: { name: 'pv-1' } }])
-    expect(volumes).toMatchObject([{ wantedBy: [{ pod: { name: 'web-0' }, as: ['data'] }] }])
+    expect(volumes).toMatchObject([{ desired: 'wanted by pod default/web-0' }])
   })
 
   it('of the cluster’s volumes those are named that are here; one without its PersistentVolume is its attacher’s', () => {
@@ -188,7 +188,9 @@ describe('a driver that does not', () => {
     const built = used().persistentVolume('pv-elsewhere').withApi({ volumeAttachments })
     expect(ask(built).volumes.map(({ volume }) => volume.name)).toEqual(['pv-1'])
     const lone = node().withApi({ volumeAttachments })
-    expect(ask(lone, []).volumes).toMatchObject([{ attachment: { name: volumeAttachments[0]?.metadata.name } }])
+    expect(ask(lone, []).volumes).toMatchObject([
+      { volume: { name: 'pv-1' }, chain: [{}, { name: volumeAttachments[0]?.metadata.name }] },
+    ])
   })
 })
 

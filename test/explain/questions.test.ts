@@ -62,7 +62,7 @@ describe('a name of several things', () => {
       kind: 'PersistentVolumeClaim',
       name: 'default/claim-pv-1',
     })
-    expect(ask(twins(), 'volume/default/web/data').volumes).toMatchObject([{ wantedBy: [{ pod: { uid: POD } }] }])
+    expect(ask(twins(), 'volume/default/web/data').volumes).toMatchObject([{ desired: 'wanted by pod default/web' }])
   })
 
   it('a pod that was replaced by one of its name, and what is left of the old one: both', () => {

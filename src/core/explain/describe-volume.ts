@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { deadWords } from '../linux/mount-words.ts'
-import type { PodRef, VolumeRef } from '../plan/plan.ts'
+import type { VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -17,7 +17,7 @@ import {
 } from '../reconcile/identity/volume-facts.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
-import type { AttachmentView, DeadMount, VolumeView } from './explanation.ts'
+import type { DeadMount, VolumeView } from './explanation.ts'
 import { type Because, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 import { mountPathsOf, partOf, podParts } from './volume-part.ts'
 
@@ -25,18 +25,12 @@ import { mountPathsOf, partOf, podParts } from './volume-part.ts'
 export function describeVolume(decided: Decided, volume: VolumeRow, only: readonly string[]): VolumeView {
   const { context, plan } = decided
   const concern = concernOf(decided, { pods: [], only, volumes: [volume], paths: [] })
-  const attachment = attachmentView(volume)
   const dead = deadMountOf(context, volume)
   return {
     volume: refOf(context, volume, concern),
-    wantedBy: [
-      ...volume.wanted,
-      ...volume.unresolved.map((each) => ({ ...each, podVolumeNames: [each.podVolumeName], readOnly: false })),
-    ].map(({ podUid, podVolumeNames: as, readOnly }) => ({ pod: podRefOf(context, podUid), as, readOnly })),
-    hadBy: havingPods(context, volume),
     desired: desiredText(context, volume),
     chain: chainOf(context, volume, only),
-    ...omitUndefined({ dead, attachment }),
+    ...omitUndefined({ dead }),
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
       dead: dead && deadVerdict(dead),
       nothing: nothingVerdict(becauseOf(context, volume, concern)),
@@ -52,11 +46,6 @@ function deadMountOf(context: PlanContext, volume: VolumeRow): DeadMount | undef
     return dead === undefined ? [] : { path: inputs.absolute(path), dead: deadWords(dead) }
   })
   return found
-}
-
-function havingPods(context: PlanContext, volume: VolumeRow): PodRef[] {
-  const wanting = new Set(volume.wanted.map(({ podUid }) => podUid))
-  return [...volume.havingUids].filter((uid) => !wanting.has(uid)).map((uid) => podRefOf(context, uid))
 }
 
 /** As the plan has it, where it has an operation on it: with what only the operation knows of it. */
@@ -115,19 +104,6 @@ function nameOf(volume: VolumeRow): string {
 function pluginOf({ onDisk, globals, maps, staged, attachment }: VolumeRow): string {
   if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
   return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.plugin ?? 'unknown'
-}
-
-/** This node's. */
-export function attachmentView({ attachment }: VolumeRow): AttachmentView | undefined {
-  if (attachment === undefined) return undefined
-  const { metadata, status } = attachment
-  const error = status?.detachError?.message ?? status?.attachError?.message
-  return {
-    name: metadata.name,
-    attached: status?.attached === true,
-    deleting: metadata.deletionTimestamp !== undefined,
-    ...omitUndefined({ error }),
-  }
 }
 
 function desiredText(context: PlanContext, volume: VolumeRow): string {

@@ -79,15 +79,6 @@ const place = object({
 /** One path on this node that was asked about, and what is there. */
 export interface Place extends ShapeOf<typeof place> {}
 
-export const attachmentShape = object({
-  name: text,
-  attached: flag,
-  deleting: flag,
-  error: optional(about('The last attempt to attach or detach.', text)),
-})
-
-export interface AttachmentView extends ShapeOf<typeof attachmentShape> {}
-
 /** absent: not there, and not needed. */
 const linkState = oneOf('good', 'bad', 'unknown', 'absent')
 
@@ -125,12 +116,9 @@ export interface DeadMount extends ShapeOf<typeof deadMount> {}
 
 const volumeView = object({
   volume,
-  wantedBy: list(object({ pod, as: list(text), readOnly: flag })),
-  hadBy: about('Pods that do not want it, and have something of it on disk.', list(pod)),
   desired: about('Why it is wanted, or why by nobody.', text),
   chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
   dead: optional(about('The first of its mounts that a probe found dead, and the answer.', deadMount)),
-  attachment: optional<AttachmentView>(attachmentShape),
   verdict,
 })
 

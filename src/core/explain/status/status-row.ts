@@ -17,10 +17,10 @@ import { type Attachability, mayBeOne } from '../../volumes/desired-state.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachabilityOf } from '../chain-objects.ts'
-import { attachmentView, describeRow } from '../describe-volume.ts'
+import { describeRow } from '../describe-volume.ts'
 import { mountPathsOf } from '../volume-part.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
-import type { AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
+import type { AttachmentView, AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
 /**
@@ -120,6 +120,19 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
     identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
   const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
   return { needed, attached, nodeStatus, ...omitUndefined({ attachment: view }), elsewhere }
+}
+
+/** This node's. */
+function attachmentView({ attachment }: VolumeRow): AttachmentView | undefined {
+  if (attachment === undefined) return undefined
+  const { metadata, status } = attachment
+  const error = status?.detachError?.message ?? status?.attachError?.message
+  return {
+    name: metadata.name,
+    attached: status?.attached === true,
+    deleting: metadata.deletionTimestamp !== undefined,
+    ...omitUndefined({ error }),
+  }
 }
 
 /**

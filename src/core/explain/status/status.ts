@@ -9,7 +9,6 @@ import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
 import { complete, kubeletInput, type NextStep, nextStep, problems, refused } from '../../plan/plan.ts'
 import { about, named } from '../../trust/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../../trust/shape.ts'
-import { type AttachmentView, attachmentShape } from '../explanation.ts'
 
 const code = codeOf(ALL_CODES)
 
@@ -37,6 +36,15 @@ const verdict = object({
 
 export interface RowVerdict extends ShapeOf<typeof verdict> {}
 
+const attachment = object({
+  name: text,
+  attached: flag,
+  deleting: flag,
+  error: optional(about('The last attempt to attach or detach.', text)),
+})
+
+export interface AttachmentView extends ShapeOf<typeof attachment> {}
+
 const attach = object({
   /** R011, R816 */
   needed: about(
@@ -46,7 +54,7 @@ const attach = object({
   /** R814 */
   attached: about("Status and VolumeAttachment agree that it is attached here. The kubelet's VolumeIsAttached.", flag),
   nodeStatus: about('node.status.volumesAttached lists it.', flag),
-  attachment: optional(about<AttachmentView>("This node's VolumeAttachment.", attachmentShape)),
+  attachment: optional(about<AttachmentView>("This node's VolumeAttachment.", attachment)),
   elsewhere: about('Other nodes that have it attached.', list(text)),
 })
 
