@@ -28,7 +28,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   const around = apply.surroundings()
   const begun = operations.map((operation) => apply.begin(operation, around))
   const { ready, asked } = await judgedNow(begun, apply, 0)
-  let members: readonly Member[] = ready.map((run) => ({ run, operation: run.operation, cursor: 0, umounts: [] }))
+  let members: readonly Member[] = ready.map((run) => ({ ...run, cursor: 0, umounts: [] }))
   while (members.length > 0) {
     members = await apply.surviving(members, removeUntilUmount)
     const isOver = ({ operation, cursor }: Member): boolean => cursor >= operation.steps.length
@@ -52,16 +52,15 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
 }
 
 function removeUntilUmount(member: Member): void {
-  const { steps } = member.run.operation
+  const { steps } = member.operation
   for (let step = steps[member.cursor]; step !== undefined && step.op !== 'umount'; step = steps[++member.cursor]) {
-    removeStep(step, member.run)
+    removeStep(step, member)
   }
 }
 
 /** The next umounts of an operation, each with the mount that it removes: on every path the newest first. */
 function nextUmounts(member: Member): Umount[] {
-  const { run } = member
-  const { operation, around } = run
+  const { operation, around } = member
   const taken = new Map<string, number>()
   const found: Umount[] = []
   for (let step = operation.steps[member.cursor]; step?.op === 'umount'; step = operation.steps[++member.cursor]) {
@@ -69,7 +68,7 @@ function nextUmounts(member: Member): Umount[] {
     taken.set(step.target, count)
     const layer = around.table.reached(step.target).at(-count)
     // Otherwise the mount is already gone, or is another one: then the removal of its directory is refused.
-    if (layer !== undefined && isExpected(layer, operation)) found.push({ run, step, layer })
+    if (layer !== undefined && isExpected(layer, operation)) found.push({ run: member, step, layer })
   }
   return found
 }
@@ -111,9 +110,7 @@ const PATHS_PER_CALL = 3000
 const RECHECK_MS = 2000
 
 /** An operation of a batch, and how far it has come. */
-interface Member {
-  readonly run: StepContext
-  readonly operation: Operation
+interface Member extends StepContext {
   cursor: number
   /** Those that are next, or have just been tried. */
   umounts: readonly Umount[]
