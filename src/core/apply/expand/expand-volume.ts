@@ -2,6 +2,7 @@
 
 import { errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
+import { present } from '../../base/take.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
@@ -24,15 +25,23 @@ import { probe } from '../disks/probe-device.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, resolvePath } from '../operation/step-command.ts'
 
-interface ClaimGrowth {
-  readonly claim: PersistentVolumeClaim
-  readonly growth: NodeExpansion
-}
-
 const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 
-/** @returns undefined if the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
-async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
+/** @returns what was left unchanged, and why */
+type Grow = () => Promise<string | undefined>
+
+/**
+ * Expands the volume as its claim asks for it now, and writes to the claim's status before and after. If the credential may not write
+ * it, nothing is lost: the file system has its new size, and the kubelet updates the claim.
+ *
+ * @param prepare checks what can fail before the claim says that the expansion is in progress
+ * @returns what was left unchanged, and why
+ * @throws StepFailed NoLongerWanted
+ */
+async function expandAsAsked(
+  run: StepContext,
+  prepare: (growth: NodeExpansion) => Promise<Grow>,
+): Promise<string | undefined> {
   const { wanted } = run.bringUp
   const { namespace = '', name = '', uid } = wanted?.persistentVolume?.spec.claimRef ?? {}
   const claim = await askCluster(run, (cluster) => cluster.getClaim(namespace, name))
@@ -40,21 +49,10 @@ async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
   if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
     throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`)
   const growth = nodeExpansionWanted({ ...wanted, claim })
-  return growth === undefined ? undefined : { claim, growth }
-}
-
-/**
- * Expands the volume, and writes to the claim's status before and after.
- *
- * @param grow returns what was left unchanged, and why
- * @returns what was left unchanged, and why
- */
-async function growAndReport(
-  { claim, growth }: ClaimGrowth,
-  run: StepContext,
-  grow: () => Promise<string | undefined>,
-): Promise<string | undefined> {
-  const isRecovery = growth.procedure === 'recovery'
+  if (growth === undefined) return NOTHING_ASKED
+  const grow = await prepare(growth)
+  const { procedure, to } = growth
+  const isRecovery = procedure === 'recovery'
   const begun = isRecovery ? await patch(run, claim, inProgressPatch(claim)) : claim
   let skipped: string | undefined
   try {
@@ -63,25 +61,9 @@ async function growAndReport(
     if (isRecovery) await reportFailure(run, begun ?? claim, error)
     throw error
   }
-  const unreported =
-    begun === undefined ? notReported({ claim, growth }) : await reportGrown({ claim: begun, growth }, run)
-  return [skipped, unreported].filter((each) => each !== undefined).join('; ') || undefined
-}
-
-/**
- * Writes the new size into the claim's status. If the credential may not write it, nothing is lost: the file system has its
- * new size, and the kubelet updates the claim.
- *
- * @returns what was left unchanged, and why
- */
-async function reportGrown({ claim, growth }: ClaimGrowth, run: StepContext): Promise<string | undefined> {
-  if (growth.procedure === 'updated') return undefined
-  const patched = await patch(run, claim, finishedPatch(claim, growth.to))
-  return patched === undefined ? notReported({ claim, growth }) : undefined
-}
-
-function notReported({ claim: { metadata }, growth: { to } }: ClaimGrowth): string {
-  return `claim ${metadata.namespace}/${metadata.name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
+  const finished = procedure === 'updated' ? begun : begun && (await patch(run, begun, finishedPatch(begun, to)))
+  const unsaid = `claim ${namespace}/${name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
+  return present(skipped, finished === undefined && unsaid).join('; ') || undefined
 }
 
 /** @returns the patched claim; undefined if the credential may not patch it */
@@ -123,32 +105,31 @@ const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])
  *
  * @returns what was left unchanged, and why
  */
-export async function expandCsiVolume(step: Step, run: StepContext): Promise<string | undefined> {
+export function expandCsiVolume(step: Step, run: StepContext): Promise<string | undefined> {
   const { volume } = wantedCsi(run)
-  const wanted = await claimGrowth(run)
-  if (wanted === undefined) return NOTHING_ASKED
-  const facts = await factsOf(run)
-  if (!facts.capabilities.includes('EXPAND_VOLUME')) return withoutDriver(wanted, run)
-  const secrets = await readSecret(run, 'expand')
-  const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
-  const requiredBytes = parseQuantity(wanted.growth.to) ?? 0n
-  const grow = async (): Promise<undefined> => {
-    await callNode(step, run, (node, ms) =>
-      node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
-    )
-  }
-  return growAndReport(wanted, run, grow)
+  return expandAsAsked(run, async ({ procedure, to }) => {
+    const facts = await factsOf(run)
+    if (!facts.capabilities.includes('EXPAND_VOLUME')) return withoutDriver(procedure, run)
+    const secrets = await readSecret(run, 'expand')
+    const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
+    const requiredBytes = parseQuantity(to) ?? 0n
+    return async () => {
+      await callNode(step, run, (node, ms) =>
+        node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
+      )
+      return undefined
+    }
+  })
 }
 
 /**
  * The driver has no NodeExpandVolume: fine if an old resize controller asks, or if the claim already has its new size (C98,
  * C99).
  */
-async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<string | undefined> {
-  const driver = run.operation.volume?.driver
-  const { procedure } = wanted.growth
-  if (procedure === 'updated') return `CSI driver ${driver} expands its volumes without the node`
-  if (procedure === 'legacy') return reportGrown(wanted, run)
+function withoutDriver(procedure: NodeExpansion['procedure'], { operation }: StepContext): Grow {
+  const driver = operation.volume?.driver
+  if (procedure === 'updated') return async () => `CSI driver ${driver} expands its volumes without the node`
+  if (procedure === 'legacy') return async () => undefined
   throw new StepFailed('DriverRefused', `CSI driver ${driver} does not expand volumes on a node`, {
     hint: "Start the kubelet; if it fails in the same way, ask the driver's vendor.",
   })
@@ -171,19 +152,15 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
 }
 
 /**
- * Everything that can fail is checked before the claim's status says that the expansion is in progress.
- *
  * @returns what was left unchanged, and why
  * @throws StepFailed ForeignMount, ExpandFailed, InvalidPath; VolctlError CommandMissing
  */
-export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
-  const wanted = await claimGrowth(run)
-  if (wanted === undefined) return NOTHING_ASKED
-  const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)
-  return growAndReport(wanted, run, grow)
+export function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
+  const source = run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? ''
+  return expandAsAsked(run, () => grower(target, source, run))
 }
 
-async function grower(target: string, source: string, run: StepContext): Promise<() => Promise<string | undefined>> {
+async function grower(target: string, source: string, run: StepContext): Promise<Grow> {
   const found = await lookAtSource(source, run)
   if (found === 'directory') return async () => `${source} is a directory, which has no size of its own`
   const mounted = requireMounted(target, found, run)
