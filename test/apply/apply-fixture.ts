@@ -9,12 +9,7 @@ import { openJournal } from '../../src/core/plan/documents/write-journal.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step, StepOp, VolumeRef } from '../../src/core/plan/plan.ts'
 import type { Witness } from '../../src/core/rules/machine-facts.ts'
-import {
-  ANY,
-  type UnresolvedVolume,
-  type VolumeSpec,
-  type VolumeToMount,
-} from '../../src/core/volumes/desired-state.ts'
+import type { UnresolvedVolume, VolumeSpec, VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import type { DeviceSource } from '../../src/core/volumes/plugin.ts'
 import { onDiskUid } from '../../src/core/volumes/pods.ts'
 import type { ControllerWanted } from '../../src/core/volumes/populate.ts'
@@ -168,7 +163,7 @@ export class Fixture {
     return {
       names: new Map([...this.wanted].map((name) => [name, []])),
       volumes: (this.sources ?? []) as readonly VolumeSpec[],
-      unresolved: this.sources === undefined ? [{ mayBe: ANY } as UnresolvedVolume] : [],
+      unresolved: this.sources === undefined ? [{ mayBe: 'any' } as UnresolvedVolume] : [],
     }
   }
 

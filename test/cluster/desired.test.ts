@@ -9,6 +9,7 @@ import {
 import { Rows } from '../../src/core/cluster/model/rows.ts'
 import { volumeRecord } from '../../src/core/cluster/read/records.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
+import type { MayBe } from '../../src/core/volumes/desired-state.ts'
 import { bound, claim, cluster, node, pod, uniqueName, unread, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
@@ -20,7 +21,8 @@ function wanted(parts: Partial<ClusterState>): string[] {
       ...pods.map(() => `attach ${of.uniqueName}`),
       ...others.map(({ why }) => `${of.name} ${why}`),
     ])
-  return [...all, ...rows.unresolved.map(({ cause, mayBe }) => `unresolved: ${cause} ${mayBe.of}`)]
+  const kinds = (mayBe: MayBe): string => (mayBe === 'any' ? mayBe : mayBe.length > 0 ? 'kinds' : 'none')
+  return [...all, ...rows.unresolved.map(({ cause, mayBe }) => `unresolved: ${cause} ${kinds(mayBe)}`)]
 }
 
 const X = `attach ${uniqueName('x')}`

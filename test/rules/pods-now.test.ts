@@ -88,7 +88,7 @@ it.each([
   { name: 'a pod may want, since the API was not read (S3)', wanted: undefined, code: 'WantedAgain' },
   {
     name: 'a pod may want, since not all could be resolved (S4)',
-    wanted: { names: new Map(), volumes: [], unresolved: [{ mayBe: { of: 'any' } }] },
+    wanted: { names: new Map(), volumes: [], unresolved: [{ mayBe: 'any' }] },
     code: 'WantedAgain',
   },
 ])('a device that $name', async ({ wanted, code }) => {

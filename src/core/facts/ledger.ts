@@ -173,9 +173,7 @@ function byStagingDirectory({ inputs, onDisk }: LedgerSources): ReadonlyMap<stri
 /** What pods want, by what it is looked up by: each index is made with the first question. */
 function wantedIn({ volumes, unresolved }: DesiredState) {
   const byPlugin = lazy(() => {
-    const unusable = unresolved.flatMap(({ podUid, mayBe }) =>
-      mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
-    )
+    const unusable = unresolved.flatMap(({ podUid, volume }) => (volume === undefined ? [] : { ...volume, podUid }))
     return Map.groupBy<string, VolumeSpec & { readonly podUid: PodUid }>(
       [...volumes, ...unusable],
       ({ plugin }) => plugin,

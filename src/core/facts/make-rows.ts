@@ -154,11 +154,9 @@ export function makeRows(
   for (const volume of desired.volumes) wantedRow(volume).wanted.push(volume)
   for (const volume of ended) wantedRow(volume).ended.push(volume)
   for (const unresolved of desired.unresolved) {
-    const { mayBe, podUid, podVolumeName, persistentVolumeName: name } = unresolved
+    const { volume, podUid, podVolumeName, persistentVolumeName: name } = unresolved
     const row =
-      mayBe.of === 'itself'
-        ? named(mayBe.volume.uniqueName)
-        : rowOf(uniquePodVolumeName('unresolved', podUid, podVolumeName))
+      volume === undefined ? rowOf(uniquePodVolumeName('unresolved', podUid, podVolumeName)) : named(volume.uniqueName)
     row.unresolved.push(unresolved)
     if (name) once(byPersistentVolume, name, () => row)
   }

@@ -30,8 +30,10 @@ export interface UnresolvedVolume {
   readonly pod: Pod
   readonly podVolumeName: string
   readonly cause: 'Absent' | 'Unbound' | 'Unusable' | 'Unknown'
-  /** Which volumes of this node this may be: operations on those are held back. */
+  /** Which volumes of this node this may be: operations on those are held back. None where `volume` is known. */
   readonly mayBe: MayBe
+  /** The volume, which cannot be used as the pod asks: it alone is held back, under its own name. */
+  readonly volume?: VolumeSpec
   readonly message: string
   readonly claimName?: string
   readonly persistentVolumeName?: string
@@ -76,14 +78,8 @@ export type Attachability = 'attachable' | 'notAttachable' | 'unknown'
 // At most its source is known. A readable source shows which plugins and drivers the volume can belong to. A volume without a
 // readable source may be any.
 
-export type MayBe =
-  /** No volume on this node: this one has no device, or its claim is not bound. */
-  | { readonly of: 'none' }
-  /** Exactly this volume, which cannot be used as the pod asks. */
-  | { readonly of: 'itself'; readonly volume: VolumeSpec }
-  /** Any volume of these plugins and drivers. */
-  | { readonly of: 'kinds'; readonly kinds: readonly DeviceKind[] }
-  | { readonly of: 'any' }
+/** Any volume of these plugins and drivers; none: it has no device, or its claim is not bound. */
+export type MayBe = readonly DeviceKind[] | 'any'
 
 export interface DeviceKind {
   /** For a flexVolume the driver's name. */
@@ -92,17 +88,10 @@ export interface DeviceKind {
   readonly driver?: string | undefined
 }
 
-export const NONE: MayBe = { of: 'none' }
-export const ANY: MayBe = { of: 'any' }
-
-/**
- * May the volume be one of this kind, whose device is about to be unstaged, unmapped or detached? A volume that is known
- * (`itself`) counts as wanted under its own name, and is not asked about here.
- */
+/** May the volume be one of this kind, whose device is about to be unstaged, unmapped or detached? */
 export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean {
-  if (mayBe.of === 'any') return true
-  if (mayBe.of !== 'kinds') return false
-  return mayBe.kinds.some(
+  if (mayBe === 'any') return true
+  return mayBe.some(
     (kind) => kind.plugin === plugin && (driver === undefined || kind.driver === undefined || kind.driver === driver),
   )
 }
@@ -111,8 +100,7 @@ export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean 
 export function mayBeNamed(mayBe: MayBe, uniqueName: string): boolean {
   const csi = parseCsiUniqueName(uniqueName)
   if (csi !== undefined) return mayBeOne(mayBe, { plugin: CSI_PLUGIN, driver: csi.driver })
-  if (mayBe.of !== 'kinds') return mayBe.of === 'any'
-  return mayBe.kinds.some(({ plugin }) => uniqueName.startsWith(`${plugin}/`))
+  return mayBe === 'any' || mayBe.some(({ plugin }) => uniqueName.startsWith(`${plugin}/`))
 }
 
 export const WAITING_FOR = {

@@ -5,7 +5,7 @@ import type { PodRef } from '../plan/plan.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
 import type { Lookup } from './api-lookup.ts'
-import { ANY, NONE, type UnresolvedVolume } from './desired-state.ts'
+import type { UnresolvedVolume } from './desired-state.ts'
 
 /**
  * By whose rules (R709): the attach/detach controller prefers `ephemeral` to `persistentVolumeClaim`, and does not check whether a claim
@@ -98,7 +98,7 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
   const failed = (cause: Unresolved['cause'], why: string, persistentVolumeName?: string): Unresolved => ({
     cause,
-    mayBe: cause === 'Unknown' ? ANY : NONE,
+    mayBe: cause === 'Unknown' ? 'any' : [],
     message: `${label} ${why}`,
     claimName: reference.name,
     ...(persistentVolumeName ? { persistentVolumeName } : {}),

@@ -5,7 +5,7 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects
 import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { ANY, type DeviceKind, NONE, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
+import { type DeviceKind, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
 import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.ts'
@@ -18,9 +18,7 @@ type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresol
 
 /** The volume, usable or not, if it is known which one it is (S4). */
 export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
-  if ('spec' in resolution) return resolution.spec
-  const { mayBe } = resolution.unresolved
-  return mayBe.of === 'itself' ? mayBe.volume : undefined
+  return 'spec' in resolution ? resolution.spec : resolution.unresolved.volume
 }
 
 /** @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709) */
@@ -49,7 +47,7 @@ export function resolveVolume(
   const readOnly = !reference.ephemeral && (volume.persistentVolumeClaim?.readOnly ?? false)
   const spec: VolumeSpec = { ...found, readOnly, claim }
   if (message === undefined) return { spec }
-  return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
+  return { unresolved: { cause: 'Unusable', mayBe: [], volume: spec, message, ...about } }
 }
 
 /** What decides of the objects, with the objects themselves. */
@@ -144,11 +142,10 @@ const NO_SOURCE: ReadonlySet<string> = new Set([
 export function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
   const keys = Object.entries(source).filter(([key, value]) => value != null && !NO_SOURCE.has(key))
   const all = keys.map(([key, value]) => kindsOf(key, value))
-  if (all.length === 0 || all.includes(undefined)) return { cause: 'Unknown', mayBe: ANY }
-  const kinds = all.flatMap((each) => each ?? [])
-  if (kinds.length === 0) return { cause: 'Unusable', mayBe: NONE }
+  if (all.length === 0 || all.includes(undefined)) return { cause: 'Unknown', mayBe: 'any' }
+  const mayBe = all.flatMap((each) => each ?? [])
   const areRemoved = keys.every(([key]) => Object.hasOwn(REMOVED, key))
-  return { cause: areRemoved ? 'Unusable' : 'Unknown', mayBe: { of: 'kinds', kinds } }
+  return { cause: mayBe.length === 0 || areRemoved ? 'Unusable' : 'Unknown', mayBe }
 }
 
 /** Undefined: the source is not known. */

@@ -8,7 +8,7 @@ import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
-import { ANY, type MayBe } from '../../volumes/desired-state.ts'
+import type { MayBe } from '../../volumes/desired-state.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
 import type {
@@ -126,16 +126,16 @@ export function resolvePodVolume(
   const named = known.get(uniqueName)
   if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault }) }
   const mayBe = mayBeOf(record)
-  const cause = mayBe.of === 'none' ? 'Unusable' : 'Unknown'
+  const cause = mayBe.length === 0 ? 'Unusable' : 'Unknown'
   const message = fault ?? `PersistentVolume ${name}: ${problem}`
   return { unresolved: { ...about, cause, mayBe, message, persistentVolumeName: name } }
 }
 
 /** A PersistentVolume whose source no plugin can name: at most its driver is known. */
 function mayBeOf({ plugin, driver, attachability }: ClusterVolume): MayBe {
-  if (attachability === 'notAttachable') return { of: 'none' }
-  if (driver !== undefined) return { of: 'kinds', kinds: [{ plugin: CSI_PLUGIN, driver }] }
-  return plugin === undefined ? ANY : { of: 'kinds', kinds: [{ plugin }] }
+  if (attachability === 'notAttachable') return []
+  if (driver !== undefined) return [{ plugin: CSI_PLUGIN, driver }]
+  return plugin === undefined ? 'any' : [{ plugin }]
 }
 
 function inlineVolume(

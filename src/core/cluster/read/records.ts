@@ -161,7 +161,7 @@ function namesOf(
   const found = persistentSpec(volume, { podUid: '', lookup, node: null })
   if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
-    const isNeverAttached = ofSource(volume.spec).mayBe.of === 'none'
+    const isNeverAttached = ofSource(volume.spec).mayBe.length === 0
     return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: found.error }
   }
   const { plugin, uniqueName, attachability, driver, handle } = found

@@ -31,8 +31,7 @@ export function mountOrAttachVolumes(context: PlanContext): void {
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
-    const { mayBe, cause, message } = unresolved
-    const known = mayBe.of === 'itself' ? mayBe.volume : undefined
+    const { volume: known, cause, message } = unresolved
     const wait = { code: WAITING_FOR[cause], message, because: causeOfUnresolved(unresolved) }
     context.findings.wait('MountVolume', wait, 'S4', {
       subject: context.ledger.of(unresolved),

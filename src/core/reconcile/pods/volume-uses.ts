@@ -20,7 +20,7 @@ import {
 import type { Ledger } from '../../facts/ledger.ts'
 import { identityOfObject, uniqueNameOf } from '../../facts/sources.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
-import { ANY, type MayBe } from '../../volumes/desired-state.ts'
+import type { MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
@@ -108,10 +108,10 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
   }
 
   for (const { podUid, uniqueName } of desired.volumes) noteWanted(podUid, uniqueName)
-  for (const { podUid, mayBe, persistentVolumeName: name } of desired.unresolved) {
-    if (mayBe.of !== 'itself') continue
+  for (const { podUid, volume, persistentVolumeName: name } of desired.unresolved) {
+    if (volume === undefined) continue
     // S4: this volume holds back only itself, under each of its names.
-    noteWanted(podUid, mayBe.volume.uniqueName)
+    noteWanted(podUid, volume.uniqueName)
     if (name !== undefined) noteWanted(podUid, escapeQualifiedName(name))
   }
   const mapped = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
@@ -205,7 +205,7 @@ function namesAnother(record: StateFile | undefined, identity: Handle | undefine
 
 /** @param driver undefined: any */
 function csiOf(driver?: string): MayBe {
-  return { of: 'kinds', kinds: [{ plugin: CSI_PLUGIN, driver }] }
+  return [{ plugin: CSI_PLUGIN, driver }]
 }
 
 /**
@@ -221,14 +221,14 @@ function unidentifiedVolumes({ tree }: ActualInputs, pod: PodClass, hasCsiTraces
   const plugins = [...tree.children(volumes), ...tree.children(`${base}/volumeDevices`)]
   const read = [base, volumes, `${base}/volumeDevices`].map((path) => tree.get(path))
   const unread = [...read, ...plugins].find((entry) => entry?.error !== undefined)
-  if (unread !== undefined) return [{ pod, what: `${unread.path} could not be read (${unread.error})`, mayBe: ANY }]
+  if (unread !== undefined) return [{ pod, what: `${unread.path} could not be read (${unread.error})`, mayBe: 'any' }]
   if (pod.pod !== undefined || !pod.alive) return []
-  if (!tree.isDir(volumes)) return [{ pod, what: 'its volumes directory does not exist', mayBe: ANY }]
+  if (!tree.isDir(volumes)) return [{ pod, what: 'its volumes directory does not exist', mayBe: 'any' }]
   return plugins.flatMap(({ path }): UnidentifiedVolume[] => {
     const family = pluginNamed(unescapeQualifiedName(baseName(path))).tearDown
     if ((family === 'csi' ? hasCsiTraces : family !== 'mount') || tree.children(path).length > 0) return []
     const what = `${path} is empty, so which volumes it held is not known`
-    return [{ pod, what, mayBe: family === 'csi' ? csiOf() : ANY }]
+    return [{ pod, what, mayBe: family === 'csi' ? csiOf() : 'any' }]
   })
 }
 

@@ -284,7 +284,7 @@ export function reportStatusNames(context: PlanContext): void {
   const unresolved = [...wanted.unresolved, ...context.desired.unresolved]
   const explained = new Set([
     ...wanted.names.keys(),
-    ...unresolved.flatMap(({ mayBe }) => (mayBe.of === 'itself' ? [mayBe.volume.uniqueName] : [])),
+    ...unresolved.flatMap(({ volume }) => volume?.uniqueName ?? []),
     ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
   for (const name of names) {

@@ -153,21 +153,22 @@ function reportUnresolved(context: PlanContext): void {
   }
 }
 
-function unresolvedHint({ cause, mayBe, claimName, persistentVolumeName, pod }: UnresolvedVolume): string {
+function unresolvedHint({ cause, mayBe, volume, claimName, persistentVolumeName, pod }: UnresolvedVolume): string {
   if (cause === 'Absent') {
     return `The pod's directories are left alone until its ${persistentVolumeName === undefined ? 'claim' : 'PersistentVolume'} exists.`
   }
   if (cause === 'Unbound') {
     return `Only this pod waits for the claim. See why it is not bound: ${kubectl('describe', 'pvc', '-n', podNamespace(pod), claimName ?? 'NAME')}`
   }
-  if (mayBe.of === 'none')
-    return 'The kubelet cannot mount the volume either: repair the pod. No other volume is held back.'
-  if (mayBe.of === 'itself') {
+  if (volume !== undefined) {
     return 'The kubelet cannot mount the volume either: repair the pod or its claim. Until then this volume alone is left as it is.'
   }
-  const kinds = mayBe.of === 'any' ? [] : mayBe.kinds
-  const names = kinds.map(({ plugin, driver }) => (driver === undefined ? plugin : `driver ${driver}`))
-  const which = mayBe.of === 'any' ? '' : ` of ${names.join(' or ')}`
+  if (mayBe.length === 0)
+    return 'The kubelet cannot mount the volume either: repair the pod. No other volume is held back.'
+  const which =
+    mayBe === 'any'
+      ? ''
+      : ` of ${mayBe.map(({ plugin, driver }) => (driver === undefined ? plugin : `driver ${driver}`)).join(' or ')}`
   return cause === 'Unusable'
     ? `The kubelet cannot mount the volume either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
     : `Use a credential that may read the object, or repair the object: until then no device${which} is unstaged, unmapped or detached.`
