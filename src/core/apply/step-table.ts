@@ -80,12 +80,11 @@ function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
  */
 async function checkPath({ target, detail = '' }: Step, run: StepContext): Promise<void> {
   const found = await lookAtPath(target, run)
-  const verdict = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
-  if (verdict.state === 'bad') {
-    throw new StepFailed('HostPathType', `hostPath ${target}: ${verdict.why}`, { hint: verdict.hint })
-  }
-  if (verdict.state === 'good') return
-  if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
+  const fault = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
+  if (fault === undefined) return
+  if (fault.makes === undefined)
+    throw new StepFailed('HostPathType', `hostPath ${target}: ${fault.why}`, { hint: fault.hint })
+  if (fault.makes === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
   // No chmod afterwards: a container that has the directory may have put a link in its place.
   else await make(run, 'touch', ['--', target], target)
 }

@@ -24,14 +24,14 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
   evidence: (inputs, volume) => {
     if (mountOptionsObstacle(volume) !== undefined)
       return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
-    const { verdict } = judged(inputs, volume)
-    return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
+    const { fault } = judged(inputs, volume)
+    return fault === undefined ? SATISFIED : notMounted(fault.why)
   },
   setUp: ({ inputs }, volume) => {
-    const { path, type, verdict } = judged(inputs, volume)
-    if (verdict.state !== 'bad')
+    const { path, type, fault } = judged(inputs, volume)
+    if (fault === undefined || fault.makes !== undefined)
       return { steps: [{ op: 'checkPath', target: path, ...omitUndefined({ detail: type || undefined }) }] }
-    const { why, hint } = verdict
+    const { why, hint } = fault
     return { steps: [], blocked: { code: 'HostPathType', message: `hostPath ${path}: ${why}`, hint } }
   },
 }
@@ -39,23 +39,21 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
 function judged(inputs: ActualInputs, volume: VolumeToMount) {
   const { path = '', type } = sharedSourcesOf(volume).hostPath ?? {}
   const found = inputs.snapshot.hostPaths?.find((each) => each.path === path)
-  return { path, type, verdict: judgeHostPath(path, type ?? '', found) }
+  return { path, type, fault: judgeHostPath(path, type ?? '', found) }
 }
 
 // The kubelet's rules for the type of a hostPath (P58).
 
-type HostPathVerdict =
-  /** The path is what the type asks for, or nothing is to be checked. */
-  | { readonly state: 'good' }
+type HostPathFault =
+  | { readonly why: string; readonly hint: string; readonly makes?: undefined }
   /** Nothing is at the path, and the type asks to create it. */
-  | { readonly state: 'toMake'; readonly what: 'dir' | 'file'; readonly why: string }
-  | { readonly state: 'bad'; readonly why: string; readonly hint: string }
+  | { readonly why: string; readonly makes: 'dir' | 'file' }
 
-const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonly made?: 'dir' | 'file' }>> = {
+const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonly makes?: 'dir' | 'file' }>> = {
   Directory: { type: 'dir' },
-  DirectoryOrCreate: { type: 'dir', made: 'dir' },
+  DirectoryOrCreate: { type: 'dir', makes: 'dir' },
   File: { type: 'file' },
-  FileOrCreate: { type: 'file', made: 'file' },
+  FileOrCreate: { type: 'file', makes: 'file' },
   Socket: { type: 'socket' },
   CharDevice: { type: 'char' },
   BlockDevice: { type: 'block' },
@@ -75,21 +73,22 @@ const LOOK = 'Check the path, and what is mounted there, then plan again.'
 const bad = (
   why: string,
   hint = 'Correct what is at the path, or the type in the pod spec; the kubelet refuses the volume, too.',
-) => ({ state: 'bad', why, hint }) as const
+) => ({ why, hint })
 
 /**
  * @param type of the pod's volume; empty: only the path's text is checked
  * @param found what is at the path, links followed; undefined: the path was not looked at
+ * @returns undefined: the path is what the type asks for, or nothing is to be checked
  */
-export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathVerdict {
+export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathFault | undefined {
   if (path.split('/').includes('..')) return bad('the path contains ".."')
-  if (type === '' || found === undefined) return { state: 'good' }
+  if (type === '' || found === undefined) return undefined
   const wanted = WANTED[type]
   if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
   if (found.type === undefined) return bad(`the path could not be examined (${found.error ?? 'unknown'})`, LOOK)
-  if (found.type === wanted.type) return { state: 'good' }
+  if (found.type === wanted.type) return undefined
   const why = `${FOUND[found.type]}, but the volume's type is ${type}`
-  return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)
+  return found.type === 'absent' && wanted.makes !== undefined ? { why, makes: wanted.makes } : bad(why)
 }
 
 /** The container runtime mounts the volume, the kubelet never does (P61, O33). */
