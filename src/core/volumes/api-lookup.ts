@@ -23,14 +23,17 @@ export function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => 
   return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
 }
 
+export function foundOf<T>(lookup: Lookup<T> | undefined): T | undefined {
+  return lookup?.state === 'Found' ? lookup.object : undefined
+}
+
 /** The API objects in a snapshot, by plural name; of Nodes and CSINodes only this node's. */
 export type ListedResource = keyof typeof LISTS
 
 /** A snapshot never changes, so its indexes are built once. */
 export const apiLookup = memoize((api: ApiSnapshot) => {
   const failures = readFailures(api.errors)
-  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
-    const objects: readonly T[] = Array.isArray(list) ? list : []
+  const finder = <T extends ApiObject>(resource: ListedResource, objects: readonly T[]) => {
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
     const listed = isShown(api, resource)
     return (name: string, namespace = ''): Lookup<T> => {
@@ -83,8 +86,7 @@ const LISTS = {
 /** The list is there, its credential may see all objects, and nothing was cut off. Errors are checked separately. */
 function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
   const { of, toNodes } = LISTS[resource]
-  const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
-  return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
+  return api[of] !== undefined && !isCutOff(api) && (toNodes || listsObjects(api))
 }
 
 /** By marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */

@@ -5,6 +5,7 @@ import { lazy, once } from '../base/memoize.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import { apiLookup, foundOf } from './api-lookup.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 
 export type ApiObjects = ReturnType<typeof apiObjects>
@@ -14,8 +15,7 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
   const attachments = api?.volumeAttachments ?? []
   const attached = new Set(api?.node?.status?.volumesAttached?.map(({ name }) => name))
   const inUse = new Set(api?.node?.status?.volumesInUse)
-  const volumesByName = lazy(() => byFirstName(volumes))
-  const attachmentsByName = lazy(() => byFirstName(attachments))
+  const lookup = api && apiLookup(api)
   const volumesByHandle = lazy(() =>
     Map.groupBy(volumes, (volume) => {
       const csi = csiSourceOf(volume)
@@ -32,7 +32,7 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
       attachments.filter(({ spec, status }) => spec.nodeName !== nodeName && status?.attached === true),
       (attachment) => {
         const { attacher: driver, source } = attachment.spec
-        const volume = volumesByName().get(source.persistentVolumeName ?? '')
+        const volume = foundOf(lookup?.persistentVolume(source.persistentVolumeName ?? ''))
         const handle = volume && csiSourceOf(volume)?.volumeHandle
         return handle !== undefined && isOf(attachment, { driver, handle }) ? csiUniqueName(driver, handle) : undefined
       },
@@ -41,7 +41,7 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
   /** Each volume is asked for several times. */
   const nodesOf = new Map<string, readonly string[]>()
   return {
-    persistentVolume: (name = ''): PersistentVolume | undefined => volumesByName().get(name),
+    persistentVolume: (name = ''): PersistentVolume | undefined => foundOf(lookup?.persistentVolume(name)),
     /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
     persistentVolumesOf: ({ driver, handle }: MaybeHandle = {}): readonly PersistentVolume[] =>
       (driver && handle && volumesByHandle().get(csiUniqueName(driver, handle))) || [],
@@ -49,7 +49,7 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
     attachmentOf: ({ driver, handle }: MaybeHandle = {}, node = nodeName): VolumeAttachment | undefined =>
       driver === undefined || handle === undefined
         ? undefined
-        : attachmentsByName().get(attachmentName(handle, driver, node)),
+        : foundOf(lookup?.volumeAttachment(attachmentName(handle, driver, node))),
     /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
     attachedElsewhere: (volume: Handle): readonly string[] => {
       const name = csiUniqueName(volume.driver, volume.handle)
@@ -62,12 +62,6 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
     /** Does node.status.volumesInUse list the volume? */
     isInUse: (uniqueName: string): boolean => inUse.has(uniqueName),
   }
-}
-
-function byFirstName<T extends { readonly metadata: { readonly name: string } }>(
-  objects: readonly T[],
-): ReadonlyMap<string, T> {
-  return new Map(objects.toReversed().map((object) => [object.metadata.name, object]))
 }
 
 /** The nodes of those attachments that are of this volume, sorted. */

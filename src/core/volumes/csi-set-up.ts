@@ -1,7 +1,6 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
 import { giveHandle } from '../base/command.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { registeredDriver, stagedShownBy, stages } from '../facts/actual/staged-volumes.ts'
@@ -11,7 +10,7 @@ import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
-import { apiLookup, type Lookup } from './api-lookup.ts'
+import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { mapSteps } from './map-steps.ts'
@@ -34,19 +33,19 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
     volume.mode === 'Block'
       ? blockSteps(context, volume, first)
       : [...stageSteps(context, volume, first), ...publishSteps(context, volume)]
-  return { steps, ...omitUndefined({ blocked }) }
+  return { steps, blocked }
 }
 
 /** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
 export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
-  const found = lookUpDriver(inputs, volume)
-  return found.state === 'Found' ? found.object : undefined
+  return foundOf(lookUpDriver(inputs, volume))
 }
 
 /** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
 export function takesLabel(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined {
-  const { state } = lookUpDriver(inputs, volume)
-  return state === 'Unknown' ? undefined : csiDriverOf(inputs, volume)?.spec.seLinuxMount === true
+  const found = lookUpDriver(inputs, volume)
+  if (found.state === 'Unknown') return undefined
+  return found.state === 'Found' && found.object.spec.seLinuxMount === true
 }
 
 /** Absent: the API shows that there is no CSIDriver object (C105). */

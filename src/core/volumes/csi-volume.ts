@@ -7,15 +7,18 @@ export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
   return persistentVolume === undefined
 }
 
+function csiOf({ persistentVolume, source }: VolumeToMount) {
+  return persistentVolume === undefined ? source?.csi : persistentVolume.spec.csi
+}
+
 /** Empty if the spec names none: no default is used (C52). */
-export function fsTypeOf({ persistentVolume, source }: VolumeToMount): string {
-  return (persistentVolume === undefined ? source?.csi?.fsType : persistentVolume.spec.csi?.fsType) ?? ''
+export function fsTypeOf(volume: VolumeToMount): string {
+  return csiOf(volume)?.fsType ?? ''
 }
 
 /** The volume's attributes for the driver, without those that the kubelet adds (C52, C55). */
-export function attributesOf({ persistentVolume, source }: VolumeToMount): Readonly<Record<string, string>> {
-  const { volumeAttributes } = (persistentVolume === undefined ? source?.csi : persistentVolume.spec.csi) ?? {}
-  return volumeAttributes ?? {}
+export function attributesOf(volume: VolumeToMount): Readonly<Record<string, string>> {
+  return csiOf(volume)?.volumeAttributes ?? {}
 }
 
 /** Read-only for the pod. The PersistentVolume's own readOnly matters only to the controller (C57). */
