@@ -15,8 +15,8 @@ describe('the name of an iSCSI directory (P72, P77)', () => {
   })
   it('the interface is what the directory above says, and else unknown', () => {
     const name = '10.0.0.1:3260-iqn.2003-01.test:a-lun-0'
-    expect(parseIscsiDirectory(`/x/${name}`)).not.toHaveProperty('iface')
-    expect(parseIscsiDirectory(`/x/iface-/${name}`)).not.toHaveProperty('iface')
+    for (const path of [`/x/${name}`, `/x/iface-/${name}`])
+      expect(parseIscsiDirectory(path)).toMatchObject({ lun: '0', iface: undefined })
   })
   it.each([
     '',

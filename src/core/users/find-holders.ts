@@ -3,7 +3,6 @@
  * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
  * dead server cannot make this hang.
  */
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { type Location, locate, showing, shownBy } from '../linux/location.ts'
 import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
@@ -24,7 +23,7 @@ interface NamespaceHolder {
   readonly process: string
   /** Mount points, as seen in that namespace. */
   readonly mountPoints: readonly string[]
-  readonly of?: PodProcess
+  readonly of?: PodProcess | undefined
 }
 
 export interface Holders {
@@ -117,7 +116,7 @@ export function namespaceHolders(
 ): NamespaceHolder[] {
   return others.flatMap(({ pid, process, table }) => {
     const mountPoints = [...new Set(mountsIn(table).map(({ mountPoint }) => mountPoint))]
-    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, ...omitUndefined({ of: podOfProcess(pid) }) }
+    return mountPoints.length === 0 ? [] : { pid, process, mountPoints, of: podOfProcess(pid) }
   })
 }
 

@@ -1,7 +1,6 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 
 import { once } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { type Location, locationIn } from '../linux/location.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
@@ -18,7 +17,7 @@ export interface Holder {
   /** As the process sees it. */
   readonly path: string
   /** Absent: the process belongs to no pod. */
-  readonly of?: PodProcess
+  readonly of?: PodProcess | undefined
 }
 
 /** A device that a process has open or mapped. */
@@ -142,5 +141,5 @@ export class Uses {
 }
 
 export function holder(pid: number, what: Holder['what'], path: string): Holder {
-  return { pid, process: processName(pid), what, path, ...omitUndefined({ of: podOfProcess(pid) }) }
+  return { pid, process: processName(pid), what, path, of: podOfProcess(pid) }
 }

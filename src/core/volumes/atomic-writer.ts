@@ -3,7 +3,6 @@
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
@@ -49,15 +48,12 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     marker: wrappedName(volume.specName),
   }
   const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
-  const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
   const blocked =
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
-    ...omitUndefined({
-      expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
-      blocked,
-    }),
+    expects: inputs.top(path) === undefined ? [] : [expectedMount(inputs.absolute(path), inputs.at(path))],
+    blocked,
   }
 }
 

@@ -1,6 +1,5 @@
 /** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45); and gitRepo, whose leftovers are the same. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
@@ -65,7 +64,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
     (pagesFit(inputs, volume, medium) ? undefined : inTheWay(target, 'a hugetlbfs with pages of another size')) ??
     badLimit(volume) ??
     leftToKubelet(volume, inputs.snapshot)
-  return { steps: emptyDirSteps(context, volume, inner, group), ...omitUndefined({ blocked }) }
+  return { steps: emptyDirSteps(context, volume, inner, group), blocked }
 }
 
 function noSuch({ name }: Medium): string {
@@ -126,14 +125,9 @@ function requestedSizes({ spec }: Pod): string[] {
  */
 export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, { size }: Medium): boolean {
   if (size === undefined) return true
-  const found = mountedPageSize(superOptions)
-  return found !== undefined && found === parseQuantity(size)
-}
-
-/** Bytes; undefined: the options do not show the size. */
-export function mountedPageSize(superOptions: readonly string[]): bigint | undefined {
   const text = superOptions.find((option) => option.startsWith('pagesize='))?.slice('pagesize='.length)
-  return text === undefined ? undefined : parseQuantity(text.endsWith('i') ? text : `${text}i`)
+  const found = parseQuantity(text?.replace(/i?$/, 'i'))
+  return found !== undefined && found === parseQuantity(size)
 }
 
 interface Medium {

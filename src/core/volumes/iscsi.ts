@@ -1,7 +1,6 @@
 /** iscsi: a LUN of a target that the node logs in to, by its iscsi.json and its global directory's name (P72-P78). */
 
 import { posix } from 'node:path'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { lunPlugin } from './map-steps.ts'
@@ -17,7 +16,7 @@ export interface IscsiDisk {
   readonly portals: readonly string[]
   readonly iqn: string
   readonly lun: string
-  readonly iface?: string
+  readonly iface?: string | undefined
   /** The kubelet has cloned this interface for the volume, and deletes it at the end (P76). */
   readonly ownIface: boolean
 }
@@ -55,7 +54,7 @@ export function parseIscsiJson(text: string): IscsiRecord {
       portals: [...new Set(portals)],
       iqn: Iqn,
       lun: Lun,
-      ...omitUndefined({ iface }),
+      iface,
       ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
     },
   }
@@ -71,7 +70,7 @@ export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   const [, portal, iqn, lun] = match ?? []
   if (portal === undefined || iqn === undefined || lun === undefined) return undefined
   if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
-  return { portals: [portal], iqn, lun, ownIface: false, ...omitUndefined({ iface }) }
+  return { portals: [portal], iqn, lun, ownIface: false, iface }
 }
 
 /**

@@ -41,7 +41,7 @@ export const localVolume: VolumePlugin<{ readonly path: string }> = {
         ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
           mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
         : fileSystemSteps(inputs, volume, path, first)
-    return { steps, ...omitUndefined({ blocked }) }
+    return { steps, blocked }
   },
 }
 

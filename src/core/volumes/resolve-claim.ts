@@ -49,7 +49,7 @@ interface BoundClaim<Claim, Volume> {
   readonly claim: Claim
   readonly volume: Volume
   /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
-  readonly fault?: string
+  readonly fault?: string | undefined
 }
 
 interface ClaimReference {
@@ -129,7 +129,7 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   return {
     claim,
     volume: volume.object,
-    ...omitUndefined({ fault: why === undefined ? undefined : `${label} ${why}` }),
+    fault: why && `${label} ${why}`,
   }
 }
 
