@@ -42,13 +42,11 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
   if (place === undefined)
     return together([{ unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }])
   return together([
-    { processes: look.processes.holdersIn(place), loops: look.loops.within(place) },
+    { processes: look.processes.holdersIn(place) },
     usesOf(look, place, content, staying(table, content.going)),
+    ...look.files.within(place).map(({ holds }) => holds),
     {
-      kernel: [
-        ...look.swaps.within(place).map((path) => `the swap file ${path}`),
-        ...exportsOf(look, content.path, place),
-      ],
+      kernel: exportsOf(look, content.path, place),
       unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look))],
     },
     ...(await searchFor(look, content, place)),
@@ -143,12 +141,11 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
       return { layer, report }
     }),
   )
-  for (const swap of look.unknownSwaps) noteEnd(lastOf(swap), { kernel: [`the swap file ${swap}`] })
-  for (const loop of look.unknownLoops) {
-    const { file } = loop
+  for (const { path, file, holds } of look.unknownFiles) {
     if (!isHere(file?.dev)) continue
-    if (file === undefined) noteEnd(lastOf(loop.backingFile), { loops: [loop] })
-    else append(inodes, String(file.inode), { dev: file.dev, report: { loops: [loop] } })
+    // A name that is empty says nothing: the file may be here.
+    if (file === undefined) noteEnd(posix.basename(undeletedPath(path)), holds)
+    else append(inodes, String(file.inode), { dev: file.dev, report: holds })
   }
   const images: Found = { kernel: look.images }
   const sockets: number[] = []
@@ -178,11 +175,6 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   // Processes are read from /proc only if their file is found, and not for every directory.
   const processes = look.processes.named([...found].flatMap(({ use }) => use ?? []))
   return [{ processes }, ...found]
-}
-
-/** Empty: its name says nothing. */
-function lastOf(path: string): string {
-  return posix.basename(undeletedPath(path))
 }
 
 /** The first socket that is bound; where none is, what is not known of them. */

@@ -7,9 +7,10 @@
 import { undeletedPath } from '../linux/deleted.ts'
 import { containingMount, type Location } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
-import type { MountInfo, MountTable } from '../linux/mount-table.ts'
+import type { MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import { type BoundSockets, boundSockets } from './bound-sockets.ts'
+import type { Holders } from './find-holders.ts'
 import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
 import { type Layer, mountedImages, type NamedPath, overlayLayers, PlaceIndex } from './mount-uses.ts'
@@ -25,11 +26,10 @@ export interface ContentLook {
   readonly layers: PlaceIndex<Layer>
   /** Overlays with a layer that cannot be found. */
   readonly lostLayers: readonly Layer[]
-  readonly loops: PlaceIndex<LoopFile>
-  /** Loop devices whose backing file's name leads nowhere, or elsewhere. */
-  readonly unknownLoops: readonly LoopFile[]
-  readonly swaps: PlaceIndex<string>
-  readonly unknownSwaps: readonly string[]
+  /** Backing files of loop devices, and swap files. */
+  readonly files: PlaceIndex<KernelFile>
+  /** Those of them whose name leads nowhere, or elsewhere. */
+  readonly unknownFiles: readonly KernelFile[]
   readonly exports: readonly ExportedPlace[]
   /** HostPaths, for messages, at the places that their paths lead to. */
   readonly named: PlaceIndex<string>
@@ -40,6 +40,16 @@ export interface ContentLook {
   readonly unseen: readonly Unseen[]
   /** Ends what is searched for. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** A file that the kernel itself has open. */
+interface KernelFile {
+  /** As the kernel names it. */
+  readonly path: string
+  /** Identifies it; absent: not known. */
+  readonly file?: LoopFile['file']
+  /** What an answer says of it. */
+  readonly holds: Partial<Holders>
 }
 
 /** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
@@ -66,6 +76,10 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const layers = placeLayers(views)
   const loops = await loopFiles()
   const swaps = swapFiles()
+  const files: KernelFile[] = [
+    ...loops.files.map((loop) => ({ path: loop.backingFile, file: loop.file, holds: { loops: [loop] } })),
+    ...swaps.files.map((path) => ({ path, holds: { kernel: [`the swap file ${path}`] } })),
+  ]
   const exports = nfsExports()
   return {
     table,
@@ -74,10 +88,8 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     processes,
     layers: layers.index,
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
-    loops: located(loops.files, ({ backingFile }) => backingFile, views),
-    unknownLoops: loops.files.filter((loop) => !isSure(loop, ours)),
-    swaps: located(swaps.files, (path) => path, views),
-    unknownSwaps: swaps.files.filter((path) => follow(ours, undeletedPath(path)).file === undefined),
+    files: located(files, views),
+    unknownFiles: files.filter((file) => !isSure(file, ours)),
     exports: exports.files.map((each) => ({ ...each, real: follow(ours, each.path).real })),
     named: new PlaceIndex(
       (named ?? []).flatMap(({ path, text }) => placesAt(ours, path).map((at) => [at, text] as const)),
@@ -90,19 +102,19 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
 }
 
 /** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
-function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {
+function located(files: readonly KernelFile[], views: readonly View[]): PlaceIndex<KernelFile> {
   return new PlaceIndex(
     files.flatMap((file) => {
-      const path = undeletedPath(pathOf(file))
+      const path = undeletedPath(file.path)
       return views.flatMap((view) => placesAt(view, path, { real: path }).map((place) => [place, file] as const))
     }),
   )
 }
 
 /** In our own namespace, this name leads to exactly this file. */
-function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
-  const inode = follow(ours, backingFile).file?.ino
-  return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
+function isSure({ path, file }: KernelFile, ours: View): boolean {
+  const inode = follow(ours, path).file?.ino
+  return inode !== undefined && path !== '/' && (file === undefined || file.inode === inode)
 }
 
 // Where the layers of overlays are (S12). The path in an overlay's option is one in the namespace and root of the process that mounted it,
@@ -110,16 +122,11 @@ function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
 
 type Placed = (readonly [Location | undefined, Layer])[]
 
-interface PlacedLayers {
-  readonly index: PlaceIndex<Layer>
-  /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
-  readonly lost: readonly Layer[]
-}
-
 /** Follows links of local file systems, and opens nothing. @param views our own first */
-function placeLayers(views: readonly [View, ...View[]]): PlacedLayers {
+function placeLayers(views: readonly [View, ...View[]]) {
   const [ours] = views
   const places: Placed = []
+  /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
   const lost: Layer[] = []
   const ofSystem = new Set(systemMounts(ours.table).map(({ dev }) => dev))
   const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ mount }) => mount.dev)
@@ -131,14 +138,8 @@ function placeLayers(views: readonly [View, ...View[]]): PlacedLayers {
   return { index: new PlaceIndex(places), lost }
 }
 
-interface Overlay {
-  readonly view: View
-  readonly mount: MountInfo
-  readonly layers: readonly Layer[]
-}
-
 /** Each overlay of a namespace once. */
-function overlaysOf(view: View): Overlay[] {
+function overlaysOf(view: View) {
   return [...Map.groupBy(overlayLayers(view.table), ({ mount }) => mount.dev).values()].flatMap((same) => {
     const mount = same[0]?.mount
     return mount === undefined ? [] : [{ view, mount, layers: same.filter((layer) => layer.mount === mount) }]
@@ -171,7 +172,7 @@ function basesOf(layers: readonly Layer[], view: View): readonly string[] {
 }
 
 /** The first layer whose path leads to no directory, neither in our own view nor in one that has the overlay. */
-function lostOf(seen: readonly Overlay[], ours: View): Layer | undefined {
+function lostOf(seen: ReturnType<typeof overlaysOf>, ours: View): Layer | undefined {
   const absolute = (seen[0]?.layers ?? []).filter(({ path }) => path.startsWith('/'))
   const views = new Set([ours, ...seen.map(({ view }) => view)])
   const isLost = ({ path }: Layer): boolean => ![...views].some((view) => isOrMayBeThere(view, path))

@@ -1,7 +1,6 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
 import { realpathSync } from 'node:fs'
 import { errorMessage, isMissing } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { readLoops, swapAreas } from '../linux/block/device-use.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { EXPORTS_BYTES, SCAN_MS } from '../linux/scan-limits.ts'
@@ -14,7 +13,7 @@ export interface LoopFile {
   /** As the kernel names it: from the root of the mount namespace in which it was opened. */
   readonly backingFile: string
   /** Identifies the file; absent: losetup(8) does not show it. */
-  readonly file?: { readonly dev: string; readonly inode: number }
+  readonly file?: { readonly dev: string; readonly inode: number } | undefined
 }
 
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
@@ -30,7 +29,7 @@ export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = 
   if (loops.length === 0) return { files: loops, unseen: [] }
   try {
     const inodes = loopInodes(await losetup(run))
-    const files = loops.map((loop) => ({ ...loop, ...omitUndefined({ file: inodes.get(loop.device) }) }))
+    const files = loops.map((loop) => ({ ...loop, file: inodes.get(loop.device) }))
     return { files, unseen: [] }
   } catch (error) {
     return {
@@ -48,7 +47,7 @@ async function losetup(run: typeof runCommand): Promise<string> {
 }
 
 /** Fields are right-aligned with blanks, which the raw format escapes. */
-export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file']>> {
+export function loopInodes(text: string): Map<string, LoopFile['file']> {
   const lines = text.split('\n').map((line) => line.replaceAll('\\x20', ' ').trim().split(/ +/))
   return new Map(
     lines.flatMap(([device = '', inode = '', dev = '']) =>
