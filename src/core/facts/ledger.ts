@@ -95,7 +95,7 @@ export function ledgerOf(sources: LedgerSources) {
       const [top, uid] = inputs.relative(path).split('/', 2)
       return top === 'pods' ? uid : undefined
     },
-    get all() {
+    get all(): readonly VolumeRow[] {
       return rows().all
     },
     row: (key: RowKey): VolumeRow | undefined => rows().byKey.get(key),

@@ -32,15 +32,6 @@ import {
   uniqueNameOf,
 } from './sources.ts'
 
-interface Rows {
-  readonly all: readonly VolumeRow[]
-  readonly byKey: ReadonlyMap<RowKey, VolumeRow>
-  readonly byPersistentVolume: ReadonlyMap<string, VolumeRow>
-  readonly byAttachment: ReadonlyMap<string, VolumeRow>
-  /** Keys, by what cannot be used as a pod asks, and by what is there. */
-  readonly keys: ReadonlyMap<object, RowKey>
-}
-
 /**
  * In the order in which they are found: what pods want first, then what is there, then what only the API has.
  *
@@ -50,7 +41,7 @@ export function makeRows(
   { desired, staged, blocks, podUids, endedPods, inputs, objects, identify }: LedgerSources,
   globals: readonly GlobalMount[],
   partsOf: (uid: PodUid) => PodParts,
-): Rows {
+) {
   const { api, nodeName } = inputs.snapshot
   const byKey = new Map<RowKey, GrowingRow>()
   const byPersistentVolume = new Map<string, GrowingRow>()
@@ -207,6 +198,7 @@ export function makeRows(
     const name = row.attachment?.spec.source.persistentVolumeName
     if (name) once(byPersistentVolume, name, () => row)
   }
+  /** By what cannot be used as a pod asks, and by what is there. */
   const keys = new Map<object, RowKey>()
   for (const { key, unresolved, onDisk, leaked, staged, globals, maps } of all)
     for (const things of [unresolved, onDisk, leaked, staged, globals, maps])

@@ -43,17 +43,11 @@ const OF_POD = /\/pods\/([^/]+)\/(?:volumes|volumeDevices|volume-subpaths)\//
 /** Quickly rules out nearly every path of a node. */
 const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 
-/** A mount whose path is one of a volume's. */
-interface ShapedMount {
-  readonly mount: MountInfo
-  readonly path: string
-  /** Absent: of a volume that no driver attaches. */
-  readonly shape: VolumeShape | undefined
-  /** The pod whose volume, block volume or sub-path it is. */
-  readonly podUid: string | undefined
-}
-
-export function shapedMounts(mounts: readonly MountInfo[]): ShapedMount[] {
+/**
+ * Mounts whose path is one of a volume's, with its shape, or undefined of a volume that no driver attaches, and the pod whose volume, block
+ * volume or sub-path it is.
+ */
+export function shapedMounts(mounts: readonly MountInfo[]) {
   return mounts.flatMap((mount) => {
     const path = undeletedPath(mount.mountPoint)
     const [shape, podUid] = [shapeOf(path), OF_POD.exec(path)?.[1]]
@@ -80,16 +74,13 @@ function shapeOf(mountPoint: string): VolumeShape | undefined {
 }
 
 /**
- * How a shape matches the volume; undefined: it does not. A name alone proves nothing, but is reason enough to leave the
- * volume alone.
+ * A function that says by what a shape matches the volume; undefined: it does not. Created once, and called for many shapes. A name alone
+ * proves nothing, but is reason enough to leave the volume alone.
  */
-export type ShapeMatch = 'handle' | 'name' | undefined
-
-/** A function that matches shapes with the volume; created once, and called for many shapes. */
-export function shapeMatcher({ driver, handle, names }: SoughtVolume): (shape: VolumeShape) => ShapeMatch {
+export function shapeMatcher({ driver, handle, names }: SoughtVolume) {
   const key = handle === undefined ? undefined : sha256Hex(handle)
   const escaped = new Set(names.map(escapeQualifiedName))
-  return ({ staged, names: found }) => {
+  return ({ staged, names: found }: VolumeShape): 'handle' | 'name' | undefined => {
     const isDriver = staged?.driver === undefined || driver === undefined || staged.driver === driver
     if (key !== undefined && staged?.key === key && isDriver) return 'handle'
     return found.some((name) => escaped.has(name)) ? 'name' : undefined

@@ -12,14 +12,8 @@ export const TESTED_MINORS = { first: 34, last: 37 } as const
 /** What the rules were read from: a kubelet whose version is not known counts as one. */
 const RULES_FROM = 36
 
-interface KubeletVersion {
-  readonly text: string
-  readonly major: number
-  readonly minor: number
-}
-
 /** The kubelet's version in the Node's status; undefined if there is none, or the text is not a version. */
-export function kubeletVersion(node: Node | null | undefined): KubeletVersion | undefined {
+export function kubeletVersion(node: Node | null | undefined) {
   const text = node?.status?.nodeInfo?.kubeletVersion
   const found = /^v?(\d+)\.(\d+)/.exec(text ?? '')
   if (text === undefined || found === null) return undefined
