@@ -13,7 +13,7 @@ import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import { type BlockVolume, existing, mapFileOf } from './actual/block-volume.ts'
 import { readStateFile } from './actual/state-file.ts'
-import { baseName } from './actual/tree.ts'
+import { baseName, parentOf } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
 
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
@@ -49,13 +49,12 @@ interface Link {
 }
 
 function linksOfPods({ tree }: ActualInputs): Link[] {
-  return tree.childDirs('pods').flatMap((podUid) => {
-    const base = `pods/${podUid}/volumeDevices`
-    return tree.childDirs(base).flatMap((directory) => {
-      const plugin = unescapeQualifiedName(directory)
-      return tree.children(`${base}/${directory}`).map(({ path }) => ({ plugin, name: baseName(path), podUid, path }))
-    })
-  })
+  return tree.childDirs('pods').flatMap((podUid) =>
+    tree.grandchildren(`pods/${podUid}/volumeDevices`).map((path) => {
+      const plugin = unescapeQualifiedName(baseName(parentOf(path)))
+      return { plugin, name: baseName(path), podUid, path }
+    }),
+  )
 }
 
 function byName(links: Iterable<Link>): ReadonlyMap<string, readonly Link[]> {

@@ -2,7 +2,6 @@
  * Where a path in some mount namespace leads, name by name and by descriptors. A name is only looked up in a directory that is in a mount
  * of a file system that cannot hang, whatever anybody mounts or links there meanwhile (S36). Nothing is opened (O_PATH).
  */
-import type { Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { memoize } from '../base/memoize.ts'
 import { readLoops } from '../linux/block/device-use.ts'
@@ -49,15 +48,14 @@ export function isLocal({ table, local }: View, path: string): boolean {
   }
 }
 
-interface Followed {
-  /** The path with its links resolved; from a missing name on, or one in a file system that may hang, it is left unresolved. */
-  readonly real: string
-  /** What is there; absent: nothing is, or asking could hang. */
-  readonly file?: Stats
-}
-
-/** Links in /proc, which lead each process elsewhere, are not followed. @param path absolute */
-export function follow(view: View, path: string): Followed {
+/**
+ * Links in /proc, which lead each process elsewhere, are not followed.
+ *
+ * @param path absolute
+ * @returns the path with its links resolved: from a missing name on, or one in a file system that may hang, it is left unresolved; and what
+ * is there, unless nothing is, or asking could hang
+ */
+export function follow(view: View, path: string) {
   const { table, root, local } = view
   return walkAsFar(root, path, {
     opens: (at) => isLocal(view, at),
@@ -67,7 +65,11 @@ export function follow(view: View, path: string): Followed {
 }
 
 /** Where a path leads, with links followed and without. */
-export function placesAt(view: View, path: string, { real } = follow(view, path)): Location[] {
+export function placesAt(
+  view: View,
+  path: string,
+  { real }: { readonly real: string } = follow(view, path),
+): Location[] {
   return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
 }
 

@@ -86,10 +86,10 @@ export function finishedPatch(claim: PersistentVolumeClaim, size: string): Claim
     ...versionOf(claim),
     status: {
       capacity: { storage: size },
-      ...(allocatedResourceStatuses === undefined
-        ? {}
-        : { allocatedResourceStatuses: others.length === 0 ? null : { storage: null } }),
-      ...(gone.length === 0 ? {} : { conditions: gone.map(({ type }) => ({ $patch: 'delete', type })) }),
+      ...(allocatedResourceStatuses && {
+        allocatedResourceStatuses: others.length === 0 ? null : { storage: null },
+      }),
+      ...(gone.length > 0 && { conditions: gone.map(({ type }) => ({ $patch: 'delete', type })) }),
     },
   }
 }

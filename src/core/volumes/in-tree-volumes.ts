@@ -18,9 +18,11 @@ import {
 export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
-type Within =
-  | { readonly pv: PersistentVolume }
-  | { readonly volume: PodVolumeSource; readonly namespace: string; readonly pv?: undefined }
+interface Within {
+  readonly name: string
+  readonly namespace?: string
+  readonly pv?: PersistentVolume
+}
 
 interface InTreeVolume<Source> {
   /** As CSINode lists the plugins that the kubelet migrates. */
@@ -95,14 +97,11 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   azureFile: {
     plugin: 'kubernetes.io/azure-file',
     driver: 'file.csi.azure.com',
-    csi: ({ secretName, secretNamespace, shareName }, within) => {
-      const { pv } = within
-      const namespace =
-        pv === undefined ? within.namespace || 'default' : (secretNamespace ?? pv.spec.claimRef?.namespace)
+    csi: ({ secretName, secretNamespace, shareName }, { pv, name, namespace: ofPod }) => {
+      const namespace = pv === undefined ? ofPod || 'default' : (secretNamespace ?? pv.spec.claimRef?.namespace)
       if (!namespace) return { error: `the namespace of its secret ${secretName} is not known` }
       const group = pv?.metadata.annotations?.['kubernetes.io/azure-file-resource-group'] ?? ''
       const account = /azure-storage-account-(.+)-secret/.exec(secretName)?.[1] ?? secretName
-      const name = pv === undefined ? within.volume.name : pv.metadata.name
       return {
         volumeHandle: [group, account, shareName, name, namespace].join('#'),
         volumeAttributes: { sharename: shareName },
@@ -173,7 +172,7 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   const found = inTreeOf(pv.spec)
   if (found === undefined) return undefined
   const { key, kind } = found
-  const csi = csiOf(found, { pv })
+  const csi = csiOf(found, { name: pv.metadata.name, pv })
   if ('error' in csi) return csi
   const topology = kind.topology && translateTopology(pv, kind.topology)
   if (topology !== undefined && 'error' in topology) return topology
@@ -193,7 +192,7 @@ export function translateInlineVolume(volume: PodVolumeSource, namespace: string
   const found = inTreeOf(volume)
   if (found === undefined) return undefined
   const { source, kind } = found
-  const csi = csiOf(found, { volume, namespace })
+  const csi = csiOf(found, { name: volume.name, namespace })
   if ('error' in csi) return csi
   const name = kind.inlineName?.(source, csi.volumeHandle) ?? `${kind.driver}-${csi.volumeHandle}`
   const accessModes = [kind.inlineAccessMode?.(source) ?? 'ReadWriteOnce']

@@ -19,24 +19,28 @@ export function isMirrorPod(pod: Pod): boolean {
  */
 export function onDiskUid(pod: Pod): string {
   if (!isMirrorPod(pod)) return pod.metadata.uid
-  const { [MIRROR_ANNOTATION]: mirror, [HASH_ANNOTATION]: hash } = pod.metadata.annotations ?? {}
+  const [mirror, hash] = staticUids(pod)
   const uid = mirror || hash
   return uid !== undefined && isPathName(uid) ? uid : pod.metadata.uid
 }
 
 /** Every UID under which the pod may have a directory; none of them may be touched while it exists (S10). */
 export function protectedUids(pod: Pod): string[] {
-  const { [MIRROR_ANNOTATION]: mirror, [HASH_ANNOTATION]: hash } = pod.metadata.annotations ?? {}
-  const uids = isMirrorPod(pod) ? [pod.metadata.uid, hash, mirror] : [pod.metadata.uid]
-  return [...new Set(uids.filter((uid) => uid !== undefined && uid !== ''))] as string[]
+  const uids = isMirrorPod(pod) ? [pod.metadata.uid, ...staticUids(pod).toReversed()] : [pod.metadata.uid]
+  return [...new Set(uids.flatMap((uid) => uid || []))]
+}
+
+/** As a mirror pod's annotations have it: of an ordinary pod they are text of its author. */
+function staticUids({ metadata: { annotations } }: Pod): (string | undefined)[] {
+  return [MIRROR_ANNOTATION, HASH_ANNOTATION].map((key) => annotations?.[key])
 }
 
 /**
  * Every UID that the pod object names, mirror pod or not: more than `protectedUids`, for questions where one UID too many is
  * safe. A static pod's directory is named by the UID in its mirror pod's annotations (R226, S10).
  */
-export function namedUids({ metadata: { uid, annotations } }: Pod): string[] {
-  return [uid, ...[MIRROR_ANNOTATION, HASH_ANNOTATION].flatMap((key) => annotations?.[key] ?? [])]
+export function namedUids(pod: Pod): string[] {
+  return [pod.metadata.uid, ...staticUids(pod).flatMap((uid) => uid ?? [])]
 }
 
 export function isTerminalPhase(pod: Pod): boolean {

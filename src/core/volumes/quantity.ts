@@ -21,14 +21,17 @@ const SCALE = 10n ** 9n
 
 /** Whole units (bytes, cores), rounded up as Kubernetes does; undefined if the text is not a quantity. */
 export function parseQuantity(text: string | undefined): bigint | undefined {
-  const scaled = scaledQuantity(text)
-  return scaled === undefined ? undefined : divideUp(scaled, SCALE)
+  return inUnits(text, SCALE)
 }
 
 /** Thousandths of a unit, rounded up as Kubernetes does; undefined if the text is not a quantity. */
 export function parseMilliQuantity(text: string | undefined): bigint | undefined {
+  return inUnits(text, SCALE / 1000n)
+}
+
+function inUnits(text: string | undefined, unit: bigint): bigint | undefined {
   const scaled = scaledQuantity(text)
-  return scaled === undefined ? undefined : divideUp(scaled, SCALE / 1000n)
+  return scaled === undefined ? undefined : divideUp(scaled, unit)
 }
 
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`; undefined when either is unreadable. */

@@ -45,13 +45,6 @@ interface ClaimLookup<Claim, Volume> {
   volume(name: string): Lookup<Volume>
 }
 
-interface BoundClaim<Claim, Volume> {
-  readonly claim: Claim
-  readonly volume: Volume
-  /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
-  readonly fault?: string | undefined
-}
-
 interface ClaimReference {
   readonly name: string
   readonly ephemeral: boolean
@@ -93,7 +86,7 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   reference: ClaimReference,
   lookup: ClaimLookup<Claim, Volume>,
   by: Resolver,
-): BoundClaim<Claim, Volume> | Unresolved {
+) {
   const { namespace = 'default' } = pod
   const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
   const failed = (cause: Unresolved['cause'], why: string, persistentVolumeName?: string): Unresolved => ({
@@ -126,11 +119,8 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   if (volume.state === 'Unknown')
     return failed('Unknown', fault ?? `is bound to PersistentVolume ${volumeName}, which ${volume.reason}`, volumeName)
   const why = fault ?? otherClaim(volume.object, claim)
-  return {
-    claim,
-    volume: volume.object,
-    fault: why && `${label} ${why}`,
-  }
+  /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
+  return { claim, volume: volume.object, fault: why && `${label} ${why}` }
 }
 
 /** What is wrong with the claim itself. */

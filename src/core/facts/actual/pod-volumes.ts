@@ -97,16 +97,11 @@ export function podParts(inputs: ActualInputs, podUid: string): PodParts {
 function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
   const base = `pods/${podUid}/volumes`
   const mounted = inputs.mountedAt(base, 2)
-  const dirs = new Set([...grandchildren(inputs, base), ...mounted.keys()])
+  const dirs = new Set([...inputs.tree.grandchildren(base), ...mounted.keys()])
   return [...dirs].toSorted(compareText).map((dir) => {
     const plugin = unescapeQualifiedName(baseName(parentOf(dir)))
     return podVolume(inputs, { podUid, plugin, name: baseName(dir), dir }, mounted.get(dir) ?? [])
   })
-}
-
-/** Paths of what lies two levels below. */
-function grandchildren({ tree }: ActualInputs, path: string): string[] {
-  return tree.childDirs(path).flatMap((name) => tree.children(`${path}/${name}`).map((entry) => entry.path))
 }
 
 function podVolume(
@@ -169,7 +164,7 @@ function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
     return {
       ...{ podUid, volumeName: baseName(dir), dir },
       foreign: other.flatMap((path) => mounts.get(path) ?? []),
-      leaves: [...new Set([...grandchildren(inputs, dir), ...leaf])]
+      leaves: [...new Set([...tree.grandchildren(dir), ...leaf])]
         .toSorted(compareText)
         .map((path) => ({ path, entry: tree.get(path), layers: mounts.get(path) ?? [] })),
     }

@@ -93,6 +93,11 @@ export class Tree {
       .map(nameOf)
   }
 
+  /** Paths of what lies two levels below. */
+  grandchildren(path: string): string[] {
+    return this.childDirs(path).flatMap((name) => this.children(`${path}/${name}`).map((entry) => entry.path))
+  }
+
   /** Paths of the directories so many levels below `path`. */
   directoriesBelow(path: string, depth: number): string[] {
     const below = this.childDirs(path).map((name) => `${path}/${name}`)
