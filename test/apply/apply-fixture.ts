@@ -102,11 +102,11 @@ export class Fixture {
     let looks = 0
     const csi: CsiNode = {
       ...UNASKED_DRIVER,
-      nodeUnpublishVolume: async ({ volumeId, targetPath }) => {
+      nodeUnpublishVolume: async ({ volumeId, targetPath = '' }) => {
         this.calls.push(`NodeUnpublishVolume ${volumeId} ${targetPath}`)
         await this.driver?.('NodeUnpublishVolume', targetPath)
       },
-      nodeUnstageVolume: async ({ volumeId, stagingTargetPath }) => {
+      nodeUnstageVolume: async ({ volumeId, stagingTargetPath = '' }) => {
         this.calls.push(`NodeUnstageVolume ${volumeId} ${stagingTargetPath}`)
         await this.driver?.('NodeUnstageVolume', stagingTargetPath)
       },

@@ -29,34 +29,31 @@ export function csiNodeClient(driver: string, socketPath: string) {
   const unsent = ({ name }: DescMethod, why: string): VolctlError =>
     new VolctlError('InvalidVolume', `${name} on driver ${driver}: ${why}; nothing was sent`)
   /** @param needed fields that may not be empty */
-  const call = async <I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    request: MessageInitShape<I>,
-    needed: readonly (keyof MessageInitShape<I>)[],
-    deadlineMs = CSI_OPERATION_TIMEOUT_MS,
-  ): Promise<unknown> => {
-    const empty = needed.find((field) => !request[field])
-    if (empty !== undefined) throw unsent(method, `${String(empty)} is empty`)
-    const options = { deadline: deadlineIn(deadlineMs), secrets: secretsOf(request as NodePublishVolume) }
-    return await unaryCall(socketPath, method, request, options)
-  }
+  const calls =
+    <I extends DescMessage, O extends DescMessage>(
+      method: DescMethodUnary<I, O>,
+      ...needed: readonly (keyof MessageInitShape<I>)[]
+    ) =>
+    async (request: MessageInitShape<I>, deadlineMs = CSI_OPERATION_TIMEOUT_MS): Promise<unknown> => {
+      const empty = needed.find((field) => !request[field])
+      if (empty !== undefined) throw unsent(method, `${String(empty)} is empty`)
+      const options = { deadline: deadlineIn(deadlineMs), secrets: secretsOf(request as NodePublishVolume) }
+      return await unaryCall(socketPath, method, request, options)
+    }
   const { nodeStageVolume, nodePublishVolume, nodeExpandVolume, nodeUnpublishVolume, nodeUnstageVolume } = Node.method
+  const expandVolume = calls(nodeExpandVolume, 'volumeId', 'volumePath')
   return {
     nodeGetCapabilities: (deadlineMs = CSI_OPERATION_TIMEOUT_MS) =>
       nodeCapabilities(socketPath, { deadline: deadlineIn(deadlineMs) }),
-    nodeStageVolume: (request: NodeStageVolume, deadlineMs?: number) =>
-      call(nodeStageVolume, request, ['volumeId', 'stagingTargetPath', 'volumeCapability'], deadlineMs),
-    nodePublishVolume: (request: NodePublishVolume, deadlineMs?: number) =>
-      call(nodePublishVolume, request, ['volumeId', 'targetPath', 'volumeCapability'], deadlineMs),
+    nodeStageVolume: calls(nodeStageVolume, 'volumeId', 'stagingTargetPath', 'volumeCapability'),
+    nodePublishVolume: calls(nodePublishVolume, 'volumeId', 'targetPath', 'volumeCapability'),
     nodeExpandVolume: async (request: NodeExpandVolume, deadlineMs?: number) => {
       // C100.
       if ((request.capacityRange?.requiredBytes ?? 0n) < 0n) throw unsent(nodeExpandVolume, 'the size is negative')
-      return await call(nodeExpandVolume, request, ['volumeId', 'volumePath'], deadlineMs)
+      return await expandVolume(request, deadlineMs)
     },
-    nodeUnpublishVolume: (request: { volumeId: string; targetPath: string }, deadlineMs?: number) =>
-      call(nodeUnpublishVolume, request, ['volumeId', 'targetPath'], deadlineMs),
-    nodeUnstageVolume: (request: { volumeId: string; stagingTargetPath: string }, deadlineMs?: number) =>
-      call(nodeUnstageVolume, request, ['volumeId', 'stagingTargetPath'], deadlineMs),
+    nodeUnpublishVolume: calls(nodeUnpublishVolume, 'volumeId', 'targetPath'),
+    nodeUnstageVolume: calls(nodeUnstageVolume, 'volumeId', 'stagingTargetPath'),
   }
 }
 
