@@ -103,7 +103,7 @@ it('a decision: has a field, a class or a kind of cause of its own, and compares
 
 it.each<{ name: string; places: readonly Place[] }>([
   { name: 'new VolctlError', places: ['error'] },
-  { name: 'unanswered', places: ['error'] },
+  { name: 'new ApiError', places: ['error'] },
   { name: 'new SafetyRefusal', places: ['refusal'] },
   { name: 'new StepFailed', places: ['outcome', 'blocked'] },
   { name: 'new OperationRefused', places: ['outcome', 'blocked'] },

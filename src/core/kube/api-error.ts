@@ -4,8 +4,8 @@ import { parseJson } from '../trust/parse-json.ts'
 import type { Answer } from './transport/transport.ts'
 
 interface ApiErrorOptions extends VolctlErrorOptions {
-  /** HTTP status; 0 when no answer came. */
-  readonly status: number
+  /** HTTP status; absent: no answer came. */
+  readonly status?: number
   /** Kubernetes reason, or the code of the transport's failure. */
   readonly reason: string
   /** Why no whole answer came; absent: one did. */
@@ -23,6 +23,7 @@ type Trouble = 'connection' | 'late' | 'tls' | 'answer'
 /** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
   override readonly name = 'ApiError'
+  /** Of HTTP; 0: no answer came. */
   readonly status: number
   readonly reason: string
   readonly trouble: Trouble | undefined
@@ -30,7 +31,7 @@ export class ApiError extends VolctlError {
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
     super(code, message, options)
-    this.status = options.status
+    this.status = options.status ?? 0
     this.reason = options.reason
     this.trouble = options.trouble
     this.retryAfter = options.retryAfter
@@ -131,18 +132,8 @@ const TLS_CODES =
 export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
   const within = `within ${deadlineMs / 1000} s`
   const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
-  return unanswered('ApiUnreachable', 'late', 'Timeout', `The API server ${server} ${message}.`)
-}
-
-/** No whole answer came. */
-function unanswered(
-  code: ErrorCode,
-  trouble: Trouble,
-  reason: string,
-  message: string,
-  options: VolctlErrorOptions = {},
-): ApiError {
-  return new ApiError(code, message, { status: 0, reason, trouble, ...options })
+  const text = `The API server ${server} ${message}.`
+  return new ApiError('ApiUnreachable', text, { trouble: 'late', reason: 'Timeout' })
 }
 
 /** @param why continues "the answer to GET …" */
@@ -163,7 +154,7 @@ export function unusable(
   hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   reason = 'BadAnswer',
 ): ApiError {
-  return unanswered('ApiFailed', 'answer', reason, message, { hint })
+  return new ApiError('ApiFailed', message, { trouble: 'answer', reason, hint })
 }
 
 /** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
@@ -173,11 +164,11 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
   if (TLS_CODES.test(reason)) {
     const text = `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`
-    return unanswered('TlsMismatch', 'tls', reason, text, { cause: error })
+    return new ApiError('TlsMismatch', text, { trouble: 'tls', reason, cause: error })
   }
   // Older Node.js name a proxy with its password.
   const text = `The API server ${server} cannot be reached: ${String(message).replaceAll(/:\/\/[^/\s]*@/g, '://')}.`
-  return unanswered('ApiUnreachable', 'connection', reason, text, { cause: error })
+  return new ApiError('ApiUnreachable', text, { trouble: 'connection', reason, cause: error })
 }
 
 /** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */
@@ -186,22 +177,28 @@ function tlsTrouble(message: string): string {
   return message.replace(/; if the root CA is installed locally, .*$|:\.\.\/deps\/openssl\/.*$|:\s*$/s, '')
 }
 
-/** Undefined if the API does not answer, for any reason; other errors are thrown. */
-export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+/** What stands instead of an answer where the API gives none; other errors (an interrupt, a bug) are thrown. */
+export async function orInstead<T, Instead>(
+  answer: Promise<T>,
+  instead: (error: ApiError) => Instead | Promise<Instead>,
+): Promise<T | Instead> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof ApiError) return undefined
+    if (error instanceof ApiError) return await instead(error)
     throw error
   }
 }
 
+/** Undefined if the API does not answer, for any reason. */
+export function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  return orInstead(answer, () => undefined)
+}
+
 /** Undefined if the API shows that there is none (S3). */
-export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) return undefined
+export function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  return orInstead(answer, (error) => {
+    if (error.isAbsent) return undefined
     throw error
-  }
+  })
 }

@@ -2,7 +2,7 @@ import { SafetyRefusal } from '../base/errors.ts'
 import type { Budget } from '../trust/bytes.ts'
 import type { Lease, Node, Pod } from './api/objects.ts'
 import { LEASES, NODES, PODS } from './api/resources.ts'
-import { ApiError, unlessRefused, unusable } from './api-error.ts'
+import { orInstead, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
 
@@ -43,18 +43,14 @@ export function podLists({ client, kubeletClient, nodeName, signal }: PodQuery, 
 }
 
 /** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */
-export async function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
-  try {
-    return await getObject(client, NODES, { name: nodeName }, { signal })
-  } catch (error) {
-    if (error instanceof ApiError && error.isAbsent) {
-      throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {
-        cause: error,
-        hint: "Check that this is the right cluster; give the node's name with --node, or the cluster's kubeconfig with --kubeconfig.",
-      })
-    }
-    throw error
-  }
+export function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
+  return orInstead(getObject(client, NODES, { name: nodeName }, { signal }), (error) => {
+    if (!error.isAbsent) throw error
+    throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {
+      cause: error,
+      hint: "Check that this is the right cluster; give the node's name with --node, or the cluster's kubeconfig with --kubeconfig.",
+    })
+  })
 }
 
 const NAMESPACE = 'kube-node-lease'

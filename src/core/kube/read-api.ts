@@ -8,7 +8,7 @@ import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
 import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
-import { unlessRefused } from './api-error.ts'
+import { orInstead, unlessRefused } from './api-error.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
 import { type ObjectReader, objectReader } from './object-reader.ts'
@@ -71,7 +71,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const reader = objectReader(client, { signal, kept })
   const lists = podLists(options, kept)
   const first = [
-    getNode(client, nodeName, signal),
+    noted(reader, getNode(client, nodeName, signal)),
     unlessRefused(whoAmI(client, signal)),
     mayI(client, 'delete', signal),
     reader.get(CSI_NODES, { name: nodeName }),
@@ -79,8 +79,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   ] as const
   // All requests end before anything is thrown: none is left behind.
   await Promise.allSettled([...lists, ...first])
-  const node = await noted(reader, first[0])
-  const user = await first[1]
+  const [node, user, mayDelete, csiNode, lease] = await Promise.all(first)
   const { list, check } = await secondLook(options, user, await newEnough(options, lists))
 
   const wanted = referencedObjects(list.items)
@@ -89,12 +88,9 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.getAll(CONFIG_MAPS, wanted.configMaps),
     reader.getAll(SECRETS, wanted.secrets),
   ])
-  const mayDelete = await first[2]
-  const lease = await first[4]
-  const renewTime = lease?.spec?.renewTime
   const api: ApiSnapshot = {
     server: client.server,
-    ...(client.insecure && { insecure: client.insecure }),
+    ...omitUndefined({ insecure: client.insecure }),
     credential: credentialWord(client, user),
     ...omitUndefined({ user, resourceVersion: list.resourceVersion }),
     node: node ?? null,
@@ -103,28 +99,27 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     persistentVolumes: volumes.volumes,
     volumeAttachments: volumes.attachments,
     csiDrivers: volumes.drivers,
-    csiNode: (await first[3]) ?? null,
+    csiNode: csiNode ?? null,
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...omitUndefined({ lease }),
-    ...(renewTime && { leaseRenewTime: renewTime }),
-    ...omitUndefined({ clockSkewMs: client.clockSkewMs }),
-    ...(check && { podListCheck: check }),
-    ...omitUndefined({ mayDeleteVolumeAttachments: mayDelete }),
+    ...omitUndefined({
+      lease,
+      leaseRenewTime: lease?.spec?.renewTime || undefined,
+      clockSkewMs: client.clockSkewMs,
+      podListCheck: check,
+      mayDeleteVolumeAttachments: mayDelete,
+    }),
   }
-  const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
-  return elsewhere === undefined ? api : { ...api, elsewhere }
+  return { ...api, ...omitUndefined({ elsewhere: await readElsewhere(client, api, nodeName, { signal, kept }) }) }
 }
 
 /** A Node that cannot be read is unknown; the refusal because it does not exist is thrown. */
-async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
-  try {
-    return await node
-  } catch (error) {
+function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
+  return orInstead(node, (error) => {
     reader.note(error, NODES)
     return undefined
-  }
+  })
 }
 
 /**
@@ -162,7 +157,7 @@ async function secondLook(options: ReadApiOptions, user: string | undefined, lis
   if (kubeletUnused) return { list, check: kubeletUnused }
   if (!kubeletClient) return { list }
   const { source, insecure } = kubeletClient
-  const check = { source, ...(insecure && { insecure }) }
+  const check = { source, ...omitUndefined({ insecure }) }
   try {
     for (let [tries, read] = [1, lists]; ; tries++, read = podLists(options)) {
       const [mine, its] = await Promise.all(read)

@@ -17,7 +17,7 @@ import { desiredStateOfPods, statusVolumes } from '../volumes/populate.ts'
 import { claimReferenceOf } from '../volumes/resolve-claim.ts'
 import type { PersistentVolume, Pod } from './api/objects.ts'
 import { NODES } from './api/resources.ts'
-import { ApiError } from './api-error.ts'
+import { orInstead } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
 import { listObjects } from './objects.ts'
@@ -150,12 +150,7 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
   }
 }
 
-/** The list, or why there is none; an error other than an ApiError (an interrupt, a bug) is thrown. */
-async function unlessFailed<T>(list: Promise<T>, what: string): Promise<T | { readonly problem: string }> {
-  try {
-    return await list
-  } catch (error) {
-    if (error instanceof ApiError) return { problem: `${what}: ${error.message}` }
-    throw error
-  }
+/** The list, or why there is none. */
+function unlessFailed<T>(list: Promise<T>, what: string): Promise<T | { readonly problem: string }> {
+  return orInstead(list, ({ message }) => ({ problem: `${what}: ${message}` }))
 }

@@ -5,7 +5,7 @@ import { kept, text } from '../trust/shape.ts'
 import { onDiskUid, podNamespace } from '../volumes/pods.ts'
 import { type ClusterTrustBundle, type Pod, type ProjectedSource, trustBundleShape } from './api/objects.ts'
 import { objectPath, type Resource } from './api/resources.ts'
-import { ApiError, unlessAbsent, unusable } from './api-error.ts'
+import { orInstead, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, listObjects, sendObject } from './objects.ts'
 
@@ -65,15 +65,13 @@ const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1', 'v1beta1', 'v1a
 }))
 
 /** The newest API version that the server has: where it lacks one, its 404 names no object (N71). */
-async function ofNewestVersion<T>(
+function ofNewestVersion<T>(
   ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>,
   [newest, ...older] = VERSIONS as [Resource<ClusterTrustBundle>, ...Resource<ClusterTrustBundle>[]],
 ): Promise<T> {
-  try {
-    return await ask(newest)
-  } catch (error) {
+  return orInstead(ask(newest), (error) => {
     const [next, ...rest] = older
-    if (next === undefined || !(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
-    return await ofNewestVersion(ask, [next, ...rest])
-  }
+    if (next === undefined || error.reason !== 'NoSuchResource') throw error
+    return ofNewestVersion(ask, [next, ...rest])
+  })
 }

@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
-import { ApiError, unlessAbsent } from './api-error.ts'
+import { orInstead, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { findObject, sendObject } from './objects.ts'
 
@@ -26,13 +26,11 @@ export interface AttachmentVersion {
 export async function deleteVolumeAttachment(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
-  try {
-    await unlessAbsent(client.send('delete', objectPath(ATTACHMENTS, { name }), body))
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.isSilence) throw error
+  await orInstead(unlessAbsent(client.send('delete', objectPath(ATTACHMENTS, { name }), body)), async (error) => {
+    if (!error.isSilence) throw error
     const found = await findObject(client, ATTACHMENTS, { name })
     if (found?.metadata.uid === uid && !found.metadata.deletionTimestamp) throw error
-  }
+  })
 }
 
 interface AttachmentToCreate {
@@ -52,12 +50,10 @@ export async function createVolumeAttachment(
   { name, annotations, spec }: AttachmentToCreate,
 ): Promise<void> {
   const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
-  try {
-    await client.send('create', listPath(ATTACHMENTS), body)
-  } catch (error) {
-    const isThere = error instanceof ApiError && (error.status === 409 || error.status === 0)
-    if (!isThere || (await findObject(client, ATTACHMENTS, { name })) === undefined) throw error
-  }
+  await orInstead(client.send('create', listPath(ATTACHMENTS), body), async (error) => {
+    const mayBeThere = error.status === 409 || error.status === 0
+    if (!mayBeThere || (await findObject(client, ATTACHMENTS, { name })) === undefined) throw error
+  })
 }
 
 /**
