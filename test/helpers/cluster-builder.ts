@@ -67,7 +67,6 @@ export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
     capturedAt: NOW,
     server: 'https://api.example:6443',
     clusterUID: 'cluster-uid',
-    serverVersion: 'v1.36.2',
     lists: {} as ClusterState['lists'],
     errors: [],
     rights: {},

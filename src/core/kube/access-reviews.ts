@@ -1,9 +1,9 @@
-/** What the API server says of a credential: whose it is, what it may do; and of itself, which version it has. */
+/** What the API server says of a credential: whose it is, and what it may do. */
 import { NODE_USER } from '../facts/actual/volume-names.ts'
-import { flag, kept, needed, text } from '../trust/shape.ts'
+import { flag, kept, text } from '../trust/shape.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { received, sendObject } from './objects.ts'
+import { sendObject } from './objects.ts'
 
 /**
  * The user that the API server takes this credential for (N36); undefined if the server names none.
@@ -37,11 +37,3 @@ const identityReview = kept({
 })
 
 const accessReview = kept({ status: kept({ allowed: flag }) })
-
-const versionAnswer = kept({ gitVersion: needed(text) })
-
-/** The API server's version, e.g. "v1.36.2". @throws ApiError */
-export async function serverVersion(client: KubeClient, signal?: AbortSignal): Promise<string> {
-  const answer = await client.get('/version', { signal })
-  return received(versionAnswer, answer, { client, request: 'GET /version' }).gitVersion
-}

@@ -133,7 +133,6 @@ interface ClusterPlanInputs {
   readonly api: {
     readonly server: string
     readonly user?: string
-    readonly serverVersion?: string
     /** Why anyone on the network path could answer in the server's place (S34). */
     readonly insecure?: Insecure
   }

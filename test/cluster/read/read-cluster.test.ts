@@ -152,7 +152,6 @@ describe('a cluster', () => {
       },
     })
     expect(state.controller.lease?.holder).toBe('cp-1')
-    expect(state.serverVersion).toBe('v1.36.2')
     expect(state.controller.leaseAtEnd).toEqual(state.controller.lease)
     expect(state.lostNodes).toEqual([])
     expect(state.attachers.map(({ name }) => name)).toEqual(['storage/external-attacher-leader-ebs-csi-aws-com'])

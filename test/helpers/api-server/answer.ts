@@ -15,9 +15,8 @@ export interface Settings {
   reportsDetached: boolean
 }
 
-/** What everybody may ask for; beside the version what kubectl requests before a list of pods. */
+/** What everybody may ask for: what kubectl requests before a list of pods. */
 const DISCOVERY: Readonly<Record<string, object>> = {
-  '/version': { major: '1', minor: '36', gitVersion: 'v1.36.2', platform: 'linux/amd64' },
   '/api': { kind: 'APIVersions', versions: ['v1'] },
   '/apis': { kind: 'APIGroupList', apiVersion: 'v1', groups: [] },
   '/api/v1': {

@@ -48,9 +48,9 @@ export function rightsOf(...roles: readonly string[]): string[] {
   )
 }
 
-/** The same of what requests need, each once, but for what everybody may who logs in: to review himself, and to read the version. */
+/** The same of what requests need, each once, but for what everybody may who logs in: to review himself. */
 export function rightsFor(requests: readonly { readonly method: string; readonly path: string }[]): string[] {
-  const asked = requests.filter(({ path }) => !path.includes('reviews') && path !== '/version')
+  const asked = requests.filter(({ path }) => !path.includes('reviews'))
   const rights = asked.map(({ method, path }) =>
     // The server of the tests has no namespaces.
     path === '/api/v1/namespaces/kube-system'

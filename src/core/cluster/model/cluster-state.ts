@@ -117,8 +117,6 @@ export const snapshotHead = kept({
   clusterUID: text,
   insecure,
   user: text,
-  /** gitVersion, e.g. "v1.36.2". */
-  serverVersion: text,
   lists: needed(lists),
   errors: needed(keptList<ApiReadError>(writtenError)),
   rights: needed<ClusterRights>(rights),

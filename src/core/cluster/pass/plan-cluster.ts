@@ -72,9 +72,9 @@ function passOver(context: ClusterContext): ClusterFindings {
 }
 
 function inputsOf({ state, controller, objects }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
-  const { server, user, serverVersion, insecure, lists } = state
+  const { server, user, insecure, lists } = state
   return {
-    api: { server, ...omitUndefined({ user, serverVersion, insecure }) },
+    api: { server, ...omitUndefined({ user, insecure }) },
     controller,
     lists,
     counts: { nodes: state.nodes.length, ...counts },

@@ -7,7 +7,7 @@
 import { compareText } from '../../base/compare-text.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
-import { serverVersion as askVersion, mayI, whoAmI } from '../../kube/access-reviews.ts'
+import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'
 import {
   ATTACHMENTS,
@@ -236,21 +236,18 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   const user = await userOf(client, signal)
   reader.noteClock()
   const began = Date.now()
-  const [attachments, nodes, csiNodes, drivers, leases, controller, rights, kubeSystem, serverVersion] = await together(
-    [
-      list('attachments'),
-      list('nodes'),
-      list('csinodes'),
-      list('drivers'),
-      // Evidence beside other evidence, so that a refusal is no error.
-      unlessRefused(read('leases')),
-      controllerLease(),
-      rightsOf(client, signal),
-      // Many identities may not read namespaces; then the server's address alone names the cluster.
-      unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal })),
-      unlessRefused(askVersion(client, signal)),
-    ],
-  )
+  const [attachments, nodes, csiNodes, drivers, leases, controller, rights, kubeSystem] = await together([
+    list('attachments'),
+    list('nodes'),
+    list('csinodes'),
+    list('drivers'),
+    // Evidence beside other evidence, so that a refusal is no error.
+    unlessRefused(read('leases')),
+    controllerLease(),
+    rightsOf(client, signal),
+    // Many identities may not read namespaces; then the server's address alone names the cluster.
+    unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal })),
+  ])
   const pods = await list('pods')
   // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
   const missing = ['volumeattachments', 'nodes', 'pods'].map((name) => failures.get(name))
@@ -272,7 +269,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     capturedAt: reader.byServer(began),
     ...(reader.skewMs === undefined && { clockUnknown: true }),
     server: client.server,
-    ...omitUndefined({ clusterUID: kubeSystem?.metadata.uid, insecure: client.insecure, user, serverVersion }),
+    ...omitUndefined({ clusterUID: kubeSystem?.metadata.uid, insecure: client.insecure, user }),
     lists,
     errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
