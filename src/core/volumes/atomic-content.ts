@@ -11,7 +11,14 @@ import { apiLookup, mapFound } from './api-lookup.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { podVolumeDir } from './paths.ts'
-import { type ExpectedFile, isNoContent, type NoContent, payloadFiles, projections } from './payload-entries.ts'
+import {
+  type ExpectedFile,
+  isNoContent,
+  type NoContent,
+  payloadFiles,
+  projections,
+  valuesOf,
+} from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 
 /** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
@@ -56,17 +63,16 @@ function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedC
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */
 const configMapKeys = memoize(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
-  const binarySize = (text: string): ExpectedFile => ({ size: Buffer.from(text, 'base64').length })
   return new Map<string, ExpectedFile>([
-    ...Object.entries(binaryData ?? {}).map(([key, text]) => [key, binarySize(text)] as const),
-    ...Object.entries(data ?? {}).map(([key, text]) => [key, { size: Buffer.byteLength(text) }] as const),
-    ...Object.entries(digests ?? {}).map(([key, digest]) => [key, { digest }] as const),
+    ...valuesOf(binaryData, (text) => ({ size: Buffer.from(text, 'base64').length })),
+    ...valuesOf(data, (text) => ({ size: Buffer.byteLength(text) })),
+    ...valuesOf(digests, (digest) => ({ digest })),
   ])
 })
 
 /** Undefined for a secret without digests: its keys are not known. */
 function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile> | undefined {
-  return digests && new Map(Object.entries(digests).map(([key, digest]) => [key, { digest }]))
+  return digests && valuesOf(digests, (digest) => ({ digest }))
 }
 
 /** Which characters Go escapes depends on its Unicode version, except for these. */

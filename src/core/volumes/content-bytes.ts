@@ -15,7 +15,7 @@ import type {
 import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
-import { type NoContent, noContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
+import { type NoContent, noContent, type PayloadFile, payloadFiles, valuesOf } from './payload-entries.ts'
 import { allContainers, podNamespace } from './pods.ts'
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
@@ -55,14 +55,11 @@ export function contentBytes(
 
 /** A key in both comes from `data` (P47). */
 function configMapBytes({ data, binaryData }: ConfigMap): ReadonlyMap<string, Buffer> {
-  return new Map([
-    ...decoded(binaryData),
-    ...Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value)] as const),
-  ])
+  return new Map([...decoded(binaryData), ...valuesOf(data, (text) => Buffer.from(text))])
 }
 
 function decoded(base64: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, Buffer> {
-  return new Map(Object.entries(base64 ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]))
+  return valuesOf(base64, (text) => Buffer.from(text, 'base64'))
 }
 
 function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string {

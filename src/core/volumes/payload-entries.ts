@@ -169,6 +169,11 @@ function entriesOf<T>(
   return noContent('unknown', 'a projected source has a type that volctl does not know')
 }
 
+/** What each key of an object's data has. */
+export function valuesOf<T>(data: Readonly<Record<string, string>> = {}, make: (text: string) => T): Map<string, T> {
+  return new Map(Object.entries(data).map(([key, text]) => [key, make(text)]))
+}
+
 export function isNoContent(value: object): value is NoContent {
   return 'kind' in value && 'reason' in value
 }
