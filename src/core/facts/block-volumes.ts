@@ -17,7 +17,7 @@ import { baseName, parentOf } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
 
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
-export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
+const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
 /** Every block volume, found by global directories and by the pods' symlinks, sorted. */
 export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
@@ -143,6 +143,7 @@ function csiVolume(inputs: ActualInputs, name: string, links: readonly Link[] | 
   const places = { plugin: CSI_PLUGIN, name, dir, mapDir, publishDir, known, dirs: [...own, publishDir] }
   return {
     ...blockVolume(inputs, places, links),
+    own,
     stateFile,
     stagingPath: existing(inputs, stagingPath),
     publishDir: existing(inputs, publishDir),
@@ -185,7 +186,7 @@ function blockVolume(
     }
   })
   return {
-    ...{ plugin, name, dir, mapDir, mappings },
+    ...{ plugin, name, dir, own: [dir], mapDir, mappings },
     foreign: dirs
       .flatMap((each) => inputs.mountsWithin(each))
       .filter((mount) => !known.has(inputs.pathOf(mount)))

@@ -2,6 +2,7 @@
 
 import { memoize } from '../base/memoize.ts'
 import { PathIndex } from '../base/path-index.ts'
+import { present } from '../base/take.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
@@ -11,8 +12,7 @@ import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
-import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
-import { SHARED_DIRECTORIES } from './block-volumes.ts'
+import { unescapeQualifiedName } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
 import { type CsiIdentity, uniqueNameOf } from './sources.ts'
 
@@ -122,7 +122,7 @@ export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps 
     ...staged.map(({ dir }) => ({ path: dir })),
     ...globals.map(({ path }) => ({ path })),
     ...maps.flatMap((block) => [
-      ...pathsOfBlock(block).map((path) => ({ path })),
+      ...present(...block.own, block.stagingPath, block.publishDir).map((path) => ({ path })),
       ...block.mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
         [symlink, mapFile, publishPath].flatMap((path) => (path === undefined ? [] : { path, pod: podUid })),
       ),
@@ -145,13 +145,6 @@ function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountIn
 /** A pod's volume and what belongs to it outside its directory. */
 function pathsOnDisk({ dir, markers, subPaths }: PodVolume): string[] {
   return [dir, ...markers, ...(subPaths === undefined ? [] : [subPaths.dir])]
-}
-
-/** The node's part of a block volume. One with the name of a directory that all share is in that directory, beside the others. */
-function pathsOfBlock({ plugin, name, dir, mapDir, stagingPath, publishDir }: BlockVolume): string[] {
-  const isShared = plugin === CSI_PLUGIN && SHARED_DIRECTORIES.includes(name)
-  const own = isShared ? [mapDir, `${dir}/data`] : [dir]
-  return [...own, ...[stagingPath, publishDir].filter((path) => path !== undefined)]
 }
 
 // Which volume's a path is, by the nearest one above it that is a volume's own.

@@ -29,6 +29,8 @@ export interface BlockVolume {
   readonly name: string
   /** Relative: plugins/kubernetes.io/csi/volumeDevices/NAME for CSI, the map directory itself for others. */
   readonly dir: string
+  /** Relative: the directories that it shares with no other volume, as those of a few names do (C10); the directory itself. */
+  readonly own: readonly string[]
   /** Relative: where the map files are. */
   readonly mapDir: string
   readonly stateFile?: StateFile | undefined

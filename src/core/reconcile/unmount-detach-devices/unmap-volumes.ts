@@ -2,7 +2,6 @@
 
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
-import { SHARED_DIRECTORIES } from '../../facts/block-volumes.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { uniqueNameOf } from '../../facts/sources.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
@@ -171,15 +170,15 @@ function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: Block
 
 /** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it creates itself. */
 function csiSteps({ inputs }: PlanContext, block: BlockVolume, unstages: boolean): Step[] {
-  const { name, dir, mapDir, stagingPath, publishDir, staging, stateFile } = block
+  const { dir, own, mapDir, stagingPath, publishDir, staging, stateFile } = block
   // S16: also if nothing is staged on disk, unlike the kubelet (C85).
   const isCalled = unstages && staging !== undefined && (stagingPath ?? stateFile) !== undefined
   const record = `${dir}/data/vol_data.json`
-  const own = SHARED_DIRECTORIES.includes(name) ? undefined : dir
   return [
     ...(isCalled ? [{ op: 'NodeUnstageVolume' as const, target: staging.path }] : []),
-    ...[publishDir, stagingPath, mapDir, record, `${dir}/data`, own].flatMap((path): Step[] =>
-      path !== undefined && inputs.tree.has(path) ? [{ op: path === record ? 'unlink' : 'rmdir', target: path }] : [],
+    ...[publishDir, stagingPath, mapDir, record, `${dir}/data`, own.find((path) => path === dir)].flatMap(
+      (path): Step[] =>
+        path !== undefined && inputs.tree.has(path) ? [{ op: path === record ? 'unlink' : 'rmdir', target: path }] : [],
     ),
   ]
 }
