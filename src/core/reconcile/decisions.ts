@@ -5,7 +5,6 @@
 
 import { compareText } from '../base/compare-text.ts'
 import { lazy } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
@@ -106,7 +105,7 @@ function unreadDecisions({ inputs, ledger }: PlanContext, left: readonly Left[])
         path: inputs.absolute(path),
         ...leftUnread(obstacle),
         subject: ledger.path(path),
-        ...omitUndefined({ pod: top === 'pods' ? pod : undefined }),
+        pod: top === 'pods' ? pod : undefined,
       }
     })
 }

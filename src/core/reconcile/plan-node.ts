@@ -7,9 +7,9 @@ import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
-import { causeOf, isCodeOf, type ProblemCode, remedyOf, type WaitingCode } from '../messages/codes.ts'
+import { type Code, causeOf, isCodeOf, remedyOf } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
+import { type Draft, type Findings, finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -125,17 +125,18 @@ function reportInsecureApi({ inputs, options, findings }: PlanContext): void {
 
 /** What the plan says it was computed from, and which safety rules could not be judged. */
 function describeInputs(context: PlanContext, machine: PlanInputs['machine']): PlanInputs {
-  const { inputs, classes } = context
-  const { snapshot } = inputs
+  const { inputs, classes, kubelet } = context
+  const { api, runtime } = inputs.snapshot
+  const podDirs = inputs.tree.childDirs('pods').length
   return {
-    api: describeApi(snapshot.api),
-    kubelet: context.kubelet,
-    actual: { mounts: inputs.mounts.all.length, podDirs: inputs.tree.childDirs('pods').length },
-    runtime: { source: snapshot.runtime?.source ?? 'none', pods: snapshot.runtime?.pods.length ?? 0 },
+    api: describeApi(api),
+    kubelet,
+    actual: { mounts: inputs.mounts.all.length, podDirs },
+    runtime: { source: runtime?.source ?? 'none', pods: runtime?.pods.length ?? 0 },
     machine,
     pods: {
-      listed: snapshot.api?.pods.length ?? 0,
-      onDisk: inputs.tree.childDirs('pods').length,
+      listed: api?.pods.length ?? 0,
+      onDisk: podDirs,
       gone: classes.all.filter((pod) => pod.class === 'Gone').length,
     },
     unjudged: unjudgedGuards(context),
@@ -158,23 +159,23 @@ function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
 }
 
 function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
-  const check = context.inputs.snapshot.api?.podListCheck
-  return [
-    ...(check?.problem === undefined
-      ? []
-      : [{ rule: 'S2', message: `the pod list was not checked against a second one: ${check.problem}` }]),
-    ...(context.inputs.snapshot.inUse === undefined
-      ? [
-          {
-            rule: 'S21',
-            message: 'holders, other mount namespaces, superblocks and open devices are checked at apply',
-          },
-        ]
-      : []),
-    ...(knowsOtherNodes(context)
-      ? []
-      : [{ rule: 'S30', message: 'attachments of other nodes cannot be listed with this credential' }]),
+  const { api, inUse } = context.inputs.snapshot
+  const unchecked = api?.podListCheck?.problem
+  const guards = [
+    {
+      rule: 'S2',
+      message: unchecked === undefined ? '' : `the pod list was not checked against a second one: ${unchecked}`,
+    },
+    {
+      rule: 'S21',
+      message: inUse ? '' : 'holders, other mount namespaces, superblocks and open devices are checked at apply',
+    },
+    {
+      rule: 'S30',
+      message: knowsOtherNodes(context) ? '' : 'attachments of other nodes cannot be listed with this credential',
+    },
   ]
+  return guards.flatMap(({ rule, message }) => (message ? { rule, message } : []))
 }
 
 const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])
@@ -213,17 +214,14 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
 /** Causes whose next steps are right only if the API is right about pods. */
 const TRUSTS_THE_API: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>(['alive', 'data'])
 
-interface Advice {
-  readonly because?: Because
-  readonly code: ProblemCode | WaitingCode
-  readonly hint?: string
-}
-
 /**
  * A problem or a wait, without a next step that the refusal makes dangerous: the pods of another cluster, or of one that was restored
  * from a backup, are not in the API either.
  */
-function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
+function adviseRefused<T extends Pick<Problem, 'hint'> & { readonly code: Code; readonly because?: Because }>(
+  advice: T,
+  refused: Refusal | undefined,
+): T {
   const { code, hint = remedyOf(code) } = advice
   if (refused === undefined || hint === undefined || !TRUSTS_THE_API.has(causeOf(code))) return advice
   const { remedy: _, ...because } = advice.because ?? {}
@@ -259,40 +257,33 @@ const SECTIONS = [
  */
 function reportMissingSections({ inputs, findings }: PlanContext): void {
   const { snapshot } = inputs
+  const lack: Findings['problem'] = (...problem) => {
+    findings.complete = false
+    findings.problem(...problem)
+  }
   for (const section of SECTIONS) {
     const missing =
       section === 'mountinfo' ? inputs.mounts.all.length === 0 && !snapshot.mountinfo : snapshot[section] === undefined
     if (!missing) continue
-    findings.complete = false
-    findings.problem(
-      'error',
-      'ReadFailed',
-      `section ${section} is missing; what it would show is unknown`,
-      ON_NODE,
-      'Take a new snapshot.',
-      { subject: { object: `section ${section}` } },
-    )
+    const message = `section ${section} is missing; what it would show is unknown`
+    const because = { subject: { object: `section ${section}` } }
+    lack('error', 'ReadFailed', message, ON_NODE, 'Take a new snapshot.', because)
   }
   const missing = missingPodsDirectory(inputs)
   if (missing !== undefined) {
-    findings.complete = false
-    const about = { path: missing.path, subject: { path: missing.path } }
-    findings.problem('error', 'NodeUnreadable', missing.message, about, missing.hint)
+    const { path, message, hint } = missing
+    lack('error', 'NodeUnreadable', message, { path, subject: { path } }, hint)
   }
-  if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
-    findings.complete = false
-    const failure = readFailures(snapshot.api.errors).find(
-      (each) => each.resource === 'pods' && spoilsList(each, 'pods'),
-    )
-    const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
-    findings.problem(
-      'error',
-      'PodListIncomplete',
-      `the pod list is incomplete, so no pod counts as deleted${why}`,
-      ON_NODE,
-      failure === undefined || failure.forbidden
-        ? useCredential('list pods')
-        : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.',
-    )
-  }
+  if (snapshot.api === undefined || podListIsComplete(inputs)) return
+  const failure = readFailures(snapshot.api.errors).find((each) => each.resource === 'pods' && spoilsList(each, 'pods'))
+  const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
+  lack(
+    'error',
+    'PodListIncomplete',
+    `the pod list is incomplete, so no pod counts as deleted${why}`,
+    ON_NODE,
+    failure === undefined || failure.forbidden
+      ? useCredential('list pods')
+      : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.',
+  )
 }

@@ -104,7 +104,17 @@ const attachWait: WaitOf = (context, volume) => {
   if (attachability === 'notAttachable') return undefined
   const { objects, inputs } = context
   const unmanaged = whyNotManaged(inputs.snapshot)
-  if (unmanaged !== undefined && attachability === 'attachable') return notManaged(context, volume, unmanaged)
+  // N9, C41: here only the kubelet attaches, and it does not attach CSI volumes.
+  if (unmanaged !== undefined && attachability === 'attachable') {
+    return {
+      code: 'NotManaged',
+      message: `${volume.specName} has to be attached, but the attach/detach controller does not manage this node: ${unmanaged}`,
+      hint:
+        driver === undefined
+          ? startKubelet(context, 'it attaches and mounts the volume')
+          : "Set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet: CSI volumes cannot be attached in any other way.",
+    }
+  }
   if (attachability === 'unknown') {
     // Only the driver knows, and a plan runs no programs.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
@@ -173,25 +183,18 @@ function notAttached(context: PlanContext, volume: VolumeToMount, message: strin
   }
 }
 
-/** N9, C41: here only the kubelet attaches, and it does not attach CSI volumes. */
-function notManaged(context: PlanContext, { specName, driver }: VolumeToMount, why: string): Wait {
-  return {
-    code: 'NotManaged',
-    message: `${specName} has to be attached, but the attach/detach controller does not manage this node: ${why}`,
-    hint:
-      driver === undefined
-        ? startKubelet(context, 'it attaches and mounts the volume')
-        : "Set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet: CSI volumes cannot be attached in any other way.",
-  }
-}
-
-/** One pod at a time (ReadWriteOncePod), whichever kubelet runs. */
-const otherPodWait: WaitOf = (context, volume) => {
-  const other = isForOnePod(volume.persistentVolume) ? otherPodWith(context, volume) : undefined
+/** One pod at a time (ReadWriteOncePod), whichever kubelet runs: another one, Desired or Frozen, has it on disk, or wants it and has it mounted. */
+const otherPodWait: WaitOf = (context, { persistentVolume, uniqueName, podUid, specName }) => {
+  if (!isForOnePod(persistentVolume)) return undefined
+  const onDisk = context.uses.of(uniqueName).find(({ pod, how }) => pod.uid !== podUid && how === 'has it on disk')
+  const mounted = context.ledger
+    .row(uniqueName)
+    ?.wanted.find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
+  const other = onDisk?.pod.uid ?? mounted?.podUid
   if (other === undefined) return undefined
   return {
     code: 'AccessMode',
-    message: `${volume.specName} is ReadWriteOncePod, and pod ${podName(podRefOf(context, other))} uses it`,
+    message: `${specName} is ReadWriteOncePod, and pod ${podName(podRefOf(context, other))} uses it`,
   }
 }
 
@@ -248,23 +251,10 @@ export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): 
   )
 }
 
-/** UID of another pod, Desired or Frozen, that has the volume: on disk, or because its wanted volume is mounted. */
-function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
-  const onDisk = context.uses.of(uniqueName).find(({ pod, how }) => pod.uid !== podUid && how === 'has it on disk')
-  const mounted = context.ledger
-    .row(uniqueName)
-    ?.wanted.find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
-  return onDisk?.pod.uid ?? mounted?.podUid
-}
-
-const driverWait: WaitOf = (context, volume) => {
-  if (volume.plugin !== CSI_PLUGIN || volume.driver === undefined) return undefined
-  if (registeredDriver(context.inputs, volume.driver) !== undefined) return undefined
-  return {
-    code: 'DriverUnavailable',
-    message: whyNoDriver(context, volume.driver),
-    ...bringDriverBack(context, volume.driver),
-  }
+const driverWait: WaitOf = (context, { plugin, driver }) => {
+  if (plugin !== CSI_PLUGIN || driver === undefined || registeredDriver(context.inputs, driver) !== undefined)
+    return undefined
+  return { code: 'DriverUnavailable', message: whyNoDriver(context, driver), ...bringDriverBack(context, driver) }
 }
 
 /**

@@ -65,22 +65,19 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   } else bringUp(context, volume, evidence)
 }
 
-/** S10. */
-function whyNotOfMirror({ statics, inputs }: PlanContext, volume: VolumeToMount): string | undefined {
-  if (!isMirrorPod(volume.pod)) return undefined
-  if (!statics.isRead(volume.pod)) return 'its pod is a mirror pod whose manifest was not read on this node'
-  return refersToObjects(volume) && isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
+/** S10; a static pod may not refer to objects of the API (N70). */
+function whyNotOfMirror(
+  { statics, inputs }: PlanContext,
+  { pod, source, persistentVolume }: VolumeToMount,
+): string | undefined {
+  if (!isMirrorPod(pod)) return undefined
+  if (!statics.isRead(pod)) return 'its pod is a mirror pod whose manifest was not read on this node'
+  const refers =
+    (persistentVolume ?? source?.secret ?? source?.configMap ?? source?.csi?.nodePublishSecretRef) != null ||
+    source?.projected?.sources?.some(({ downwardAPI }) => downwardAPI == null)
+  return refers && isGateOn(inputs.snapshot, 'PreventStaticPodAPIReferences')
     ? 'its pod is a static pod, which may not refer to objects of the API'
     : undefined
-}
-
-/** N70. */
-function refersToObjects({ source, persistentVolume }: VolumeToMount): boolean {
-  const sources = source?.projected?.sources ?? []
-  return (
-    (persistentVolume ?? source?.secret ?? source?.configMap ?? source?.csi?.nodePublishSecretRef) != null ||
-    sources.some(({ downwardAPI }) => downwardAPI == null)
-  )
 }
 
 /**

@@ -26,7 +26,7 @@ import { unreadTraces } from '../context/unread.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { otherMachineWait } from '../mount-volumes/mount-conditions.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import type { VolumeTrace, VolumeUser } from '../pods/volume-uses.ts'
+import type { VolumeTrace } from '../pods/volume-uses.ts'
 import { isUnidentified } from './staged-parts.ts'
 
 export function detachVolumes(context: PlanContext): void {
@@ -53,7 +53,10 @@ function detachVolume(
   const identity = identify.attachment(attachment)
   const uniqueName = identity && uniqueNameOf(identity)
   const users = uses.of(uniqueName, persistentVolume)
-  const why = whoWants(wanted, uniqueName, users)
+  // A pod that wants the volume by the controller's rule, or that uses it here.
+  const [pod] = wanted.names.get(uniqueName ?? '') ?? []
+  const desired = users.find((user) => user.pod.class === 'Desired')
+  const why = pod === undefined ? desired && `pod ${desired.pod.uid} ${desired.how}` : `pod ${podLabel(pod)} wants it`
   const target = `volumeattachments/${name}`
   if (why !== undefined) {
     findings.leave({ path: target, rule: 'R706', why, volume: uniqueName }, () => ledger.attachment(attachment))
@@ -106,18 +109,6 @@ function detachVolume(
     attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
   } as const
   propose(context, detach, facts || {}, wait, 'S21')
-}
-
-/** A pod that wants the volume by the controller's rule, or that uses it here. */
-function whoWants(
-  wanted: ControllerWanted,
-  uniqueName: string | undefined,
-  users: readonly VolumeUser[],
-): string | undefined {
-  const [pod] = wanted.names.get(uniqueName ?? '') ?? []
-  if (pod !== undefined) return `pod ${podLabel(pod)} wants it`
-  const desired = users.find((user) => user.pod.class === 'Desired')
-  return desired && `pod ${desired.pod.uid} ${desired.how}`
 }
 
 /** For a block volume, name and mode as on disk: an apply needs them to find loop devices on its maps (C19). */

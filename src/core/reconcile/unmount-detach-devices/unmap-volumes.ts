@@ -13,7 +13,7 @@ import { isDeviceOf } from '../../volumes/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { isLiving } from '../pods/pod-classes.ts'
 import { targetsOf, tearDown } from '../tear-down/tear-down.ts'
@@ -21,7 +21,7 @@ import { type Kept, LAST_POD_GONE, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
-  const { podUid, mapFile, mapLayers, publishLayers, symlink } = mapping
+  const { podUid, loops, mapFile, mapLayers, publishPath, publishLayers, symlink } = mapping
   const pod = context.classes.of(podUid)
   if (pod === undefined || isLiving(pod)) return
   const { isCsi, identified, identity, volume } = knownBlock(context, block, mapping)
@@ -47,14 +47,23 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
   const mounted = mapLayers.length + publishLayers.length > 0
   const call = identity && driverCall(context, identity, block.stateFile, mounted)
   const leaked = symlink === undefined
-  const steps = stepsOfMapping(context, isCsi, mapping, target, call)
   const map: Stack[] = mapFile === undefined ? [] : [{ path: mapFile, layers: mapLayers }]
+  const published = { path: target, layers: publishLayers }
+  const unpublish: Step[] = isWithoutDriver(call)
+    ? [...umountSteps(context, published), ...(publishPath === undefined ? [] : [{ op: 'unlink' as const, target }])]
+    : [{ op: 'NodeUnpublishVolume', target }]
+  const steps: Step[] = [
+    ...loops.map((device) => ({ op: 'losetup -d' as const, target: device })),
+    ...(leaked ? [] : [{ op: 'unlink' as const, target: symlink }]),
+    ...map.flatMap((stack): Step[] => [...umountSteps(context, stack), { op: 'unlink', target: stack.path }]),
+    ...(isCsi ? unpublish : []),
+  ]
   tearDown(context, {
     ...what,
     message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
-    mounts: [...map, { path: target, layers: publishLayers }],
+    mounts: [...map, published],
     foreign: block.foreign,
     identified,
     call,
@@ -76,24 +85,6 @@ function isLinkAlone({ inputs }: PlanContext, block: BlockVolume, mapping: Block
     isListedWhole(api, 'persistentvolumes') &&
     api?.persistentVolumes?.every(({ metadata }) => metadata.name !== block.name) === true
   )
-}
-
-function stepsOfMapping(
-  context: PlanContext,
-  isCsi: boolean,
-  { loops, symlink, mapFile, mapLayers, publishPath, publishLayers }: BlockMapping,
-  target: string,
-  call: DriverCall | undefined,
-): Step[] {
-  const steps: Step[] = loops.map((device) => ({ op: 'losetup -d', target: device }))
-  if (symlink !== undefined) steps.push({ op: 'unlink', target: symlink })
-  if (mapFile !== undefined)
-    steps.push(...umountSteps(context, { path: mapFile, layers: mapLayers }), { op: 'unlink', target: mapFile })
-  if (!isCsi) return steps
-  if (!isWithoutDriver(call)) return [...steps, { op: 'NodeUnpublishVolume', target }]
-  steps.push(...umountSteps(context, { path: target, layers: publishLayers }))
-  if (publishPath !== undefined) steps.push({ op: 'unlink', target })
-  return steps
 }
 
 /** Names and identity, for both the pod's part and the device's. @param mapping the part of one pod */

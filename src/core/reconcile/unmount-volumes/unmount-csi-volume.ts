@@ -5,10 +5,10 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
+import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Subject } from '../../plan/subject.ts'
-import type { Facts } from '../../rules/rule.ts'
 import { readyMarker, wrappedName } from '../../volumes/paths.ts'
 import { allowedFsTypes } from '../../volumes/plugin.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -21,12 +21,19 @@ import { csiSteps, type Leftover, partsOfVolume, reportKept, subPathWork, tearDo
 
 export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
-  const { name, layers, stateFile, target, content } = volume
+  const { name, layers, stateFile, target, content, subPaths } = volume
   const mounted = layers.length > 0
   const parts = partsOfVolume(context, pod, volume)
   const hasSubPaths = parts.subPaths.mounts.length > 0
   if (stateFile === undefined && !mounted && !(hasSubPaths && unreadWithin(inputs, volume.dir) !== undefined)) {
-    leaveUnrecorded(context, pod, volume, hasSubPaths)
+    // There is nothing that a driver could undo, but sub-paths may still show the volume (O17).
+    const files = content.filter(({ type }) => type !== 'dir')
+    reportKept(context, volume, files, IN_A_VOLUME)
+    if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
+    else {
+      const why = `its volume ${name} is not mounted and has no state file`
+      unmountLeakedSubPaths(context, pod, subPaths, why, parts.subject, CSI_PLUGIN)
+    }
     return
   }
   const identified = context.identify.podVolume(volume)
@@ -53,11 +60,16 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
       hasTarget: inputs.tree.isDir(target),
       isKept: strays.length > 0,
     }),
-    uncovered: uncoveredBy(volume),
+    // Files on or below a target that is not mounted.
+    uncovered: mounted ? undefined : { target, files: content.filter((entry) => isUncovered(entry, target)) },
     identified,
     call,
   }
   tearDown(context, leftover, () => reportKept(context, volume, strays, IN_A_VOLUME))
+}
+
+function isUncovered({ path, type, size }: TreeEntry, target: string): boolean {
+  return (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0)
 }
 
 const IN_A_VOLUME = 'is in a volume directory of a deleted pod'
@@ -69,28 +81,6 @@ const NOT_RECONSTRUCTABLE = {
   rule: 'S17',
   kubeletWould: 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
 } as const
-
-/** Neither mounted nor on record: there is nothing that a driver could undo, but sub-paths may still show the volume (O17). */
-function leaveUnrecorded(context: PlanContext, pod: PodClass, volume: PodVolume, hasSubPaths: boolean): void {
-  const { name, subPaths, content } = volume
-  const files = content.filter(({ type }) => type !== 'dir')
-  reportKept(context, volume, files, IN_A_VOLUME)
-  if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
-  else {
-    const why = `its volume ${name} is not mounted and has no state file`
-    unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.of(volume), CSI_PLUGIN)
-  }
-}
-
-/** Files on or below a target that is not mounted. */
-function uncoveredBy({ layers, content, target }: PodVolume): Facts['uncovered'] {
-  if (layers.length > 0) return undefined
-  const files = content.filter(
-    ({ path, type, size }) =>
-      (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0),
-  )
-  return { target, files }
-}
 
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).
 
