@@ -49,6 +49,7 @@ export function mountOrAttachVolumes(context: PlanContext): void {
 function mountOne(context: PlanContext, volume: VolumeToMount): void {
   const { inputs, findings } = context
   const evidence = evidenceOf(inputs, volume)
+  const mounted = evidence.state === 'mounted' ? evidence : undefined
   const forbidden = whyNotOfMirror(context, volume)
   const missing = missingPlugin(context, volume)
   const target = podPathOf(volume)
@@ -56,10 +57,9 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
   else if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
   else if (evidence.state === 'satisfied') leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
-  else if (evidence.state === 'mounted' && dead !== undefined) reportDead(context, volume, target, dead)
-  else if (evidence.state === 'mounted' && evidence.other !== undefined)
-    reportOther(context, volume, target, evidence.other)
-  else if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
+  else if (mounted && dead !== undefined) reportDead(context, volume, target, dead)
+  else if (mounted?.other) reportOther(context, volume, target, mounted.other)
+  else if (mounted && mounted.stateFileLost === undefined) {
     reportLabel(context, volume)
     refreshVolume(context, volume)
   } else bringUp(context, volume, evidence)

@@ -54,6 +54,10 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
   const { steps: first, mounts: leaves } = subPaths ?? NO_SUB_PATHS
   const stacks = [...leaves, ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
   const absolute = (path: string): string => (path.startsWith('/') ? path : context.inputs.absolute(path))
+  const dead = stacks.flatMap(({ path }) => {
+    const error = context.inputs.deadError(path)
+    return error === undefined ? [] : { path: absolute(path), error: deadWords(error) }
+  })
   const operation = {
     kind,
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
@@ -67,7 +71,7 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
       deletes,
       expects: mounts && stacks.map(({ path, layers }) => expectedMount(absolute(path), layers)),
       kubeletWould,
-      dead: deadAmong(context, stacks),
+      dead: dead.length === 0 ? undefined : dead,
     }),
   } as const
   propose(context, operation, leftover, wait, 'S11')
@@ -133,14 +137,6 @@ const CALLS: Partial<Record<OperationKind, readonly [csi: string, flex: string]>
   UnmountVolume: ['NodeUnpublishVolume', 'unmount'],
   CleanOrphanVolume: ['NodeUnpublishVolume', 'unmount'],
   UnmountDevice: ['NodeUnstageVolume', 'unmountdevice'],
-}
-
-function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {
-  const dead = stacks.flatMap(({ path }) => {
-    const error = inputs.deadError(path)
-    return error === undefined ? [] : [{ path: inputs.absolute(path), error: deadWords(error) }]
-  })
-  return dead.length === 0 ? undefined : dead
 }
 
 /** A loop device is not a path of the volume. */

@@ -81,12 +81,12 @@ function detachVolume(
     (isHere ? undefined : otherMachineWait(context, attachment)) ??
     waitFor(context, attachment, uniqueName, users[0]?.pod)
   // What comes first and is blocked says why, most often by the same mount.
-  const isOpen =
-    (others === undefined || isByKubelet(others.code)) && after.every(({ blocked }) => blocked === undefined)
+  const isFree = after.every(({ blocked }) => blocked === undefined)
+  const isOpen = isFree && (others === undefined || isByKubelet(others.code))
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
   const wait = drivers ?? others ?? (left && stillOnNode(context, left.trace))
   // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
-  const isUnproved = after.every((each) => removedBy(each).length === 0 && each.blocked === undefined)
+  const isUnproved = isFree && after.every((each) => removedBy(each).length === 0)
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined && {
     attachment: { object: attachment, unresolved: wanted.unresolved, unread: unreadTraces(context) },
