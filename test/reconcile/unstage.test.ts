@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, GONE, GONE_CSI, kinds, ops, plan } from './planned.ts'
+import { blocked, GONE, GONE_CSI, kinds, ops, outcome, plan, WANTS_PV_1 } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder =>
   built.with({ csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] })
@@ -78,6 +78,12 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
     expect(blocked(made)).toEqual(held ? ['UnmountDevice HeldBy'] : [])
     expect(kinds(made).includes('UnmountDevice')).toBe(!held)
   })
+})
+
+it('S24: a mount that an operation finds and leaves stays, and so does what is staged on its device', () => {
+  const built = node().persistentVolume('pv-1').livingPod(uid(2), 'app', WANTS_PV_1).staged('pv-1', '7:1')
+  built.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('other', '7:1', { stateFile: false })
+  expect(outcome(plan(built))).toEqual(['MountVolume'])
 })
 
 describe('staged without a mount (C20): nothing shows its device', () => {
