@@ -170,9 +170,6 @@ it('S5, S14: the PersistentVolume of a mounted volume was created again: the pod
       message: expect.stringContaining(`${DRIVER}^old is mounted`),
     },
   ])
-  // Nor is its record overwritten for a driver that is to publish again.
-  built.withApi({ csiDrivers: [csiDriverObject(DRIVER, { requiresRepublish: true })] })
-  expect(plan(built, { remount: true, pods: [uid(2)] }).operations).toEqual([])
 })
 
 describe('S9 witnesses', () => {

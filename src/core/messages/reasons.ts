@@ -71,12 +71,6 @@ export const REASON_CODES = {
     next: 'Containers that use subPath keep the old content until they restart. To write the new one: volctl apply --remount',
     rules: ['S23'],
   },
-  RepublishAsked: {
-    in: ['reason'],
-    means:
-      'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
-    rules: ['C70', 'S23'],
-  },
   CapacityGrew: {
     in: ['reason'],
     means: 'the PersistentVolume is larger than what the node has of it',

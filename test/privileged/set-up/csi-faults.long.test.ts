@@ -40,13 +40,13 @@ class Volume {
     return (this.#mode === 'Block' ? presentBlock : present)(this.#node, this.name)
   }
 
-  /** `ok`, `reboot`, or a fault that an apply meets and that is over after it; `again` before what publishes once more. */
+  /** `ok`, `reboot`, or a fault that an apply meets and that is over after it. */
   async happens(what: string): Promise<string[]> {
     if (what === 'reboot') return await this.#reboot()
-    const [, again, fault = ''] = /^(again )?(?:ok|(.*))$/.exec(what) ?? []
+    const fault = what === 'ok' ? '' : what
     if (fault !== '') this.#driver.setFaults(fault)
     this.#node.context = giveUpOn(fault, this.#node)
-    const went = await this.#node.applied(again === undefined ? {} : { remount: true, volumes: [this.name] })
+    const went = await this.#node.applied()
     // The driver may still be at work on what was given up.
     await until(() => !fault.startsWith('hang-after') || this.#there().includes('published'))
     this.#driver.setFaults()
@@ -93,10 +93,6 @@ describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
       const both = [unpublish, unstage]
       // Before anything of a raw volume is published, nothing on disk says for which pod that was tried (C13).
       const tried = mode === 'Block' ? [unstage] : both
-      const again = {
-        'ok, again hang NodePublishVolume': [['done', TIMED_OUT], both],
-        'ok, again fail NodePublishVolume=INTERNAL': [['done', REFUSED], both],
-      } as const
       const stories: Record<string, readonly [went: readonly string[], undone: readonly string[]]> = {
         'hang NodeStageVolume': [[TIMED_OUT], [unstage]],
         'fail NodeStageVolume=INTERNAL': [[REFUSED], []],
@@ -115,11 +111,8 @@ describeUnless(noBlockDevices, 'CSI that goes wrong', () => {
         'ok, reboot': [['done'], both],
         'ok, reboot, fail NodeStageVolume=INTERNAL': [['done', REFUSED], both],
         'ok, reboot, fail NodePublishVolume=INTERNAL': [['done', REFUSED], both],
-        // What is published once more is a file system.
-        ...(mode === 'Block' ? {} : again),
       }
-      const given = { mountAtStage, spec: { requiresRepublish: true } }
-      return withDriver(directory, given, async (node, driver) => {
+      return withDriver(directory, { mountAtStage }, async (node, driver) => {
         for (const [story, [went, undone]] of Object.entries(stories)) {
           const volume = new Volume(node, driver, mode)
           const seen: string[] = []

@@ -1,5 +1,6 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
-import { existsSync, lstatSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { StepFailed } from '../../../src/core/base/operation-error.ts'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
@@ -371,10 +372,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       ])
     }))
 
-  it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', ({
+  it('publishes again where the record is lost, with a fresh token, and never undoes anything for it', ({
     directory,
   }) => {
-    const spec = { requiresRepublish: true, tokenRequests: [{ audience: 'vault' }] }
+    const spec = { tokenRequests: [{ audience: 'vault' }] }
     return withContentDriver(directory, { spec }, async (node, driver) => {
       addVolume(node, 'pv-1')
       node.pod(POD, 'a', [claim('pv-1')], { spec: { serviceAccountName: 'app' } })
@@ -383,14 +384,10 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
         requestToken: async () => ({ token: `jwt-${++tokens}`, expirationTimestamp: '2026-11-21T11:00:00Z' }),
       }
       await node.apply()
-      for (const unasked of [{}, { remount: true }, { pods: ['default/a'] }, { remount: true, volumes: ['pv-2'] }])
-        expect(await node.operations(unasked)).toEqual([])
-      const options = { remount: true, pods: ['default/a'] }
-      expect(await node.operations(options)).toMatchObject([{ kind: 'RemountVolume', reason: 'RepublishAsked' }])
-      await isDone(node, options)
+      rmSync(join(node.root, 'pods', POD, 'volumes/kubernetes.io~csi/pv-1/vol_data.json'))
       driver.setFaults('fail NodePublishVolume=INTERNAL:once')
-      expect(await node.applied({ remount: true, volumes: ['pv-1'] })).toEqual(['failed DriverFailed'])
-      expect([tokens, ...present(node, 'pv-1')]).toEqual([3, ...ALL])
+      expect(await node.applied()).toEqual(['failed DriverFailed'])
+      expect([tokens, ...present(node, 'pv-1')]).toEqual([2, ...ALL])
     })
   })
 

@@ -9,7 +9,6 @@ import { podName } from '../../plan/pod-name.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
-import { csiDriverOf, publishSteps } from '../../volumes/csi-set-up.ts'
 import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
@@ -18,12 +17,11 @@ import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
 import { aboutWanted, type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { isNamed } from '../context/filter-operations.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { leaveSatisfied, leaveWanted, operationOn } from '../identity/volume-facts.ts'
 import { bringUp } from './bring-up.ts'
 import { elsewhereWait, mountWait } from './mount-conditions.ts'
-import { reportLabel, setUpContext } from './selinux.ts'
+import { reportLabel } from './selinux.ts'
 
 export function mountOrAttachVolumes(context: PlanContext): void {
   const volumes = context.desired.volumes.filter((volume) => context.classes.of(volume.podUid)?.class === 'Desired')
@@ -61,7 +59,8 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   else if (mounted?.other) reportOther(context, volume, target, mounted.other)
   else if (mounted && mounted.stateFileLost === undefined) {
     reportLabel(context, volume)
-    refreshVolume(context, volume)
+    if (pluginNamed(volume.plugin).tearDown === 'projected') remount(context, volume)
+    else expand(context, volume)
   } else bringUp(context, volume, evidence)
 }
 
@@ -81,7 +80,7 @@ function whyNotOfMirror(
 }
 
 /**
- * S5, S38: the pod keeps what it has. Its driver is not asked to expand or republish a volume that is not the one at this target, and
+ * S5, S38: the pod keeps what it has. Its driver is not asked to expand a volume that is not the one at this target, and
  * the record that names the one there stays (S14).
  */
 function reportOther(
@@ -136,33 +135,7 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
 
 // Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23).
 
-/** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
-function refreshVolume(context: PlanContext, volume: VolumeToMount): void {
-  if (pluginNamed(volume.plugin).tearDown === 'projected') remount(context, volume)
-  else if (wantsRepublish(context, volume)) republish(context, volume)
-  else expand(context, volume)
-}
-
-/** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
-function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
-  const { options } = context
-  const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
-  if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
-  const { pod, volume: ref } = operationOn(context, volume)
-  if (!isNamed(context, { pod, volume: ref })) return false
-  return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
-}
-
-function republish(context: PlanContext, volume: VolumeToMount): void {
-  refresh(context, volume, csiTarget(volume), {
-    kind: 'RemountVolume',
-    reason: 'RepublishAsked',
-    message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
-    steps: publishSteps(setUpContext(context, volume), volume),
-    rule: 'C70',
-  })
-}
-
+/** Adds a RemountVolume for a mounted volume whose content is shown to differ. */
 function remount(context: PlanContext, volume: VolumeToMount): void {
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
@@ -185,6 +158,7 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
   })
 }
 
+/** Adds an ExpandVolume for a mounted volume that has grown. */
 function expand(context: PlanContext, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) {
@@ -211,7 +185,7 @@ function refresh(
   volume: VolumeToMount,
   path: string,
   what: Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'rule'>,
-  facts: Facts = {},
+  facts: Facts,
 ): void {
   const about = operationOn(context, volume)
   // A driver is called only for a volume that may be mounted here now (S22, S30).
