@@ -9,6 +9,7 @@ import type { MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { FoundFile, Host, UmountHow } from '../../src/core/node/host.ts'
 import type { Apart } from '../../src/core/node/ownership-apart.ts'
+import type { AtomicContent } from '../../src/core/node/write-atomically.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
 import { CommandMissing, type CommandResult } from '../../src/core/trust/programs.ts'
 import type { ProcessSearch } from '../../src/core/users/ask-processes.ts'
@@ -198,9 +199,8 @@ export class FakeHost implements Host {
     return { entries: 1, skipped: false, failed: 0, mounts: [] }
   }
 
-  async writeAtomically(path: string): Promise<[]> {
+  async writeAtomically(path: string, _content: AtomicContent): Promise<void> {
     this.log.push(`writeAtomically ${path}`)
-    return []
   }
 
   lstat = (path: string): FoundFile | undefined => {

@@ -24,7 +24,7 @@ async function write(path: string, payload: Payload): Promise<void> {
     const [text, mode] = typeof given === 'string' ? [given, 0o644] : given
     return [name, { value: Buffer.from(text), mode }] as const
   })
-  await writeAtomically(path, { mountId, files: new Map(files), nested: [], say: () => {} })
+  await writeAtomically(path, { mountId, files: new Map(files), nested: [], say: () => {}, made: [] })
 }
 
 const isOwn = (name: string) => name.startsWith('..')

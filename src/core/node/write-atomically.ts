@@ -22,7 +22,7 @@ import {
 import { closing } from '../base/closing.ts'
 import { codeOf, errnoOf } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
-import { takeBackAll, type Undo } from '../base/undo.ts'
+import type { Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
@@ -43,23 +43,22 @@ export interface AtomicContent {
   readonly fsGroup?: number | undefined
   /** Reports problems that do not fail the step. */
   readonly say: (message: string) => void
+  /** Takes how to undo what is made, the newest last; nothing if the volume showed content before, since that is deleted. */
+  readonly made: Undo[]
 }
 
 /**
  * Makes the directory of a volume show this content.
  *
- * @returns how to undo it; empty if the volume showed content before, since that content is deleted
- * @throws StepFailed; the volume then still shows its previous content
+ * @throws StepFailed; the volume then still shows its previous content, and what was made for the new one is to be undone
  */
-export async function writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]> {
-  const undos: Undo[] = []
+export async function writeAtomically(path: string, content: AtomicContent): Promise<void> {
   let directory: OpenDirectory | undefined
   try {
     directory = openDirectory(path, content.mountId)
-    await write(path, directory, content, undos)
-    return undos
+    await write(path, directory, content)
   } catch (error) {
-    throw await takeBackAll(undos, asStepFailed(path, error))
+    throw asStepFailed(path, error)
   } finally {
     if (directory !== undefined) closeSync(directory.fd)
   }
@@ -68,9 +67,9 @@ export async function writeAtomically(path: string, content: AtomicContent): Pro
 async function write(
   path: string,
   directory: OpenDirectory,
-  { mountId, files, nested, fsGroup, say }: AtomicContent,
-  undos: Undo[],
+  { mountId, files, nested, fsGroup, say, made }: AtomicContent,
 ): Promise<void> {
+  const before = made.length
   const at = (name: string): Buffer => entryPath(directory, name)
   const names = (): string[] => readNames(directory).map((name) => name.toString())
   /** Of a link; undefined: nothing is there. */
@@ -85,7 +84,7 @@ async function write(
   }
   let isFinal = false
   const onFailure = (undo: Undo): void => {
-    if (!isFinal) undos.push(undo)
+    if (!isFinal) made.push(undo)
   }
   /** By descriptors, from the path, since this one is closed by then: a container may have put a link on the way. */
   const undoOf = (above: readonly string[], name: string, what: string, remove: (entry: Buffer) => void): Undo => ({
@@ -118,7 +117,7 @@ async function write(
     mkdirSync(at(generation), { mode: 0o700 })
     const tree = `${path}/${generation}`
     onFailure({ what: `directory ${tree}`, back: () => removeTree(tree, mountId) })
-    within(directory, [generation], openBelow, (made) => writeGeneration(made, files))
+    within(directory, [generation], openBelow, (opened) => writeGeneration(opened, files))
   }
   if (fsGroup !== undefined) {
     // Before anything is published: no process then finds files that it may not read (P31). The pod's policy does not matter (P32).
@@ -135,7 +134,7 @@ async function write(
   }
   // From here on there is no way back to the previous content.
   isFinal = published !== undefined
-  if (isFinal) undos.length = 0
+  if (isFinal) made.length = before
   for (const [file, { owner }] of files) {
     const name = topOf(file)
     // An existing name, such as the directory of a nested mount, is kept (P29).

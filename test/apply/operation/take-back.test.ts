@@ -1,6 +1,7 @@
 /** What is taken back where a step fails, and what is left because it may be somebody else's (S11, S26, S30). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/base/errors.ts'
+import { StepFailed } from '../../../src/core/base/operation-error.ts'
 import type { Step } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { DEVICE, Fixture, localVolume, operation, POD, ROOT } from '../apply-fixture.ts'
@@ -80,6 +81,28 @@ describe('nothing of somebody else’s goes', () => {
     expect(outcome).toMatchObject({ state: 'failed', message: expect.stringContaining(`the mount on ${DIR}`) })
     expect(mountsOn(DIR)).toBe(1)
   })
+})
+
+it.each([
+  { comes: false, says: /^no space$/, undone: ['undone'] },
+  { comes: true, says: /^no space; left as it is: the first file$/, undone: [] },
+])('of content that could be written in part what was made goes, unless a kubelet came: $comes', async (given) => {
+  const plugin = 'kubernetes.io/projected'
+  const volume = { name: 'v', plugin, uniqueName: `${plugin}/v`, mode: 'Filesystem' as const }
+  const pod = { metadata: { name: 'p', namespace: 'n', uid: POD }, spec: {} }
+  const source = { name: 'v', projected: { sources: [] } }
+  fixture.wants({ ...volume, source, pod, podVolumeNames: [] } as never)
+  fixture.host.mount(DIR, { fsType: 'tmpfs' })
+  const undone: string[] = []
+  fixture.host.writeAtomically = async (_path, { made }) => {
+    made.push({ what: 'the first file', back: () => void undone.push('undone') })
+    if (given.comes) fixture.kubelet = { running: true, mayReturn: true }
+    throw new StepFailed('WriteFailed', 'no space')
+  }
+  const steps: Step[] = [{ op: 'writeContent', target: `${DIR}/..data` }]
+  const outcome = await fixture.applyOne({ kind: 'MountVolume', volume, steps })
+  expect([outcome.code, undone]).toEqual(['WriteFailed', given.undone])
+  expect(outcome.message).toMatch(given.says)
 })
 
 it('an undo that hangs leaves the volume alone from then on', async () => {

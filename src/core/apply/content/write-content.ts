@@ -37,14 +37,14 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, mountsOver(wanted), run)
-  const undos = await run.host.writeAtomically(placeOf(run.around.table, directory), {
+  await run.host.writeAtomically(placeOf(run.around.table, directory), {
     mountId,
     files,
     nested: nestedOf(wanted),
     fsGroup: wanted.pod.spec.securityContext?.fsGroup,
     say: run.say,
+    made: run.made,
   })
-  run.made.push(...undos)
 }
 
 function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['wanted']>): string[] {
