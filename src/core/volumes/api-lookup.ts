@@ -33,7 +33,8 @@ export type ListedResource = keyof typeof LISTS
 /** A snapshot never changes, so its indexes are built once. */
 export const apiLookup = memoize((api: ApiSnapshot) => {
   const failures = readFailures(api.errors)
-  const finder = <T extends ApiObject>(resource: ListedResource, objects: readonly T[]) => {
+  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+    const objects: readonly T[] = Array.isArray(list) ? list : []
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
     const listed = isShown(api, resource)
     return (name: string, namespace = ''): Lookup<T> => {
@@ -86,7 +87,8 @@ const LISTS = {
 /** The list is there, its credential may see all objects, and nothing was cut off. Errors are checked separately. */
 function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
   const { of, toNodes } = LISTS[resource]
-  return api[of] !== undefined && !isCutOff(api) && (toNodes || listsObjects(api))
+  const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
+  return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
 }
 
 /** By marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
