@@ -42,43 +42,47 @@ export function unknownLinks(inputs: ActualInputs): ReturnType<typeof unreadPart
   return unreadParts(inputs).filter(({ entry }) => isUnknownLink(entry))
 }
 
-/** What could not be read at these paths and above them. */
-export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
+/** The first of these that could not be read. Nearly always everything was, and none is looked up. */
+function firstUnread(
+  inputs: ActualInputs,
+  entriesOf: (tree: Tree) => readonly (TreeEntry | undefined)[],
+): Obstacle | undefined {
   if (unreadParts(inputs).length === 0) return undefined
-  const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
+  const unread = entriesOf(inputs.tree).find((entry) => entry !== undefined && isUnread(entry))
   return unread && obstacleOf(inputs, unread)
 }
 
-function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
-  const entry = tree.get(path)
-  if (entry !== undefined && isUnread(entry)) return entry
-  return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
+/** The nearest first. */
+function upwards(path: string): string[] {
+  return path === '.' ? [path] : [path, ...upwards(parentOf(path))]
+}
+
+/** What could not be read at these paths and above them. */
+export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
+  return firstUnread(inputs, (tree) => paths.flatMap(upwards).map((path) => tree.get(path)))
 }
 
 /** What could not be read of a directory: the directory, or anything above it or in it. */
 export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
-  if (unreadParts(inputs).length === 0) return undefined
-  const inside = inputs.tree.descendants(path).find(isUnread)
-  return inside === undefined ? unreadObstacle(inputs, [path]) : obstacleOf(inputs, inside)
+  return firstUnread(inputs, (tree) => [...tree.descendants(path), ...upwards(path).map((each) => tree.get(each))])
 }
 
 /**
  * S21: if a place where set-up volumes leave traces could not be read, any volume may be set up. For running pods see
  * `unidentifiedVolumes`.
  */
-export const unreadTraces = memoize(({ inputs, classes }: PlanContext): Obstacle | undefined => {
-  if (unreadParts(inputs).length === 0) return undefined
-  const { tree } = inputs
-  const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
-  const unread = [
-    ...['.', 'plugins', 'plugins/kubernetes.io'].flatMap((path) => tree.get(path) ?? []),
-    ...tree.descendants('plugins/kubernetes.io'),
-    ...ended.flatMap((pod) => [pod, `${pod}/volumes`, `${pod}/volumeDevices`].flatMap((path) => tree.get(path) ?? [])),
-    ...ended.flatMap((pod) => tree.descendants(`${pod}/volumes/kubernetes.io~csi`)),
-    ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
-  ].find(isUnread)
-  return unread && obstacleOf(inputs, unread)
-})
+export const unreadTraces = memoize(({ inputs, classes }: PlanContext): Obstacle | undefined =>
+  firstUnread(inputs, (tree) => {
+    const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
+    return [
+      ...['.', 'plugins', 'plugins/kubernetes.io'].map((path) => tree.get(path)),
+      ...tree.descendants('plugins/kubernetes.io'),
+      ...ended.flatMap((pod) => [pod, `${pod}/volumes`, `${pod}/volumeDevices`].map((path) => tree.get(path))),
+      ...ended.flatMap((pod) => tree.descendants(`${pod}/volumes/kubernetes.io~csi`)),
+      ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
+    ]
+  }),
+)
 
 /** Why something unknown is left alone. */
 export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {
