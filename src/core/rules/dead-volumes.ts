@@ -10,7 +10,7 @@ import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import { type Draft, removedBy } from '../plan/draft.ts'
+import { removedBy } from '../plan/draft.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { rowOf } from '../plan/subject.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -49,7 +49,9 @@ export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext
  */
 export const lazyMemoryUnusable: Judge = ({ operation, context }) => {
   const { lazyMemory } = context.inputs.snapshot
-  if (lazyMemory === undefined || !releases(operation)) return undefined
+  if (lazyMemory === undefined) return undefined
+  const { kind, steps } = operation
+  if (!OF_DEVICES.includes(kind) && (removedBy(operation).length > 0 || !steps.some(forgets))) return undefined
   return {
     code: 'LazyMemoryUnusable',
     message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
@@ -69,10 +71,6 @@ function hintOf({ path, why }: LazyMemoryDefect): string {
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']
 
-function releases(draft: Draft): boolean {
-  return OF_DEVICES.includes(draft.kind) || (removedBy(draft).length === 0 && draft.steps.some(forgets))
-}
-
 /** True if the step has the driver release the volume, or removes its record. */
 function forgets({ op, target }: Step): boolean {
   return (
@@ -90,7 +88,10 @@ export const deadDriver: Judge = ({ operation: { volume }, context }) => {
   const gonePods = gonePodsOf(context)
   if (options.acceptOutage === gonePods) return undefined
   const seen = mountsByDriver(context).get(driver) ?? []
-  const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
+  // A single dead mount may be a fault of that volume alone.
+  const dead = [seen, seen.filter(({ staged }) => !staged)].find(
+    (mounts) => mounts.length > 1 && mounts.every((mount) => mount.dead),
+  )
   if (dead === undefined) return undefined
   return {
     code: 'OutageSuspected',
@@ -105,11 +106,6 @@ interface DriverMount {
   readonly staged: boolean
   readonly dead: boolean
   readonly dev: string
-}
-
-/** A single dead mount may be a fault of that volume alone. */
-function areAllDead(mounts: readonly DriverMount[]): boolean {
-  return mounts.length > 1 && mounts.every(({ dead }) => dead)
 }
 
 /**

@@ -113,8 +113,12 @@ export const usedDisk: MachineJudge = async (facts) => {
   if (inUse !== undefined) return volumeInUse(facts, inUse)
   // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
   const loops = record.devices.size > 0 ? [] : around.loops
+  const { volume } = operation
   const loop = loops.find(
-    (each) => !isReleased(each, operation) && isOfVolume(ownPathOf(around.table, each.backingFile), operation),
+    (each) =>
+      !isReleased(each, operation) &&
+      volume?.mode === 'Block' &&
+      ownPathOf(around.table, each.backingFile).includes(`/volumeDevices/${volume.name}/`),
   )
   return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
 }
@@ -126,11 +130,6 @@ function disksToDetach(facts: MachineFacts) {
   const { disks, below, fileSystems, directories } = devicesOf(facts.record, own, host)
   const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   return { nodes, fileSystems, directories }
-}
-
-/** Is the file below a block map of the volume's name. */
-function isOfVolume(file: string, { volume }: Operation): boolean {
-  return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
 }
 
 /**

@@ -13,7 +13,6 @@ import { unknownLinks } from '../reconcile/context/unread.ts'
 import { whyNotManaged } from '../reconcile/pods/kubelet-mode.ts'
 import { missingPodsDirectory, strangerHint } from '../reconcile/pods/witnesses.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
-import type { Handle } from '../volumes/api-objects.ts'
 import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../volumes/desired-state.ts'
 import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
 import { statusVolumesAt } from '../volumes/populate.ts'
@@ -37,8 +36,14 @@ export const mayBeUsed: Judge = ({ device, identified, attachment, operation: { 
 /** A volume that is attached to another node, which its access mode does not allow, is left as it is. */
 export const twoWriters: Judge = ({ device, identified, operation: { volume }, context }) => {
   if (device === undefined || volume === undefined) return undefined
+  const { objects } = context
   const identity = identified?.identity
-  const elsewhere = identity === undefined ? namesElsewhere(context, volume) : handleElsewhere(context, identity)
+  const elsewhere =
+    identity === undefined
+      ? namesElsewhere(context, volume)
+      : objects.persistentVolumesOf(identity).some(allowsSeveralNodes)
+        ? []
+        : objects.attachedElsewhere(identity)
   if (elsewhere.length === 0) return undefined
   return {
     code: 'TwoWriters',
@@ -46,13 +51,7 @@ export const twoWriters: Judge = ({ device, identified, operation: { volume }, c
   }
 }
 
-/** Other nodes that have an attachment of the volume, if its access mode does not allow that. */
-function handleElsewhere({ objects }: PlanContext, identity: Handle): readonly string[] {
-  const elsewhere = objects.attachedElsewhere(identity)
-  return objects.persistentVolumesOf(identity).some(allowsSeveralNodes) ? [] : elsewhere
-}
-
-/** The same for plugins whose attachments only the status of Nodes lists: the volume's name is that of its global directory. */
+/** Of plugins whose attachments only the status of Nodes lists: the volume's name is that of its global directory. */
 function namesElsewhere(context: PlanContext, { plugin, name }: VolumeRef): readonly string[] {
   const { api } = context.inputs.snapshot
   if (api?.elsewhere === undefined || plugin === CSI_PLUGIN) return []

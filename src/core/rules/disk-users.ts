@@ -253,17 +253,16 @@ export async function loopsOn(
     const behind = named?.dev ?? (await behindLoop(loop, facts))
     const node = byDev.get(behind ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (behind === undefined && isStillThere(loop, host)) {
+    // A loop device whose driver has just released it cannot be asked any more, and uses nothing.
+    else if (
+      behind === undefined &&
+      host.loops().some((each) => each.device === device && each.backingFile === backingFile)
+    ) {
       const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
       users.push({ disk: first.on, who })
     }
   }
   return users
-}
-
-/** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */
-function isStillThere({ device, backingFile }: LoopDevice, host: Host): boolean {
-  return host.loops().some((each) => each.device === device && each.backingFile === backingFile)
 }
 
 /**

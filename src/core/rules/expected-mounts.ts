@@ -30,7 +30,9 @@ const UNDOING: ReadonlySet<StepOp> = new Set([
  * path of the operation or below it, refuses the operation.
  */
 export const unexpectedMount: MachineJudge = ({ operation, around }) => {
-  for (const path of targetsOf(operation)) {
+  const { steps, expects = [] } = operation
+  const undone = steps.flatMap(({ op, target }) => (UNDOING.has(op) ? target : []))
+  for (const path of new Set([...undone, ...expects.map((each) => each.path)])) {
     for (const mounts of [around.table.at(path), around.below(path)]) {
       const mount = mounts.find((each) => !isExpected(each, operation))
       if (mount !== undefined)
@@ -45,6 +47,11 @@ export const expectedIds = memoize(
   ({ expects = [] }: Pick<Operation, 'expects'>): ReadonlyMap<number, ExpectedMount['layers'][number]> =>
     new Map(expects.flatMap(({ layers }) => layers.map((layer) => [layer.id, layer]))),
 )
+
+/** The mounts that the operation was planned for. */
+export function layersOf(operation: Operation): ExpectedMount['layers'] {
+  return [...expectedIds(operation).values()]
+}
 
 /** Those that are still there. */
 export function expectedMounts({ operation, around }: MachineFacts): MountInfo[] {
@@ -104,13 +111,6 @@ export function pathsOf({ steps }: Operation): string[] {
 /** Whether the operation takes the loop device off. */
 export function isReleased({ device }: { readonly device: string }, { steps }: Operation): boolean {
   return steps.some(({ op, target }) => op === 'losetup -d' && target === device)
-}
-
-function targetsOf(operation: Operation): ReadonlySet<string> {
-  const targets = new Set<string>()
-  for (const { op, target } of operation.steps) if (UNDOING.has(op)) targets.add(target)
-  for (const { path } of operation.expects ?? []) targets.add(path)
-  return targets
 }
 
 // Whether this process, and the files that an operation is about, are as its plan has them (S6, S12, S26).

@@ -15,7 +15,7 @@ import { describeProcess, type UsedBy, usingProcess } from '../users/describe-ho
 import { layersByText, overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
 import { userOfContent } from './content-in-use.ts'
 import { processesWith } from './disk-users.ts'
-import { firstMount, tablesAround } from './expected-mounts.ts'
+import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts, SeenLayer } from './machine-facts.ts'
 
 /** The first user that is found; undefined: nobody. What cannot be seen counts as use (S3). */
@@ -24,21 +24,19 @@ export async function userOfFileSystems(
   facts: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
   for (const layer of layers) {
-    const mounted = mountOf(layer, facts)
+    const mounted = firstMount(facts, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
     if (mounted !== undefined) return mounted
   }
-  const remaining = layers.filter((layer) => !isGone(layer, facts))
+  const { host } = facts
+  // The kernel's list of FUSE connections, where there is one, shows that the file system is gone.
+  const remaining = layers.filter(({ dev, fsType }) => !(fsType.startsWith('fuse') && host.superblockGone(dev, fsType)))
   for (const { dev, fsType } of remaining) {
-    if (facts.host.fileSystemLives(dev, fsType) && !isShown(dev, facts))
+    if (host.fileSystemLives(dev, fsType) && !isShown(dev, facts))
       return {
         who: `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`,
       }
   }
   return remaining.length === 0 ? undefined : detachedUser(remaining, facts)
-}
-
-function mountOf(layer: SeenLayer, facts: MachineFacts): UsedBy | undefined {
-  return firstMount(facts, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
 }
 
 /** True for a mount of the volume, or of a directory in it. */
@@ -49,11 +47,6 @@ function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
 
 function isShown(dev: string, { around }: MachineFacts): boolean {
   return [...tablesAround(around)].some(({ table }) => table.ofDevice(dev).length > 0)
-}
-
-/** True if the kernel's list of FUSE connections shows that the file system is gone; false if there is no such list. */
-function isGone({ dev, fsType }: SeenLayer, { host }: MachineFacts): boolean {
-  return fsType.startsWith('fuse') && host.superblockGone(dev, fsType)
 }
 
 async function detachedUser(layers: readonly SeenLayer[], facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
@@ -104,7 +97,7 @@ async function holderOf(directory: Location, facts: MachineFacts): Promise<UsedB
  */
 export function noteOverlays({ operation, around, record }: MachineFacts): void {
   if (operation.volume?.plugin !== CSI_PLUGIN) return
-  const layers = (operation.expects ?? []).flatMap((each) => each.layers).filter(({ fsType }) => fsType !== 'devtmpfs')
+  const layers = layersOf(operation).filter(({ fsType }) => fsType !== 'devtmpfs')
   for (const place of layers.map(shownBy)) {
     for (const table of [around.table, ...ofTheNode(around.others).map((other) => other.table)]) {
       // In a namespace where somebody has unmounted the volume, the path may lead elsewhere.

@@ -15,6 +15,7 @@ import { decodeOctal } from '../trust/kernel.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
+import { layersOf } from './expected-mounts.ts'
 import { type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 interface NodesOwn {
@@ -176,13 +177,8 @@ export function allBefore(operation: Operation, plan: Plan, found = new Set<Oper
 
 type Layer = ExpectedMount['layers'][number]
 
-/** Families of volumes that the kubelet makes of files or memory. */
+/** Families of volumes that the kubelet makes of files or memory: a pod's own and on no device, so no detach will ask; a node may have thousands. */
 const MADE_BY_KUBELET: ReadonlySet<string> = new Set<TeardownFamily>(['emptyDir', 'projected'])
-
-/** Such a volume (a secret, an emptyDir) is a pod's own and on no device, so no detach will ask; a node may have thousands. */
-function isMadeByKubelet({ volume }: Operation): boolean {
-  return volume !== undefined && MADE_BY_KUBELET.has(pluginNamed(volume.plugin).tearDown)
-}
 
 export class VolumeRecords {
   readonly #plan: Plan
@@ -210,7 +206,7 @@ export class VolumeRecords {
       // The operations before it concern the same device, even under another name (a leaked sub-path).
       const before = new Set(operation.after)
       for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
-    } else if (isMadeByKubelet(operation)) return record
+    } else if (MADE_BY_KUBELET.has(pluginNamed(operation.volume?.plugin ?? '').tearDown)) return record
     this.#note(operation, record, table)
     return record
   }
@@ -220,7 +216,7 @@ export class VolumeRecords {
    * device.
    */
   #note(operation: Operation, record: VolumeRecord, table: () => MountTable): void {
-    const layers = (operation.expects ?? []).flatMap((each) => each.layers)
+    const layers = layersOf(operation)
     const seen = once(this.#layers, operation.id, () => layers.map((layer) => this.#see(layer, operation, table)))
     for (const layer of seen) record.noteLayer(layer)
     const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]

@@ -19,7 +19,7 @@ import type { Obstacle } from '../plan/draft.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { type SoughtVolume, shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
 import { deviceBehind } from './disk-users.ts'
-import { mountIn, stayingOf, tablesAround } from './expected-mounts.ts'
+import { layersOf, mountIn, stayingOf, tablesAround } from './expected-mounts.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { fstabOf, isSame, ownOf } from './node-stack.ts'
@@ -77,8 +77,7 @@ function isOfAnother(mount: MountInfo, facts: MachineFacts): boolean {
 
 /** The volume's own devices; undefined: not all are known, or a number may belong to another disk by now. */
 function ownDevices({ record, operation, host }: MachineFacts): readonly string[] | undefined {
-  const expected = (operation.expects ?? []).flatMap(({ layers }) => layers)
-  const devices = [...record.devices.keys(), ...expected.map((layer) => deviceBehind(layer, host))]
+  const devices = [...record.devices.keys(), ...layersOf(operation).map((layer) => deviceBehind(layer, host))]
   const isKnown = (dev: string | undefined): dev is string =>
     dev !== undefined && isSame(dev, record.devices.get(dev)?.sequence, host)
   return devices.length > 0 && devices.every(isKnown) ? devices : undefined
@@ -156,23 +155,16 @@ export const hiddenFileSystem: MachineJudge = async (facts) => {
     return undefined
   if (record.devices.size > record.found.size || operation.volume?.givenDevice === NO_DEVICE) return undefined
   const isOfOthers = knownAsOthers(facts)
-  const mayBe = mayBeOn(facts)
+  const disks = record.found.size === 0 ? undefined : onTheSameDisks(record.found, facts)
   for (let tries = 1; ; tries++) {
     const hidden = facts.host
       .hiddenFileSystems([...tablesAround(facts.around)].map(({ table }) => table))
-      .find((each) => mayBe(each.dev) && !isOfOthers(each))
+      .find((each) => disks?.has(each.dev) !== false && !isOfOthers(each))
     if (hidden === undefined) return undefined
     if (tries === TRIES || facts.signal?.aborted) return mayBeIts(facts, hidden)
     await facts.waiting.spend(() => pause(PAUSE_MS, facts.signal))
     facts.around.changed()
   }
-}
-
-function mayBeOn(facts: MachineFacts): (dev: string) => boolean {
-  const { found } = facts.record
-  if (found.size === 0) return () => true
-  const devices = onTheSameDisks(found, facts)
-  return (dev) => devices.has(dev)
 }
 
 /**
@@ -181,7 +173,7 @@ function mayBeOn(facts: MachineFacts): (dev: string) => boolean {
  */
 function knownAsOthers(facts: MachineFacts): (hidden: HiddenFileSystem) => boolean {
   const { plan, operation, record, host } = facts
-  const layers = plan.operations.flatMap(({ expects = [] }) => expects.flatMap((each) => each.layers))
+  const layers = plan.operations.flatMap(layersOf)
   const ofOthers = plan.operations.filter(
     ({ volume }) => volume?.uniqueName !== undefined && volume.uniqueName !== operation.volume?.uniqueName,
   )

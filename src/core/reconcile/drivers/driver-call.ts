@@ -33,9 +33,9 @@ export function driverCall(
 ): DriverCall {
   if (registeredDriver(context.inputs, identity.driver) !== undefined) return { kind: 'call' }
   if (context.options.driverGone.includes(identity.driver)) return { kind: 'gone' }
-  if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
-    return { kind: 'absentSinceBoot' }
-  }
+  const { mtime = 0 } = stateFile ?? {}
+  const isOlderThanBoot = mtime > 0 && mtime * 1000 < (context.bootTime ?? 0)
+  if (!mounted && isOlderThanBoot && nothingLeftOf(context, identity)) return { kind: 'absentSinceBoot' }
   const back = bringDriverBack(context, identity.driver)
   return {
     kind: 'blocked',
@@ -49,10 +49,6 @@ export function driverCall(
 /** True if the volume is torn down without calling its driver. */
 export function isWithoutDriver(call: DriverCall | undefined): boolean {
   return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
-}
-
-function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean {
-  return bootTime !== undefined && mtime !== undefined && mtime > 0 && mtime * 1000 < bootTime
 }
 
 /** S14: is it proved that driver, socket, CSINode entry and VolumeAttachment are all absent? */

@@ -44,7 +44,10 @@ import type { PlanContext } from '../context/context.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
-  const layers = layersOf(volume)
+  const { subPaths } = volume
+  // If the target is no longer mounted, a sub-path may still show the volume's device.
+  const layers =
+    volume.layers.length > 0 ? volume.layers : (subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers ?? [])
   const shown = layers.at(-1)
   const identity = identityOnRecord(volume.stateFile)
   const doubt = identity && contradicted(context, identity, layers)
@@ -55,11 +58,6 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
 
 function whyLost({ stateFile }: Pick<BlockVolume, 'stateFile'>): string {
   return stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
-}
-
-/** If the target is no longer mounted, a sub-path may still show the volume's device. */
-function layersOf({ layers, subPaths }: PodVolume): readonly MountInfo[] {
-  return layers.length > 0 ? layers : (subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers ?? [])
 }
 
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Identified {

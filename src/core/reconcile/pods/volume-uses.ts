@@ -97,8 +97,9 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
     }
     if (uniqueName !== undefined) noteHad(uniqueName)
     const isWanted = wanted.has(`${pod.uid}/${what === undefined ? '' : `${plugin}/`}${name}`)
-    // Containers keep a volume even after the kubelet has emptied its directory (O2).
-    if (plugin !== CSI_PLUGIN || isWanted || !(setUp || mayRunUnlisted(pod))) return
+    // Containers of a pod that the API does not list keep a volume even after the kubelet has emptied its directory (O2).
+    const mayRun = pod.pod === undefined && (pod.alive || pod.why?.is === 'perhapsRunning')
+    if (plugin !== CSI_PLUGIN || isWanted || !(setUp || mayRun)) return
     // The directory's name proves nothing (S17): it is reason enough to count the volume as used, but not to count any other volume as
     // free.
     noteHad(name)
@@ -144,8 +145,10 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
      */
     traces: (identity: Handle | undefined, persistentVolume = ''): VolumeTrace[] => {
       const named = traces.get(escapeQualifiedName(persistentVolume)) ?? []
-      const ofName = named.flatMap(({ record, trace }) => (namesAnother(record, identity) ? [] : [trace]))
-      if (identity === undefined) return ofName
+      if (identity === undefined) return named.map(({ trace }) => trace)
+      const ofName = named.flatMap(({ record, trace }) =>
+        record?.data === undefined || isSameVolume(record.data, identity) ? [trace] : [],
+      )
       const records = onDisk.of(uniqueNameOf(identity))
       return [
         ...records.map(({ path }): VolumeTrace => [`${path}/vol_data.json`]),
@@ -198,11 +201,6 @@ function partsOfBlock(inputs: ActualInputs, classes: PodClasses, block: BlockVol
   ]
 }
 
-function namesAnother(record: StateFile | undefined, identity: Handle | undefined): boolean {
-  const data = record?.data
-  return data !== undefined && identity !== undefined && !isSameVolume(data, identity)
-}
-
 /** @param driver undefined: any */
 function csiOf(driver?: string): MayBe {
   return [{ plugin: CSI_PLUGIN, driver }]
@@ -230,9 +228,4 @@ function unidentifiedVolumes({ tree }: ActualInputs, pod: PodClass, hasCsiTraces
     const what = `${path} is empty, so which volumes it held is not known`
     return [{ pod, what, mayBe: family === 'csi' ? csiOf() : 'any' }]
   })
-}
-
-/** True if containers of a pod that the API does not list may still use volumes whose directories are already empty (O2). */
-function mayRunUnlisted(pod: PodClass): boolean {
-  return pod.pod === undefined && (pod.alive || pod.why?.is === 'perhapsRunning')
 }

@@ -29,7 +29,11 @@ export function reportReadOnly(context: PlanContext): void {
     said.add(`${volume.podUid} ${mount.dev}`)
     report(context, volume, context.inputs.absolute(path), mount, why)
   }
-  reportRoot(context)
+  // The kubelet's own disk, where every emptyDir is.
+  const { rootDir } = context.inputs
+  const root = readOnlyPlace(context.inputs, rootDir)
+  if (root !== undefined)
+    context.findings.problem('error', root.code, root.message, { path: rootDir, subject: { path: rootDir } }, root.hint)
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
@@ -77,12 +81,4 @@ function report(context: PlanContext, volume: VolumeToMount, path: string, mount
     about,
     'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.',
   )
-}
-
-/** The kubelet's own disk, where every emptyDir is. */
-function reportRoot({ inputs, findings }: PlanContext): void {
-  const found = readOnlyPlace(inputs, inputs.rootDir)
-  if (found === undefined) return
-  const { code, message, hint } = found
-  findings.problem('error', code, message, { path: inputs.rootDir, subject: { path: inputs.rootDir } }, hint)
 }
