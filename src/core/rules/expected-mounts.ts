@@ -1,12 +1,10 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
 import { memoize } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
-import type { FoundFile } from '../node/host.ts'
 import { fileText } from '../plan/differences.ts'
-import type { ExpectedMount, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
+import type { ExpectedMount, Operation, StepOp } from '../plan/plan.ts'
 import { describeProcess, type NameOf, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { staying } from '../users/find-holders.ts'
 import type { MachineFacts } from './machine-facts.ts'
@@ -136,25 +134,18 @@ export const otherNetwork: MachineJudge = ({ operation, host }) => {
 export const changedFile: MachineJudge = ({ operation, host }) => {
   for (const file of operation.basis?.files ?? []) {
     const found = host.lstat(file.path)
-    const now = found && identityOf(found, file)
-    if (now === undefined || fileText(now) === fileText(file)) continue
+    if (found?.id === undefined) continue
+    const { dev, ino, mtime } = found.id
+    // As far as the plan knew it.
+    const now = {
+      ...{ dev, ino },
+      ...(file.size !== undefined && { size: found.size }),
+      ...(file.mtime !== undefined && { mtime }),
+    }
+    if (fileText(now) === fileText(file)) continue
     return { code: 'Changed', message: `${file.path} was ${fileText(file)}, now ${fileText(now)}` }
   }
   return undefined
-}
-
-/** As far as the plan knew it. */
-function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdentity, 'path'> | undefined {
-  if (id === undefined) return undefined
-  const { dev, ino, mtime } = id
-  return {
-    dev,
-    ino,
-    ...omitUndefined({
-      size: file.size === undefined ? undefined : size,
-      mtime: file.mtime === undefined ? undefined : mtime,
-    }),
-  }
 }
 
 /** A last look into a pod directory that is about to be removed: all or nothing (R601-R615, O13). */

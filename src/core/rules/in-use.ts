@@ -113,7 +113,13 @@ async function usersOf(
   const around = new OneLook(context, host, plan.rootDir)
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.
-  const contentOn = fileSystemsAt(mounts, operations.filter(deletesContent).flatMap(pathsOf))
+  const contentOn = fileSystemsAt(
+    mounts,
+    // Whoever has a name in it counts, too (S12).
+    operations.flatMap((each) =>
+      isEmptyDir(each) || each.steps.some(({ op }) => op === 'deleteContent') ? pathsOf(each) : [],
+    ),
+  )
   const look = lazy(() => around.contentLook(contentOn, hostPathsOf(unfinished(witness))))
   const users = async (): Promise<ContentLook> => {
     if (!around.isNoting) return look()
@@ -174,11 +180,6 @@ function after(facts: MachineFacts, before: readonly Operation[]): MachineFacts 
 
 /** Whoever is found is asked for once more, with all others. */
 const ALREADY_ABORTED = AbortSignal.abort()
-
-/** Whoever has a name in it counts, too (S12). */
-function deletesContent(operation: Operation): boolean {
-  return isEmptyDir(operation) || operation.steps.some(({ op }) => op === 'deleteContent')
-}
 
 /** What could not be asked counts as in use (S3). */
 function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), users = [] }: Verdict): InUse {

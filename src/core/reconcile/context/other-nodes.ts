@@ -30,20 +30,19 @@ type Source = Pick<PlanContext, 'objects' | 'inputs'>
 /** Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). */
 export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
   const asked = inputs.snapshot.api?.elsewhere
+  const claim = volume.persistentVolume?.spec.claimRef
   const names =
     volume.identity === undefined
       ? asked?.nodes.flatMap(({ name, attached }) => (attached?.includes(volume.uniqueName) ? name : [])).toSorted()
       : objects.attachedElsewhere(volume.identity)
   return (names ?? []).map((name) => {
     const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
-    const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
+    const users = pods?.filter(
+      ({ namespace, claims }) =>
+        claim?.name !== undefined && (claim.namespace || 'default') === namespace && claims.includes(claim.name),
+    )
     return { name, attachment: objects.attachmentOf(volume.identity, name), pods: users, problem }
   })
-}
-
-function usesClaimOf({ namespace, claims }: PodElsewhere, volume: PersistentVolume | undefined): boolean {
-  const claim = volume?.spec.claimRef
-  return claim?.name !== undefined && (claim.namespace || 'default') === namespace && claims.includes(claim.name)
 }
 
 /** `node-2 since 2026-…, where pod default/old uses it`, for each node. */
