@@ -8,7 +8,6 @@ import { commandLine } from '../base/command.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { inOneSpelling } from '../linux/file-systems.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'
@@ -54,9 +53,16 @@ export const builtUpon: MachineJudge = ({ lun, host }) => {
  */
 export const lastRecord: MachineJudge = async ({ lun, host, plan }) => {
   const kept = lun?.kept
-  if (kept === undefined || hasOtherRecord(kept, host, plan.rootDir)) return undefined
-  if ((await kept.wantedBy()) !== undefined) return undefined
-  const message = `${keptText(kept, kept.sharedWith)}; no other directory on this node is a record of the session`
+  if (kept === undefined) return undefined
+  const { directory, disk, sharedWith } = kept
+  const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
+  // Mounted or not, of another LUN of the target through the same interface.
+  const hasOther = [plugin, `${plugin}/volumeDevices`]
+    .map((each) => `${each}/iface-${disk.iface}`)
+    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
+    .some((path) => path !== directory && parseIscsiDirectory(path)?.iqn === disk.iqn)
+  if (hasOther || (await kept.wantedBy()) !== undefined) return undefined
+  const message = `${keptText(kept, sharedWith)}; no other directory on this node is a record of the session`
   return { code: 'HeldBy', message }
 }
 
@@ -74,15 +80,6 @@ export const newLun: MachineJudge = ({ lun }) => {
     message: `not logged out of ${ended.disk.iqn}: ${why}`,
     hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
   }
-}
-
-/** True if there is a directory, mounted or not, of another LUN of the target through the same interface. */
-function hasOtherRecord({ directory, disk }: IscsiVolume, host: Host, rootDir: string): boolean {
-  const plugin = `${rootDir}/plugins/${ISCSI_PLUGIN}`
-  return [plugin, `${plugin}/volumeDevices`]
-    .map((each) => `${each}/iface-${disk.iface}`)
-    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
-    .some((path) => path !== directory && parseIscsiDirectory(path)?.iqn === disk.iqn)
 }
 
 /** S25 keeps the devices as well: if one LUN of a session is in use, the whole session is left alone. */
@@ -145,17 +142,14 @@ export function noteMounted({ operation, around, host, record }: MachineFacts): 
   if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
   for (const { path } of operation.expects ?? []) {
     for (const mount of around.table.at(path)) {
-      const dev = isExpected(mount, operation) ? deviceOf(mount, host) : undefined
-      if (dev !== undefined) record.noteMounted(dev)
+      if (!isExpected(mount, operation)) continue
+      const dev = deviceBehind(mount, host)
+      // btrfs has a number of its own: the device is the one that its source names.
+      const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
+      const disk = (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
+      if (disk !== undefined) record.noteMounted(disk)
     }
   }
-}
-
-/** For a bind mount of a device file, that device; for btrfs, which has its own number, the device that its source names. */
-function deviceOf(mount: MountInfo, host: Host): string | undefined {
-  const dev = deviceBehind(mount, host)
-  const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
-  return (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
 }
 
 /** Names of the disks behind what was mounted; empty: nothing was, or its device is already gone. @throws StepFailed ForeignDevice */
@@ -212,7 +206,12 @@ export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDi
   const mounted = mountedDisks(facts)
   const linked = linkedDisks(disk, blockTree)
   if (mounted.length === 0 && linked.length === 0) {
-    requireNothingMountedSince(directory, facts)
+    const { devices, mounted: unmounted } = facts.record
+    // Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well.
+    if (devices.size > 0 && unmounted.size === 0) {
+      const what = `the mount on ${directory} (${[...devices.keys()].join(', ')}) is gone since the plan was made`
+      throw new StepFailed('IdentityUnconfirmed', what, { hint: 'Plan again: the new plan finds what is left.' })
+    }
     const unlinked = blockTree.scsiDisks().find((each) => isOf(disk, each, blockTree))
     if (unlinked !== undefined) throw unconfirmed(`${unlinked} is a disk of ${name}, but udev has no link to it`)
   }
@@ -236,15 +235,6 @@ function isOf(disk: FcDisk, name: string, blockTree: BlockTree): boolean {
 function unconfirmed(what: string): StepFailed {
   return new StepFailed('IdentityUnconfirmed', what, {
     hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
-  })
-}
-
-/** Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well. */
-function requireNothingMountedSince(target: string, { record }: MachineFacts): void {
-  if (record.devices.size === 0 || record.mounted.size > 0) return
-  const devices = [...record.devices.keys()].join(', ')
-  throw new StepFailed('IdentityUnconfirmed', `the mount on ${target} (${devices}) is gone since the plan was made`, {
-    hint: 'Plan again: the new plan finds what is left.',
   })
 }
 

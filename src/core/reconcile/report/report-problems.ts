@@ -181,7 +181,15 @@ function reportReadErrors(context: PlanContext): void {
     if (failure.notFound || failure.resource === 'pods') continue
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
-      reportUnreadAttachments(context, failure, attached)
+      context.findings.complete = false
+      context.findings.problem(
+        'warning',
+        'ReadFailed',
+        `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`,
+        ON_NODE,
+        failure.forbidden ? useCredential('list volumeattachments') : 'Plan again once the API server answers.',
+        { subject: { object: subjectOf(failure) } },
+      )
       continue
     }
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
@@ -232,18 +240,6 @@ function mayBeAttached(context: PlanContext): string[] {
     if (attachment.state !== 'Unknown') return []
     return [context.objects.persistentVolumesOf(csi)[0]?.metadata.name ?? csi.handle]
   })
-}
-
-function reportUnreadAttachments({ findings }: PlanContext, failure: ReadFailure, attached: readonly string[]): void {
-  findings.complete = false
-  findings.problem(
-    'warning',
-    'ReadFailed',
-    `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`,
-    ON_NODE,
-    failure.forbidden ? useCredential('list volumeattachments') : 'Plan again once the API server answers.',
-    { subject: { object: subjectOf(failure) } },
-  )
 }
 
 /**
