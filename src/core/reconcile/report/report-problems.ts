@@ -1,7 +1,6 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { memoize } from '../../base/memoize.ts'
 import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
@@ -15,12 +14,10 @@ import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { reportOtherVolumes } from '../../rules/other-volume.ts'
 import { apiLookup, isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
-import { expectedContent } from '../../volumes/atomic-content.ts'
 import { causeOfUnresolved, type UnresolvedVolume, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { podPathOf } from '../../volumes/paths.ts'
-import { isNoContent } from '../../volumes/payload-entries.ts'
-import { onDiskUid, podNamespace } from '../../volumes/pods.ts'
+import { podNamespace } from '../../volumes/pods.ts'
 import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
@@ -195,10 +192,11 @@ function reportReadErrors(context: PlanContext): void {
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
     // an attachment that only a pod which has ended names is nothing that a node's credential may read.
     if (failure.forbidden && (isRefusedList(failure) || failure.resource === 'volumeattachments')) continue
-    if (failure.forbidden && ['configmaps', 'secrets'].includes(failure.resource ?? '')) {
-      reportUnreadContent(context, failure)
-      continue
-    }
+    // Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
+    // says so. A credential that reads other content was meant to read this.
+    const content = failure.resource === 'secrets' ? api?.secrets : api?.configMaps
+    const isContent = ['configmaps', 'secrets'].includes(failure.resource ?? '')
+    if (failure.forbidden && isContent && !content?.length) continue
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
     const object = failure.resource === undefined ? undefined : subjectOf(failure)
     context.findings.problem(
@@ -242,38 +240,6 @@ function mayBeAttached(context: PlanContext): string[] {
   })
 }
 
-/**
- * Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
- * says so. A credential that reads other content was meant to read this.
- */
-function reportUnreadContent(context: PlanContext, failure: ReadFailure): void {
-  const { inputs, findings } = context
-  const { api } = inputs.snapshot
-  const [kind, read] = failure.resource === 'secrets' ? ['Secret', api?.secrets] : ['ConfigMap', api?.configMaps]
-  if (failure.name === undefined || !read?.length) return
-  const unread = unknownContent(context).flatMap(({ volume, reason }) => {
-    if (!reason.endsWith(failure.text)) return []
-    return findings.touches(inputs.absolute(podPathOf(volume))) ? [] : volume
-  })
-  const object = `${kind} ${failure.namespace ?? ''}/${failure.name}`
-  for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
-    const uid = onDiskUid(pod)
-    const names = take(
-      volumes.map(({ specName }) => specName),
-      5,
-      'and ',
-    ).join(', ')
-    findings.problem(
-      'info',
-      'ReadFailed',
-      `${object} could not be read, so these volumes of pod ${namespacedName(pod.metadata)} were not compared with it: ${names} (${failure.text})`,
-      { pod: uid, subject: { pod: uid } },
-      'Plan again with a credential that may read the object.',
-      { subject: { object } },
-    )
-  }
-}
-
 /** What containers could not be given of their volumes, an image or a sub-path, once all else is set up: the kubelet tries for ever. */
 function reportNotCreated({ classes, findings }: PlanContext): void {
   for (const { uid, ref, pod, class: of } of classes.all) {
@@ -304,17 +270,6 @@ function whyNotMounted(reason: string, message: string): string {
     ? 'The pod has a user namespace of its own (hostUsers: false), and the file system of the volume cannot map ids for it, as NFS cannot: take another kind of volume, or hostUsers: true.'
     : 'The container runtime, not the kubelet, mounts this: its reason is behind the last colon.'
 }
-
-/** Volumes whose content could not be read, and why: worked out once, however many reads were refused. */
-const unknownContent = memoize(({ desired, inputs: { snapshot } }: PlanContext) =>
-  desired.volumes.flatMap((volume) => {
-    const { source, pod } = volume
-    const content = source && snapshot.api && expectedContent(source, pod, snapshot.api)
-    return content !== undefined && isNoContent(content) && content.kind === 'unknown'
-      ? { volume, reason: content.reason }
-      : []
-  }),
-)
 
 /** Dead mounts that belong to no wanted volume and no operation. */
 function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): void {
