@@ -104,12 +104,6 @@ function questionOf(
 const MEMORY = ['1021994', '858458f6']
 const FUSE = '65735546'
 
-interface FoundMount {
-  readonly id: number
-  readonly dev: string
-  readonly isLocal: boolean
-}
-
 /** One child after another. */
 class ProcessScan {
   uses: ByProcess[] = []
@@ -162,7 +156,7 @@ class ProcessScan {
     const numbers = await ask(links, '%d', '-L')
     const answered = [...links].filter(([id]) => numbers.get(id)?.error === undefined)
     const types = await ask(new Map(answered), '%t', '-L', '-f')
-    const foundBy = ({ mount: id = 0, link = '' }: ByProcess): FoundMount | string | undefined => {
+    const foundBy = ({ mount: id = 0, link = '' }: ByProcess) => {
       const { text, error, isAbsent }: Said = numbers.get(id) ?? { error: 'ETIME' }
       if (error !== undefined) return error
       const type = types.get(id)?.text ?? ''
@@ -179,9 +173,10 @@ class ProcessScan {
       const found = foundBy(use)
       if (typeof found === 'string') this.uses.push({ ...use, error: found })
       else if (found !== undefined) {
-        if (found.isLocal) known.local.push(found.id)
-        else known.slow.push({ id: found.id, dev: found.dev })
-        if (fileSystems.includes(found.dev) || (found.isLocal && devices.length > 0)) again.add(use.pid)
+        const { id, dev, isLocal } = found
+        if (isLocal) known.local.push(id)
+        else known.slow.push({ id, dev })
+        if (fileSystems.includes(dev) || (isLocal && devices.length > 0)) again.add(use.pid)
       }
     }
     if (again.size === 0) return

@@ -124,6 +124,8 @@ export function namespaceHolders(
 export function together(found: readonly Partial<Holders>[]): Holders {
   const all = <T>(of: (each: Partial<Holders>) => readonly T[] | undefined): T[] => {
     const parts = found.flatMap((each) => of(each) ?? [])
+    // Nearly always.
+    if (parts.length === 0) return parts
     return [...new Map(parts.map((each) => [JSON.stringify(each), each])).values()]
   }
   return {
