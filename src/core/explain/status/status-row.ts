@@ -20,7 +20,7 @@ import { attachabilityOf } from '../chain-objects.ts'
 import { describeRow } from '../describe-volume.ts'
 import { mountPathsOf } from '../volume-part.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
-import type { AttachmentView, AttachState, Desire, DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
+import type { AttachmentView, AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
 /**
@@ -160,101 +160,94 @@ function inUseOf(
 // everything that it finds after a restart for uncertain. Evidence says more (R805): a mount with the state file that tear-down needs is
 // certain, and only one without the other is uncertain (R806).
 
-type MountFacts = Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'>
+type Sight = 'proven' | 'uncertain' | 'nothing'
 
-/** Of a pod's volume; what nothing is left of is not mounted, and what nobody looked at may be. */
-export function mountOf(inputs: ActualInputs, source: StatusSource): MountFacts {
-  const seen = seenMountOf(inputs, source)
-  const isOpen =
-    seen.mounted === 'VolumeNotMounted' && seen.mountsNothing !== true && placesUnseen(inputs) !== undefined
-  return isOpen ? { mounted: 'VolumeMountUncertain' } : seen
+const MOUNTED = { proven: 'VolumeMounted', uncertain: 'VolumeMountUncertain', nothing: 'VolumeNotMounted' } as const
+const STAGED = {
+  proven: 'DeviceGloballyMounted',
+  uncertain: 'DeviceMountUncertain',
+  nothing: 'DeviceNotMounted',
+} as const
+
+/** Of all that may be there; what nobody looked at may be. */
+function worst(inputs: ActualInputs, parts: readonly Sight[]): Sight {
+  const found = (['uncertain', 'proven'] as const).find((each) => parts.includes(each))
+  return found ?? (placesUnseen(inputs) === undefined ? 'nothing' : 'uncertain')
 }
 
-function seenMountOf(inputs: ActualInputs, source: StatusSource): MountFacts {
-  const { wanted, ended } = source
+/** Of a pod's volume; what nothing is left of is not mounted. */
+export function mountOf(
+  inputs: ActualInputs,
+  { wanted, ended, onDisk, leaked, mappings }: StatusSource,
+): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
   const own = wanted ?? ended
-  const evidence = own === undefined ? undefined : evidenceOf(inputs, own)
+  const evidence = own && evidenceOf(inputs, own)
   // The kubelet counts a hostPath as mounted for as long as the pod wants it.
   if (evidence?.state === 'satisfied')
-    return { mounted: wanted === undefined ? 'VolumeNotMounted' : 'VolumeMounted', mountsNothing: true }
+    return { mounted: MOUNTED[wanted === undefined ? 'nothing' : 'proven'], mountsNothing: true }
   if (evidence?.state === 'mounted') {
     const isCertain = evidence.stateFileLost === undefined && evidence.other === undefined
-    return { mounted: isCertain ? 'VolumeMounted' : 'VolumeMountUncertain' }
+    return { mounted: MOUNTED[isCertain ? 'proven' : 'uncertain'] }
   }
-  const found = worstMount([
-    ...source.onDisk.map((each) => onDiskState(inputs, each)),
-    ...source.leaked.map(subPathState),
-    ...source.mappings.map(mappingState),
+  const found = worst(inputs, [
+    ...onDisk.map((each) => onDiskSight(inputs, each)),
+    ...leaked.map(subPathSight),
+    ...mappings.map((each) => (each.symlink !== undefined && isBound(each) ? 'proven' : 'uncertain')),
   ])
   // What is there of it is not what the pod would have.
-  return { mounted: evidence !== undefined && found === 'VolumeMounted' ? 'VolumeMountUncertain' : found }
+  return { mounted: MOUNTED[evidence !== undefined && found === 'proven' ? 'uncertain' : found] }
 }
 
-function worstMount(states: readonly VolumeMountState[]): VolumeMountState {
-  if (states.includes('VolumeMountUncertain')) return 'VolumeMountUncertain'
-  return states.includes('VolumeMounted') ? 'VolumeMounted' : 'VolumeNotMounted'
-}
-
-function onDiskState(inputs: ActualInputs, volume: PodVolume): VolumeMountState {
+function onDiskSight(inputs: ActualInputs, volume: PodVolume): Sight {
   const { plugin, name, target, layers, stateFile, markers, content, subPaths } = volume
   if (layers.length > 0) {
-    if (plugin !== CSI_PLUGIN) return 'VolumeMounted'
+    if (plugin !== CSI_PLUGIN) return 'proven'
     const data = stateFile?.data
     const claimed = { plugin, specName: name, ...data }
     const isProven = data !== undefined && otherMounted(inputs, claimed, { path: target, staged: [] }) === undefined
-    return isProven ? 'VolumeMounted' : 'VolumeMountUncertain'
+    return isProven ? 'proven' : 'uncertain'
   }
-  if (stateFile !== undefined) return 'VolumeMountUncertain'
-  if (markers.length > 0) return 'VolumeMounted'
-  if (content.some(({ type }) => type !== 'dir')) return 'VolumeMountUncertain'
-  return subPaths === undefined ? 'VolumeNotMounted' : subPathState(subPaths)
+  if (stateFile !== undefined) return 'uncertain'
+  if (markers.length > 0) return 'proven'
+  if (content.some(({ type }) => type !== 'dir')) return 'uncertain'
+  return subPaths === undefined ? 'nothing' : subPathSight(subPaths)
 }
 
 /** Sub-paths go before their volume (R440): where the volume is unmounted, they are left over. */
-function subPathState({ leaves, foreign }: SubPaths): VolumeMountState {
-  const isMounted = foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)
-  return isMounted ? 'VolumeMountUncertain' : 'VolumeNotMounted'
+function subPathSight({ leaves, foreign }: SubPaths): Sight {
+  return foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0) ? 'uncertain' : 'nothing'
 }
 
-function mappingState({ symlink, mapLayers, publishLayers }: BlockMapping): VolumeMountState {
-  const isBound = mapLayers.length + publishLayers.length > 0
-  return symlink !== undefined && isBound ? 'VolumeMounted' : 'VolumeMountUncertain'
+function isBound({ mapLayers, publishLayers }: BlockMapping): boolean {
+  return mapLayers.length + publishLayers.length > 0
 }
 
 /** Of the node's own mount or map of the volume; undefined: the volume has none. */
 export function deviceOf(inputs: ActualInputs, volume: VolumeRow): DeviceMountState | undefined {
-  const states = [...stagedStates(volume), ...globalStates(volume), ...mapStates(volume)]
-  if (states.includes('DeviceMountUncertain')) return 'DeviceMountUncertain'
-  if (states.includes('DeviceGloballyMounted')) return 'DeviceGloballyMounted'
-  if (states.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
-  return placesUnseen(inputs) === undefined ? 'DeviceNotMounted' : 'DeviceMountUncertain'
+  const parts = deviceSights(volume)
+  if (parts.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
+  return STAGED[worst(inputs, parts)]
 }
 
-/** An empty globalmount is what a driver without staging leaves (R025). */
-function stagedStates({ staged, onDisk }: VolumeRow): DeviceMountState[] {
+function deviceSights({ staged, globals, maps, onDisk }: VolumeRow): Sight[] {
   const isPublished = onDisk.some(({ layers }) => layers.length > 0)
-  return staged.flatMap(({ layers, foreign, stateFile }) => {
-    if (layers.length + foreign.length === 0 && stateFile === undefined) return []
-    // A driver may stage without a mount (C20).
-    const isShown = stateFile?.data !== undefined && (layers.length > 0 || isPublished)
-    return isShown ? 'DeviceGloballyMounted' : 'DeviceMountUncertain'
-  })
-}
-
-function globalStates({ globals }: VolumeRow): DeviceMountState[] {
-  return globals.map(({ layers, content }) =>
-    layers.length > 0 ? 'DeviceGloballyMounted' : content.length > 0 ? 'DeviceMountUncertain' : 'DeviceNotMounted',
-  )
-}
-
-function mapStates({ maps }: VolumeRow): DeviceMountState[] {
-  return maps.map(({ plugin, stateFile, staging, mappings }) => {
-    const isBound = mappings.some(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
-    const isRecorded = plugin !== CSI_PLUGIN || stateFile?.data !== undefined
-    if (isBound && isRecorded) return 'DeviceGloballyMounted'
-    const parts = (staging?.mounts.length ?? 0) + mappings.length
-    return isBound || parts > 0 || stateFile !== undefined ? 'DeviceMountUncertain' : 'DeviceNotMounted'
-  })
+  return [
+    ...staged.flatMap(({ layers, foreign, stateFile }): Sight[] => {
+      // An empty globalmount is what a driver without staging leaves (R025).
+      if (layers.length + foreign.length === 0 && stateFile === undefined) return []
+      // A driver may stage without a mount (C20).
+      return [stateFile?.data !== undefined && (layers.length > 0 || isPublished) ? 'proven' : 'uncertain']
+    }),
+    ...globals.map(({ layers, content }): Sight => {
+      return layers.length > 0 ? 'proven' : content.length > 0 ? 'uncertain' : 'nothing'
+    }),
+    ...maps.map(({ plugin, stateFile, staging, mappings }): Sight => {
+      const isRecorded = plugin !== CSI_PLUGIN || stateFile?.data !== undefined
+      if (isRecorded && mappings.some(isBound)) return 'proven'
+      const isThere = (staging?.mounts.length ?? 0) + mappings.length > 0 || stateFile !== undefined
+      return isThere ? 'uncertain' : 'nothing'
+    }),
+  ]
 }
 
 function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: VolumeRow): boolean {

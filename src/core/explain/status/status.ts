@@ -66,7 +66,6 @@ export type DeviceMountState = ShapeOf<typeof staged>
 
 /** R314 */
 const mounted = oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted')
-export type VolumeMountState = ShapeOf<typeof mounted>
 
 const row = about(
   'One volume of one pod; without `pod`: what of a volume is staged, mapped or attached on the node.',

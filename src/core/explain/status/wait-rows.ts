@@ -54,15 +54,13 @@ export function waitTargets(
   })
 }
 
-function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): (readonly [string, Narrowing])[] {
-  const within = omitUndefined({ namespaces })
-  if (pods !== undefined)
-    return pods.map((pod) => [`pod/${pod}`, { ...within, ...omitUndefined({ volumes }), pods: [pod] }] as const)
-  if (volumes !== undefined)
-    return volumes.map((volume) => [`volume/${volume}`, { ...within, volumes: [volume] }] as const)
-  return namespaces === undefined
-    ? [[`node/${node}`, {}]]
-    : namespaces.map((each) => [`namespace ${each}`, { namespaces: [each] }] as const)
+function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): [string, Narrowing][] {
+  const within = omitUndefined({ namespaces, volumes })
+  return (
+    pods?.map((pod) => [`pod/${pod}`, { ...within, pods: [pod] }]) ??
+    volumes?.map((volume) => [`volume/${volume}`, { ...within, volumes: [volume] }]) ??
+    namespaces?.map((each) => [`namespace ${each}`, { namespaces: [each] }]) ?? [[`node/${node}`, {}]]
+  )
 }
 
 /** What a row's volume is found by when other names of it are gone. */
