@@ -66,20 +66,17 @@ export function explainLine(
   node: AskedNode | undefined,
 ): { readonly answer: LineAnswer; readonly explained?: Explained } {
   const said = saidBy(line)
-  const sentenceOn = (names?: { unit?: string; node: string }) =>
-    omitUndefined({ sentence: said && naming(said, names) })
-  if (node === undefined) return { answer: { ...sentenceOn(), names: [] } }
-  const { snapshot } = node.state
-  const names = namesIn(line)
-  const otherNode = otherNodeOf(line, names, snapshot)
+  const snapshot = node?.state.snapshot
+  const names = snapshot === undefined ? [] : namesIn(line)
+  const otherNode = snapshot && otherNodeOf(line, names, snapshot)
   // What is true there, this node does not show.
-  if (otherNode !== undefined) return { answer: { ...sentenceOn({ node: otherNode.name }), otherNode, names: [] } }
-  const resolved = resolveNames(names, node)
+  const resolved = node === undefined || otherNode !== undefined ? [] : resolveNames(names, node)
   const main = mainOf(resolved, said?.about)
+  const unit = otherNode === undefined ? snapshot?.kubelet?.unit : undefined
+  const sentence = said && naming(said, unit, otherNode?.name ?? snapshot?.nodeName)
   return {
     answer: {
-      ...sentenceOn({ ...omitUndefined({ unit: snapshot.kubelet?.unit }), node: snapshot.nodeName }),
-      ...omitUndefined({ main: main?.view }),
+      ...omitUndefined({ sentence, otherNode, main: main?.view }),
       names: resolved.map(({ view }) => view),
     },
     ...omitUndefined({ explained: main?.explained }),
@@ -87,7 +84,7 @@ export function explainLine(
 }
 
 /** With the node's own names in its advice. */
-function naming(said: SentenceView, { unit = 'kubelet', node = 'NODE' } = {}): SentenceView {
+function naming(said: SentenceView, unit = 'kubelet', node = 'NODE'): SentenceView {
   const next = said.next.replace(/([\w.]+=)?\{(unit|node)\}/g, (_, before = '', what) =>
     shellWord(before + (what === 'unit' ? unit : node)),
   )
