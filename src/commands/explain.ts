@@ -111,8 +111,9 @@ export default class Explain extends VolctlCommand {
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
     const { explain, whole } = await this.#node(flags)()
-    const value = await whole(explain(typedPath(what)))
-    for (const { path, rule, why } of value.decisions) this.detail(`${rule}: ${path}: ${why}`)
+    const explained = explain(typedPath(what))
+    const value = await whole(explained)
+    for (const { path, rule, why } of explained.decisions) this.detail(`${rule}: ${path}: ${why}`)
     const place = flags.snapshot === undefined ? undefined : value.node
     return {
       value,

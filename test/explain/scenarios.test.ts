@@ -80,7 +80,9 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(pod.verdict.message).toBe('nothing to do: the pod is in the API and should run; it keeps its volumes')
   expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
   // The staged mount stays for the pod's sake.
-  expect(answer.decisions).toContainEqual(expect.objectContaining({ rule: 'R817', why: `pod ${LIVING} wants it` }))
+  expect(explain(built.build(), planOptions(), 'pv-1').decisions).toContainEqual(
+    expect.objectContaining({ rule: 'R817', why: `pod ${LIVING} wants it` }),
+  )
 })
 
 it('a leaked sub-path of a volume that has no directory any more', () => {

@@ -20,7 +20,7 @@ import { namespacedName } from '../plan/pod-name.ts'
 import { podOf } from '../plan/subject.ts'
 import { howToStart, type PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
-import { type Decided, podVerdict } from '../reconcile/decisions.ts'
+import { type Decided, type Decision, podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { Holders } from '../users/find-holders.ts'
@@ -36,6 +36,8 @@ import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from '.
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {
   readonly explanation: Explanation
+  /** The planner's own word on each thing that it left or acted on. */
+  readonly decisions: readonly Decision[]
 }
 
 /**
@@ -49,15 +51,15 @@ export function explainer(decided: Decided, given: Given): (what: string) => Exp
   const ask = asker(context)
   return (what) => {
     const asked = ask(what)
-    const explanation = explanationOf(decided, what, asked, { ...given, asked: what })
-    return { explanation, ...heldAt(context, asked, explanation.operations) }
+    const concern = concernOf(decided, asked.scope)
+    const explanation = explanationOf(decided, what, asked, concern, { ...given, asked: what })
+    return { explanation, decisions: concern.decisions, ...heldAt(context, asked, explanation.operations) }
   }
 }
 
-function explanationOf(decided: Decided, what: string, asked: Asked, given: Given): Explanation {
+function explanationOf(decided: Decided, what: string, asked: Asked, concern: Concern, given: Given): Explanation {
   const { context } = decided
   const { only, driver: own, pods } = asked.scope
-  const concern = concernOf(decided, asked.scope)
   const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
   const volumes = rows.map((volume) => describeVolume(decided, volume, only))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
@@ -93,7 +95,6 @@ function explanationOf(decided: Decided, what: string, asked: Asked, given: Give
     pods: podViews(context, asked.scope),
     volumes,
     places: asked.places,
-    decisions: concern.decisions,
     holders: NOT_LOOKED,
   }
 }

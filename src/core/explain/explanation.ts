@@ -6,8 +6,6 @@ import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
-import { subject } from '../plan/subject.ts'
-import type { Decision } from '../reconcile/decisions.ts'
 import { about, named } from '../trust/json-schema.ts'
 import {
   flag,
@@ -18,11 +16,8 @@ import {
   object,
   oneOf,
   optional,
-  type Shape,
   type ShapeOf,
-  schemaOf,
   text,
-  withSchema,
 } from '../trust/shape.ts'
 import { LINKS, SUBJECTS } from './kinds.ts'
 
@@ -150,24 +145,6 @@ const holders = object({
 
 export interface HoldersView extends ShapeOf<typeof holders> {}
 
-const decision: Shape<Decision> = withSchema(
-  (value) => value as Decision,
-  (defs) =>
-    schemaOf(
-      object({
-        path: text,
-        rule: text,
-        why: text,
-        subject,
-        pod: optional(text),
-        volume: optional(text),
-        satisfied: optional(about('Of a wanted volume that is as it should be.', text)),
-        obstacle: optional(object({ code: codeOf(ALL_CODES), message: text, hint: optional(text) })),
-      }),
-      defs,
-    ),
-)
-
 const { scope: _scope, ...PLAN } = WHOLE_PLAN
 
 /** Operations, with what has to come before them, waits and problems are those that concern the thing, in the order of the plan. */
@@ -183,7 +160,6 @@ const EXPLANATION = {
   volumes: list<VolumeView>(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
   places: about('What lies at the path, or on the device, that was asked about.', list<Place>(place)),
-  decisions: about("The planner's own word on each thing that it left or acted on.", list(decision)),
   holders: about<HoldersView>('Who keeps it busy.', holders),
 }
 

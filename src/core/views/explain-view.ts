@@ -54,7 +54,6 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
           subject.kind === 'Driver' && chainText(chain, screen),
           ...volumes.map((volume) => volumeBlock(volume, screen)),
           operationsTable(plan, podText, screen),
-          decisionsText(told, screen),
         ]
       : [
           others.length > 0 && volumesSummary(volumes, screen),
@@ -143,14 +142,6 @@ function podsText(pods: readonly PodView[], screen: Screen): string {
     return `${wrapped('  ', podNameAndUid(pod), undefined)}${wrapped('    ', details.join('; '), width, paint.dim)}`
   })
   return block(pods.length === 1 ? 'Pod:' : 'Pods:', lines, screen)
-}
-
-function decisionsText({ decisions }: Explanation, screen: Screen): string {
-  const { paint, width } = screen
-  const lines = decisions.map(
-    ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
-  )
-  return block('Decisions:', lines, screen)
 }
 
 const MOST_HOLDERS = 4

@@ -56,9 +56,8 @@ describe('holders', () => {
   })
 })
 
-it('wide: every step, decision and meaning', () => {
+it('wide: every step, and its meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), WIDE)
   expect(text).toContain(`NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
-  expect(text).toContain('\nDecisions:\n')
   expect(text).toContain('blocked: DriverUnavailable: ')
 })

@@ -97,7 +97,8 @@ it.each([
   expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
     true,
   )
-  const { verdict, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
+  const { explanation, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`)
+  const { verdict } = explanation
   expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
   expect(verdict.state).not.toBe('nothing')
   expect(told.map(({ obstacle }) => obstacle?.code)).toContain('NodeUnreadable')
