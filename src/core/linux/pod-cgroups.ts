@@ -11,11 +11,11 @@
 import { omitUndefined } from '../base/omit-undefined.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
-const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)/g
-const SYSTEMD = /(?:^|[/-])kubepods(?:-burstable|-besteffort)?-pod([^/-]+)\.slice/g
+const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)$/
+const SYSTEMD = /(?:^|-)kubepods(?:-burstable|-besteffort)?-pod([^-]+)\.slice/g
 /** Renderings that are not the kubelet's own, such as a runtime's: at least the shape of a UID must be there. */
 const ANYWHERE =
-  /[/-]pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=\/|$|:)/gm
+  /(?:^|-)pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=$|:)/g
 
 /** All pod UIDs that the text of one /proc/PID/cgroup names, of any kubelet. Empty outside of `kubepods`. */
 export function podUidsOfCgroup(text: string): readonly string[] {
@@ -43,12 +43,11 @@ export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsO
   const own = new Set<string>()
   const nested = new Set<string>()
   for (const path of pathsOf(text)) {
-    const base = longestBase(path, bases)
-    const found = podsIn(path, base)
-    const [first] = found
-    const isContained = first !== undefined && containerEnd(path.slice(0, first.at), base) > base
-    for (const { at, uids } of found) {
-      for (const uid of uids) (isContained || at !== first?.at ? nested : own).add(uid)
+    let isOwn = true
+    for (const cgroup of cgroupsAlong(path.slice(longestBase(path, bases)))) {
+      const uids = uidsOf(cgroup)
+      for (const uid of uids) (isOwn ? own : nested).add(uid)
+      if (uids.length > 0 || isContainer(cgroup)) isOwn = false
     }
   }
   return { own: [...own], nested: [...nested].filter((uid) => !own.has(uid)) }
@@ -62,10 +61,7 @@ const NOWHERE: PodsOfProcess = { own: [], nested: [] }
  * @param text of the /proc/PID/cgroup of a process of the node itself: process 1, the kubelet, the runtime
  */
 export function containersAround(text: string): readonly string[] {
-  return pathsOf(text).flatMap((path) => {
-    const end = containerEnd(path, 0)
-    return end === 0 ? [] : [path.slice(0, end)]
-  })
+  return pathsOf(text).flatMap((path) => cgroupsAlong(path).findLast(isContainer) ?? [])
 }
 
 /** Only lines `id:controllers:path`; such a text may contain others. A path may contain anything but a newline. */
@@ -79,28 +75,24 @@ function longestBase(path: string, bases: readonly string[]): number {
   return Math.max(0, ...lengths)
 }
 
-interface FoundPods {
-  /** Offset of the component that names them. */
-  readonly at: number
-  readonly uids: ReadonlySet<string>
+/** The path of each cgroup on the way to the last, outermost first. */
+function cgroupsAlong(path: string): string[] {
+  return Array.from(path.matchAll(/\/[^/]*/g), ({ 0: part, index }) => path.slice(0, index + part.length))
 }
 
-/** The pods of a path, outermost first. */
-function podsIn(path: string, base: number): readonly FoundPods[] {
-  const below = path.slice(base)
-  const start = below.startsWith('/..') ? 0 : below.indexOf('kubepods')
-  if (start === -1) return []
-  const found = new Map<number, Set<string>>()
-  for (const [form, from, uidsOf] of [
-    [CGROUPFS, 0, (uid: string) => [uid]],
-    [SYSTEMD, 0, unescaped],
-    [ANYWHERE, start, (uid: string) => [uid.replaceAll('_', '-')]],
-  ] as const)
-    for (const { 0: all, 1: uid = '', index } of below.slice(from).matchAll(form)) {
-      const at = base + below.lastIndexOf('/', from + index + all.length - 1)
-      found.set(at, new Set([...(found.get(at) ?? []), ...uidsOf(uid)]))
-    }
-  return [...found].sort(([a], [b]) => a - b).map(([at, uids]) => ({ at, uids }))
+function nameOf(cgroup: string): string {
+  return cgroup.slice(cgroup.lastIndexOf('/') + 1)
+}
+
+/** Of the pod whose cgroup this is: all readings. */
+function uidsOf(cgroup: string): readonly string[] {
+  const name = nameOf(cgroup)
+  const isOfPods = cgroup.startsWith('/..') || cgroup.includes('kubepods')
+  return [
+    ...(CGROUPFS.exec(cgroup)?.slice(1) ?? []),
+    ...[...name.matchAll(SYSTEMD)].flatMap(([, uid = '']) => unescaped(uid)),
+    ...[...(isOfPods ? name.matchAll(ANYWHERE) : [])].map(([, uid = '']) => uid.replaceAll('_', '-')),
+  ]
 }
 
 /**
@@ -116,17 +108,9 @@ const CONTAINERS: readonly RegExp[] = [
   /^user@[1-9]\d*\.service$/,
 ]
 
-/** Where the innermost container's cgroup ends; `from` if there is none after it. */
-function containerEnd(path: string, from: number): number {
-  let end = from
-  for (let at = from; at < path.length; ) {
-    const next = path.indexOf('/', at + 1)
-    const stop = next === -1 ? path.length : next
-    const component = path.slice(at + 1, stop)
-    if (CONTAINERS.some((form) => form.test(component))) end = stop
-    at = stop
-  }
-  return end
+function isContainer(cgroup: string): boolean {
+  const name = nameOf(cgroup)
+  return CONTAINERS.some((form) => form.test(name))
 }
 
 const RANDOM_UID = /^[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}$/
