@@ -9,6 +9,7 @@ const stopped = {
   subState: 'dead',
   unitFileState: 'disabled',
   inactiveSince: '2026-11-21T02:00:00Z',
+  startedBy: [],
 }
 const chosen = candidateFrom({
   source: 'unit kubelet.service',
@@ -44,7 +45,7 @@ describe('S11: judgeKubelet', () => {
     ],
     [
       'forgotten by systemd',
-      { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled' } },
+      { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled', startedBy: [] } },
       { mayReturn: false, stopUnknown: true },
     ],
     ['its health port answers', { state: stopped, healthy: true }, { running: true, mayReturn: true }],
@@ -77,7 +78,8 @@ describe('unitStateIn', () => {
 
   it('reads what systemctl shows', () => {
     const text = 'LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\n'
-    expect(parseUnitState(text)).toEqual({ activeState: 'inactive', subState: 'dead', unitFileState: 'enabled' })
+    const shown = { activeState: 'inactive', subState: 'dead', unitFileState: 'enabled', startedBy: [] }
+    expect(parseUnitState(text)).toEqual(shown)
     // The clock was set forward by a day since: it is not a day ago.
     const now = { wall: Date.parse('2026-11-22T02:06:02Z'), monotonic: 100_000 }
     expect(parseUnitState(`${text}InactiveEnterTimestampMonotonic=70000000\n`, now)).toMatchObject({

@@ -15,6 +15,7 @@ import {
   startersIn,
   type UnitState,
   unitProperties,
+  unitStateIn,
   unitsIn,
 } from '../kubelet/systemctl.ts'
 
@@ -24,14 +25,12 @@ interface UnitProcess {
   readonly comm: string
 }
 
-export interface UnitFacts extends Pick<UnitState, 'activeState' | 'subState' | 'unitFileState'> {
+export interface UnitFacts extends Omit<UnitState, 'inactiveSince'> {
   readonly unit: string
   /** Whom systemd ends when the unit stops: `control-group` and `mixed` mean everybody in its cgroup. */
   readonly killMode: string
   /** Only dependencies may start or stop it. */
   readonly refusesManually: boolean
-  /** Active units that may start it at any moment. */
-  readonly startedBy: readonly string[]
   /** Active units that stop with it, and are not started with it. */
   readonly stopsToo: readonly string[]
   /** Processes in its cgroup that are, start or supervise containers. */
@@ -63,7 +62,8 @@ const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd
 export async function unitFacts(unit: string, apiPort: number | undefined): Promise<UnitFacts | undefined> {
   if (!hasSystemd()) return undefined
   const shown = await unitProperties(unit, [...PLAIN, ...STARTERS, ...STOPPED_WITH_IT])
-  if (shown === undefined || shown.get('LoadState') === 'not-found') return undefined
+  const state = shown && unitStateIn(shown)
+  if (shown === undefined || state === undefined) return undefined
   const text = (name: string): string => shown.get(name) ?? ''
   const stopped = unitsIn(shown, ...STOPPED_WITH_IT)
   const [startedBy, stopsToo] = await Promise.all([activeAmong(startersIn(shown)), activeAmong(stopped)])
@@ -73,7 +73,7 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   )
   const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort))
   return {
-    ...{ unit, activeState: text('ActiveState'), subState: text('SubState'), unitFileState: text('UnitFileState') },
+    ...{ ...state, unit },
     killMode: text('KillMode'),
     refusesManually: [text('RefuseManualStop'), text('RefuseManualStart')].includes('yes'),
     ...{ startedBy, stopsToo, containers },

@@ -88,7 +88,7 @@ function held({ unit, state }: KubeletAnswers): Held {
   if (activeState !== 'inactive' && activeState !== 'failed') {
     return { mayReturn: true, ...since, note: `${unit} ${activeState} (${subState})` }
   }
-  const startedBy = state.startedBy?.join(', ')
+  const startedBy = state.startedBy.join(', ')
   if (startedBy) return { mayReturn: true, ...since, note: `${unit} ${activeState}; ${startedBy} may start the unit` }
   const atBoot = unitFileState.startsWith('enabled') ? ', starts at next boot' : ''
   return { mayReturn: false, ...since, note: `${unit} ${activeState}; ${unitFileState || 'not installed'}${atBoot}` }

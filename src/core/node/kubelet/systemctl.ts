@@ -11,7 +11,7 @@ export interface UnitState {
   /** RFC 3339: when the unit last became inactive; absent: it never was active, or systemd has forgotten it (O38). */
   readonly inactiveSince?: string
   /** What may start the inactive unit at any moment: a queued job, or active units that trigger or uphold it. */
-  readonly startedBy?: readonly string[]
+  readonly startedBy: readonly string[]
 }
 
 const DEADLINE_MS = 2000
@@ -36,12 +36,10 @@ export async function unitState(
   const shown = await unitProperties(unit, PROPERTIES)
   if (shown === undefined) return 'no answer'
   const state = unitStateIn(shown)
-  if (state?.startedBy === undefined) return state
-  const { startedBy, ...rest } = state
+  if (state === undefined) return undefined
   const ownTimer = stoppedHere ? timerOf(startingService(unit)) : undefined
-  const active = await activeAmong(startedBy.filter((each) => each !== QUEUED && each !== ownTimer))
-  const may = [...startedBy.filter((each) => each === QUEUED), ...active]
-  return may.length === 0 ? rest : { ...rest, startedBy: may }
+  const { queued = [], units = [] } = Object.groupBy(state.startedBy, (each) => (each === QUEUED ? 'queued' : 'units'))
+  return { ...state, startedBy: [...queued, ...(await activeAmong(units.filter((each) => each !== ownTimer)))] }
 }
 
 const QUEUED = 'a queued job'
@@ -100,13 +98,12 @@ export function unitStateIn(fields: ReadonlyMap<string, string>, now: Moment = t
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
   const inactiveSince = sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now)
   const job = fields.get('Job') ?? ''
-  const startedBy = [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)]
   return {
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
     unitFileState: fields.get('UnitFileState') ?? '',
     ...omitUndefined({ inactiveSince }),
-    ...(startedBy.length > 0 && { startedBy }),
+    startedBy: [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)],
   }
 }
 
