@@ -3,7 +3,10 @@ import { once } from '../../base/memoize.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
 import { CSI_PLUGIN } from './volume-names.ts'
 
-/** What is mounted on an entry: something that may be entered, or something that may not. */
+/**
+ * What is mounted on an entry: something that may be entered, or something that may not. What a container may write to is closed as
+ * well.
+ */
 type OnTop = 'open' | 'closed' | undefined
 
 /**

@@ -32,7 +32,8 @@ export function walkContent(walk: TreeWalk, top: ListedEntry): void {
       const bytes = nameOf(dirent)
       const name = bytes.toString()
       const mount = hasMounts ? walk.mountOn(`${parent}/${name}`) : undefined
-      const entry = new ListedEntry(parent, name, walk.typeOf(mount, dirent), mount && 'closed')
+      // Closed: nobody asks for it by its path, which may lead elsewhere by now (S36).
+      const entry = new ListedEntry(parent, name, walk.typeOf(mount, dirent), 'closed')
       const at = entryPath({ fd }, bytes)
       if (mount === undefined && !lstatEntry(entry, at)) continue
       walk.emit(entry)
