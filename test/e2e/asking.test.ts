@@ -72,7 +72,7 @@ it('apply - carries out the plan that comes through a pipe; nothing, and a file 
   expect(await leftOf(broken)).toBe(0)
 })
 
-it('yes does it, with a line for each running operation, in colour', async ({ broken }) => {
+it('yes does it, with a line for what runs, in colour', async ({ broken }) => {
   // Long enough for the progress to be drawn.
   broken.driver.setFaults('late-after NodeUnstageVolume=600')
   const { status, stdout } = await onTerminal(broken, () => 'yes\n')

@@ -96,7 +96,8 @@ export async function carryOut<Result extends ApplyResult | ClusterApplyResult>(
 ): Promise<Result> {
   const { io, output } = command
   const screen = await command.screenOf(io.stdout, format)
-  const isWatched = isDrawn(format) && io.stderr.isTTY === true
+  // With -v each step is a line of its own.
+  const isWatched = isDrawn(format) && io.stderr.isTTY === true && !command.verbose
   using progress = isWatched ? new Progress(messages, nameOf, plan.operations.length) : undefined
   const print = (event: ApplyEvent): void => {
     progress?.follow(event)

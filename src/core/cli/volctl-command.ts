@@ -63,7 +63,7 @@ export abstract class VolctlCommand extends Command {
     return { paint, symbols, width: columns || undefined, ...(rows && { rows }), wide }
   }
 
-  protected get verbose(): boolean {
+  get verbose(): boolean {
     return this.argv.includes('-v') || this.argv.includes('--verbose')
   }
 

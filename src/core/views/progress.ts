@@ -1,32 +1,25 @@
 import { formatDuration } from '../base/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import { isEnd } from './apply-lines.ts'
-import { Redrawn, sizeOf, type Terminal } from './redrawn.ts'
+import { Redrawn, type Terminal } from './redrawn.ts'
 
 const REDRAW_MS = 200
 
-interface Running {
-  readonly event: ApplyEvent
-  readonly since: number
-  step: string
-}
-
 /**
- * One line per running operation with its elapsed time, redrawn at the bottom of the terminal. Whatever else is to be
- * printed goes through `above`, so that it scrolls away over the lines.
+ * One line at the bottom of the terminal: how many operations have ended, and which has been running for longest. Whatever else is to be
+ * printed goes through `above`, so that it scrolls away over the line.
  */
 export class Progress implements Disposable {
-  readonly #terminal: Terminal
-  readonly #screen: Redrawn
+  readonly #line: Redrawn
   readonly #nameOf: (event: ApplyEvent) => string
-  readonly #running = new Map<string, Running>()
+  /** In the order in which they began. */
+  readonly #running = new Map<string, { readonly event: ApplyEvent; readonly since: number }>()
   readonly #timer: NodeJS.Timeout
-  #total: number
+  readonly #total: number
   #ended = 0
 
   constructor(terminal: Terminal, nameOf: (event: ApplyEvent) => string, total: number) {
-    this.#terminal = terminal
-    this.#screen = new Redrawn(terminal)
+    this.#line = new Redrawn(terminal, '')
     this.#nameOf = nameOf
     this.#total = total
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
@@ -36,43 +29,30 @@ export class Progress implements Disposable {
   follow(event: ApplyEvent): void {
     const { id } = event
     if (id === undefined) return
-    if (event.type === 'start') this.#running.set(id, { event, since: performance.now(), step: '' })
-    const running = this.#running.get(id)
-    if (event.type === 'step' && running !== undefined) running.step = event.step?.op ?? ''
-    if (isEnd(event)) {
-      this.#running.delete(id)
-      this.#ended++
-    }
+    if (event.type === 'start') this.#running.set(id, { event, since: performance.now() })
+    if (!isEnd(event)) return
+    this.#running.delete(id)
+    this.#ended++
   }
 
-  /** Prints something over the lines. */
+  /** Prints something over the line. */
   above(print: () => void): void {
-    this.#screen.leave(print)
+    this.#line.leave(print)
     this.#draw()
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
-    this.#screen[Symbol.dispose]()
+    this.#line[Symbol.dispose]()
   }
 
   #draw(): void {
-    if (this.#running.size === 0) this.#screen[Symbol.dispose]()
-    else this.#screen.draw(this.#lines().join('\n'))
-  }
-
-  #lines(): string[] {
-    const most = Math.max(sizeOf(this.#terminal).rows - 3, 1)
-    // Thousands may be running (a batch): only what fits is made.
-    const shown = this.#running
-      .values()
-      .take(most)
-      .map(({ event, since, step }) => {
-        const time = formatDuration(performance.now() - since).padStart(6)
-        return `  ${time}  ${this.#nameOf(event)}  ${step}`.trimEnd()
-      })
-    const hidden = this.#running.size - most
-    const more = hidden > 0 ? `, ${hidden} more running` : ''
-    return [...shown, `  ${this.#ended} of ${this.#total} operations ended${more}`]
+    const [longest] = this.#running.values()
+    const ended = `${this.#ended} of ${this.#total} operations ended`
+    if (longest === undefined) this.#line.draw(ended)
+    else {
+      const time = formatDuration(performance.now() - longest.since)
+      this.#line.draw(`${ended}, ${this.#running.size} running; for ${time}: ${this.#nameOf(longest.event)}`)
+    }
   }
 }

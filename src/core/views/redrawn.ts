@@ -46,14 +46,10 @@ export class Redrawn implements Disposable {
   }
 }
 
-/** Of a terminal that does not know its size, as a serial console: it says 0. */
-export function sizeOf({ columns, rows }: Terminal): { readonly columns: number; readonly rows: number } {
-  return { columns: columns || 80, rows: rows || 24 }
-}
-
 /** A line that is too long would take two rows, and one too many would scroll away. */
 function fitting(text: string, terminal: Terminal): string[] {
-  const { columns, rows } = sizeOf(terminal)
+  // One that does not know its size, as a serial console, says 0.
+  const [columns, rows] = [terminal.columns || 80, terminal.rows || 24]
   const lines = text.replace(/\n$/, '').split('\n')
   const most = Math.max(rows - 2, 1)
   const shown = lines.length > most ? [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`] : lines

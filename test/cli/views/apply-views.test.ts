@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { Given } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { closing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress } from '../../../src/core/views/progress.ts'
-import type { Terminal } from '../../../src/core/views/redrawn.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { cluster } from '../../helpers/cluster-builder.ts'
 import { planOf } from '../../helpers/cluster-plan.ts'
@@ -169,62 +168,26 @@ describe('the end says what was done, what was not, and what is left', () => {
     `))
 })
 
-/** A terminal that keeps the lines that a person would see. */
-class FakeTerminal implements Terminal {
-  readonly columns = 60
-  readonly rows = 6
-  lines: string[] = ['']
-
-  write(text: string): void {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes are what is tested.
-    for (const [, up, erase, plain = ''] of text.matchAll(/\u001b\[(\d+)A\r(\u001b\[0J)|([^\u001b]+)/g)) {
-      if (erase !== undefined) this.lines = [...this.lines.slice(0, this.lines.length - 1 - Number(up)), '']
-      else {
-        const [first = '', ...more] = plain.split('\n')
-        this.lines = [...this.lines.slice(0, -1), (this.lines.at(-1) ?? '') + first, ...more]
-      }
-    }
+it('on a terminal one line has how many have ended, and what runs for longest; what ends scrolls away above', () => {
+  vi.useFakeTimers()
+  let written = ''
+  const terminal = { columns: 80, rows: 6, write: (text: string) => (written += text) }
+  const shown = (): string => {
+    const [, last = ''] = /([^\r]*)$/.exec(written) ?? []
+    return last.replace('\u001b[0J', '')
   }
-}
-
-describe('progress on a terminal', () => {
-  beforeEach(() => vi.useFakeTimers())
-  afterEach(() => vi.useRealTimers())
-
-  it('a line for each running operation, with its time and step; ended ones scroll away above', () => {
-    const terminal = new FakeTerminal()
-    {
-      using progress = new Progress(terminal, nameOf, 3)
-      progress.follow(event({ type: 'start' }))
-      progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
-      progress.follow(event({ type: 'step', id: 'op-2', step: { op: 'NodeUnpublishVolume', target: '/x' } }))
-      vi.advanceTimersByTime(12_000)
-      expect(terminal.lines).toEqual([
-        '     12s  2  UnmountVolume       shop/web-0  data',
-        '     12s  -  UnmountVolume       shop/web-0  pv-b  NodeUnpu',
-        '  0 of 3 operations ended',
-        '',
-      ])
-      progress.follow(event({ type: 'done' }))
-      progress.above(() => terminal.write('done pv-a\n'))
-      expect(terminal.lines).toEqual([
-        'done pv-a',
-        '     12s  -  UnmountVolume       shop/web-0  pv-b  NodeUnpu',
-        '  1 of 3 operations ended',
-        '',
-      ])
-    }
-    expect(terminal.lines).toEqual(['done pv-a', ''])
-  })
-
-  it('never more lines than the screen has', () => {
-    const terminal = new FakeTerminal()
-    using progress = new Progress(terminal, nameOf, 50)
-    for (let i = 0; i < 50; i++) progress.follow(event({ type: 'start', id: `op-${i}` }))
-    progress.above(() => undefined)
-    expect(terminal.lines).toHaveLength(5)
-    expect(terminal.lines.at(-2)).toBe('  0 of 50 operations ended, 47 more running')
-  })
+  {
+    using progress = new Progress(terminal, nameOf, 3)
+    progress.follow(event({ type: 'start' }))
+    progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
+    vi.advanceTimersByTime(12_000)
+    expect(shown()).toBe('0 of 3 operations ended, 2 running; for 12s: 2  UnmountVolume       shop/web-0 ')
+    progress.follow(event({ type: 'done' }))
+    progress.above(() => terminal.write('done pv-a\n'))
+    expect(shown()).toMatch(/^done pv-a\n1 of 3 operations ended, 1 running; for 12s: - {2}UnmountVolume /)
+  }
+  expect(shown()).toBe('')
+  vi.useRealTimers()
 })
 
 describe('the end of an apply of a cluster', () => {
