@@ -40,17 +40,3 @@ it('as JSON one line on any terminal', async () =>
       .trimEnd()
       .split('\n'),
   ).toHaveLength(1))
-
-it('details are a line each for a person, and go on with the message in JSON', async () => {
-  const several = new VolctlError('NoKubeconfig', 'None was found.', {
-    details: ['A has none.', 'B has none.'],
-    hint: 'Give one.',
-  })
-  expect(errorText(several, false, await palette(false))).toBe(
-    'volctl: None was found.\n        A has none.\n        B has none.\n        Give one.\n',
-  )
-  expect(JSON.parse(errorText(several, true, await palette(false)))).toMatchObject({
-    message: 'None was found. A has none. B has none.',
-    hint: 'Give one.',
-  })
-})

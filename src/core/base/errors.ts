@@ -15,8 +15,6 @@ export interface VolctlErrorOptions {
   readonly exit?: ExitStatus
   /** Those that the message names: for whoever counts or joins them. */
   readonly users?: readonly UsingProcess[]
-  /** Sentences that go on with the message, each a line for a person. */
-  readonly details?: readonly string[]
 }
 
 /**
@@ -28,15 +26,11 @@ export class VolctlError extends Error {
   readonly code: FailureCode
   readonly exit: ExitStatus
   readonly users: readonly UsingProcess[]
-  /** The message, as a person reads it line by line. */
-  readonly lines: readonly [string, ...string[]]
   #hint: VolctlErrorOptions['hint']
 
   constructor(code: FailureCode, message: string, options: VolctlErrorOptions = {}) {
-    const { details = [] } = options
-    super([message, ...details].join(' '), options.cause === undefined ? undefined : { cause: options.cause })
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.lines = [message, ...details]
     this.users = options.users ?? []
     this.#hint = options.hint
     this.exit = options.exit ?? ExitStatus.Failed

@@ -17,29 +17,24 @@ export interface ErrorDocument {
 }
 
 /**
- * An error as a person reads it on standard error: one line that says what, one for each of its details, one that says what
- * to do; on a terminal they are broken between words. For `-o json` (and yaml, ndjson) the same as one JSON object, still on
- * standard error, with the rule of a refusal.
+ * An error as a person reads it on standard error: one line that says what, one that says what to do; on a terminal they are broken
+ * between words. For `-o json` (and yaml, ndjson) the same as one JSON object, still on standard error, with the rule of a refusal.
  */
 export function errorText(error: VolctlError, structured: boolean, paint: Palette, width?: Width): string {
   const { code, hint } = error
   const rule = error instanceof SafetyRefusal ? error.rule : undefined
-  const refused = rule === undefined ? '' : 'refused: '
+  const message = `${rule === undefined ? '' : 'refused: '}${error.message}`
   if (structured) {
     const document: ErrorDocument = {
       apiVersion: 'volctl.io/v1',
       kind: 'Error',
-      code,
-      message: `${refused}${error.message}`,
+      ...{ code, message },
       ...omitUndefined({ hint, rule }),
     }
     return toJsonLine(document)
   }
-  const [first, ...others] = error.lines
-  const below = [...others, ...(hint === undefined ? [] : [hint])]
-  const indent = ' '.repeat('volctl: '.length)
-  const line = wrapped(`${paint.bad('volctl:')} `, `${refused}${first}`, width)
-  return `${line}${below.map((each) => wrapped(indent, each, width)).join('')}`
+  const line = wrapped(`${paint.bad('volctl:')} `, message, width)
+  return hint === undefined ? line : `${line}${wrapped(' '.repeat('volctl: '.length), hint, width)}`
 }
 
 /** Says it on standard error. @param argv the command line, as a usage error leaves nothing parsed */

@@ -242,9 +242,9 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const places = [...attempts.filter(hasFile), ...attempts.filter((each) => !hasFile(each))].map(placeText)
   const named = places.length > MOST_LINES ? places.slice(0, MOST_LINES - 1) : places
   const more = places.length - named.length
+  const rest = more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`]
   const [first] = passedOver
-  return new VolctlError('NoKubeconfig', 'No kubeconfig was found.', {
-    details: [...named, ...(more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`])],
+  return new VolctlError('NoKubeconfig', ['No kubeconfig was found.', ...named, ...rest].join(' '), {
     hint: first?.hint ?? whatToType(env),
   })
 }
