@@ -60,9 +60,17 @@ export class ActualInputs {
 
   /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
-    return this.#byPath()
-      .within(this.absolute(relative))
-      .sort((a, b) => a.index - b.index)
+    const directory = this.absolute(relative)
+    const [top, uid] = relative.split('/', 2)
+    // A pod has few, and all pods many.
+    const ofPod =
+      top === 'pods' && uid !== undefined ? (this.mounts.below(this.absolute(top)).get(uid) ?? []) : undefined
+    return (
+      ofPod?.filter(({ mountPoint }) => isWithin(this.plain(mountPoint), directory)) ??
+      this.#ofPlugins()
+        .within(directory)
+        .sort((a, b) => a.index - b.index)
+    )
   }
 
   /** What is mounted at or below each path so many levels below a directory, oldest first. */
@@ -76,8 +84,9 @@ export class ActualInputs {
     return found
   }
 
-  readonly #byPath = lazy(
-    () => new PathIndex(this.mounts.under(this.rootDir).map((mount) => [this.plain(mount.mountPoint), mount])),
+  readonly #ofPlugins = lazy(
+    () =>
+      new PathIndex(this.mounts.under(this.absolute('plugins')).map((mount) => [this.plain(mount.mountPoint), mount])),
   )
 
   /**
