@@ -1,6 +1,7 @@
 /** What a reader of a volume sees after one write, and after several (P28, P29): upstream's atomic_writer_test.go; what a crash left: set-up/atomic. */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { Undo } from '../../src/core/base/undo.ts'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { writeAtomically } from '../../src/core/node/write-atomically.ts'
@@ -102,4 +103,26 @@ describe('a second write', () => {
     await write(path, { foo: ['a', 0o400] })
     expect([generationOf(path), seen(path)]).toEqual([before, { foo: ['a', 0o644] }])
   })
+})
+
+/** Content that puts something else in the place of `..data` as soon as it is written. */
+class Meanwhile<K, V> extends Map<K, V> {
+  ended: () => void = () => {}
+
+  override *[Symbol.iterator](): MapIterator<[K, V]> {
+    yield* super[Symbol.iterator]()
+    this.ended()
+  }
+}
+
+it('leaves no `..data_tmp` where `..data` cannot be replaced: a kubelet that is back could not continue from it (P29, S11)', async () => {
+  const path = volume()
+  const files = new Meanwhile([['foo', { value: Buffer.from('a'), mode: 0o644 }]])
+  files.ended = () => mkdirSync(`${path}/..data`, { recursive: true })
+  const undos: Undo[] = []
+  const failed = writeAtomically(path, { mountId, files, nested: [], say: () => {}, made: undos })
+  await expect(failed).rejects.toMatchObject({ code: 'WriteFailed' })
+  const left = readdirSync(path).filter((name) => name !== '..data')
+  expect(left).toHaveLength(1)
+  expect(undos.map(({ what }) => what)).toEqual([`directory ${path}/${left[0]}`])
 })

@@ -22,7 +22,7 @@ import {
 import { closing } from '../base/closing.ts'
 import { codeOf, errnoOf } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
-import type { Undo } from '../base/undo.ts'
+import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
@@ -128,8 +128,12 @@ async function write(
   removeLink(NEW_DATA)
   if (!isCurrent) {
     symlinkSync(generation, at(NEW_DATA))
-    onFailure(undoOfLink(NEW_DATA))
-    renameSync(at(NEW_DATA), at(DATA))
+    try {
+      renameSync(at(NEW_DATA), at(DATA))
+    } catch (error) {
+      // At once, also if a kubelet is back: it cannot continue from this link (P29).
+      throw await takeBackAll([undoOfLink(NEW_DATA)], asStepFailed(path, error))
+    }
     onFailure(undoOfLink(DATA))
   }
   // From here on there is no way back to the previous content.
