@@ -140,8 +140,10 @@ function hasConnection(dev: string, sys: string): boolean | undefined {
   const connections = `${sys}/fs/fuse/connections`
   const [major, minor] = dev.split(':')
   if (major !== '0') return undefined
+  // Before the connection: what is not in a list that is mounted only afterwards shows nothing (S3).
+  const isListed = listIfAny(connections).length > 0 || fileSystemTypeIfAny(connections) === FUSECTL_MAGIC
   if (isThere(`${connections}/${minor}`)) return true
-  return listIfAny(connections).length > 0 || fileSystemTypeIfAny(connections) === FUSECTL_MAGIC ? false : undefined
+  return isListed ? false : undefined
 }
 
 /**
