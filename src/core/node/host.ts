@@ -123,7 +123,7 @@ export const linuxHost = {
   /** @param apart in a child process, which can be abandoned: for a file system that may hang */
   changeOwnership: (path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange> =>
     apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
-  /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
+  /** @throws StepFailed; the previous content is still shown then, and what was made is to be undone */
   writeAtomically,
   otherNamespaces: readOtherNamespaces,
   /** What processes use of some file systems and devices, and what could not be seen. */
