@@ -20,6 +20,14 @@ it('an open device is one by its number, and a place of it is none', async () =>
   expect(found).toEqual({ pid: expect.any(Number), process: 'sh', dev: NULL, how: 'open' })
 })
 
+it('of two mounts with one number the newer counts: tables are read one after another, and it may have been free meanwhile', async () => {
+  await using held = await holdByShell('exec 9</dev/null')
+  const id = Number(/^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/${held.pid}/fdinfo/9`, 'utf8'))?.[1])
+  const before = parseMountinfo(`${id} 1 0:4095 / /was rw - nfs server:/was rw\n${table.text}`)
+  const found = (await askProcesses({ table: before, others: [], devices: [NULL] }, reader)).openers(new Set([NULL]))
+  expect(found.filter(({ pid }) => pid === held.pid)).toHaveLength(1)
+})
+
 /** A reader that goes through the jobs, and at each process but the first does this. */
 function stub(does: string): ProcessReader {
   const script = `let text = ''

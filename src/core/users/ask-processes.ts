@@ -90,7 +90,8 @@ function questionOf(
   const asked = [...new Set(fileSystems)]
   // Layers and files that anybody names mean nothing: there, only what the node has as well is known not to hang.
   const { local } = viewsOf(table, others)[0]
-  const mounts = tables.flatMap(({ all }) => all)
+  // Tables are read one after another: of two mounts with one id the newer counts.
+  const mounts = [...new Map(tables.flatMap(({ all }) => all.map((mount) => [mount.id, mount]))).values()]
   return {
     fileSystems: asked,
     anonymous: tables.some((each) => asked.some((dev) => each.ofDevice(dev)[0]?.fsType === 'btrfs')),
