@@ -21,7 +21,8 @@ export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefi
   // When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API.
   const times = [...timesOnDisk(inputs, pod), ...(pod.pod === undefined ? [] : endTimes(inputs, pod.pod))]
   const isKnown = times.length > 0 && times.every((time) => time !== undefined && time > 0)
-  const last = isKnown ? Math.max(...(times as number[])) * 1000 : undefined
+  // Of more times than a call takes arguments, too.
+  const last = isKnown ? times.reduce<number>((newest, time = 0) => Math.max(newest, time), 0) * 1000 : undefined
   if (last !== undefined && last <= cautiousNow - settleMs) return undefined
   return {
     code: 'Settling',
