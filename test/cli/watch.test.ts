@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
-import { type Shown, type WatchPorts, watch } from '../../src/core/cli/look-again.ts'
+import { type Shown, standOf, type WatchPorts, watch } from '../../src/core/cli/look-again.ts'
 import { timePasses } from '../helpers/time-passes.ts'
+import { anOperation, aPlan } from './plan-builder.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-const shown = (text: string, isOver = false): Shown => ({ text: `${text}\n`, isOver })
+const shown = (text: string, isOver = false, stand = text): Shown => ({ text: `${text}\n`, stand, isOver })
 
 interface Watched {
   readonly over: boolean | string
@@ -50,6 +51,22 @@ it('ends when nothing is left', async () => {
 it('without a terminal only what has changed is printed', async () => {
   const looks = [shown('a: waits\nb: ready'), shown('a: waits\nb: ready'), shown('a: ready\nb: ready')]
   expect(await watched(looks)).toMatchObject({ over: false, written: 'a: waits\nb: ready\na: ready\nb: ready\n' })
+})
+
+it('a time that runs is no change: it is not printed again, and the looks become rarer', async () => {
+  const looks = Array.from({ length: 6 }, (_, n) => shown(`${87 - n} s more`, false, 'waits'))
+  const begin = performance.now()
+  expect(await watched(looks)).toMatchObject({ over: false, written: '87 s more\n' })
+  expect(performance.now() - begin).toBeGreaterThan(30_000)
+})
+
+it('what is shown of a plan is another answer where something stands otherwise, not where only the look is another', () => {
+  const plan = aPlan()
+  const api = { ...plan.inputs.api, resourceVersion: '4712' }
+  const kubelet = { ...plan.inputs.kubelet, note: 'renewed 3 s ago' }
+  const later = { ...plan, createdAt: '2026-11-22T09:00:00Z', inputs: { ...plan.inputs, api, kubelet } }
+  expect(standOf(later)).toBe(standOf(plan))
+  expect(standOf(aPlan({ operations: [anOperation()] }))).not.toBe(standOf(plan))
 })
 
 it('a terminal is drawn in place, and keeps the last answer', async () => {

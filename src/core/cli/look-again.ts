@@ -130,7 +130,7 @@ export async function watchNode(
     signal: looks.stop,
     look: async () => {
       const { plan, text } = shown((await judged(await looks.lookWithin(), options)).decided, screen)
-      return { text, isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+      return { text, stand: standOf(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     },
     write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()}\n${text}\n`),
     terminal: isTerminal ? io.stdout : undefined,
@@ -139,9 +139,16 @@ export async function watchNode(
   await output.flush()
 }
 
+/** What makes another answer of it: no time that runs (`87 s more`), and nothing that only a look has, as the resource version of its list. */
+export function standOf({ complete, refused, operations, waiting, problems, inputs: { kubelet, pods } }: Plan): string {
+  return JSON.stringify([complete, refused, operations, waiting, problems, kubelet.state, pods])
+}
+
 /** What one look shows. */
 export interface Shown {
   readonly text: string
+  /** The same as of the look before: nothing has changed, whatever the text says. */
+  readonly stand: string
   /** Nothing is left that volctl or somebody else has to do. */
   readonly isOver: boolean
 }
@@ -166,23 +173,23 @@ export async function watch({ look, write, terminal, signal }: WatchPorts): Prom
   const say = (text: string): void => {
     if (terminal === undefined) write(text)
   }
-  let last = ''
+  let last: Shown | undefined
   const outcome = await lookAgain({
     signal,
     look: async () => {
-      const { text, isOver } = await look()
-      const isSame = text === last
-      last = text
-      screen.draw(text)
-      if (!isSame) say(text)
-      return isOver ? 'over' : isSame ? 'same' : 'changed'
+      const shown = await look()
+      const isSame = shown.stand === last?.stand
+      last = shown
+      screen.draw(shown.text)
+      if (!isSame) say(shown.text)
+      return shown.isOver ? 'over' : isSame ? 'same' : 'changed'
     },
     failed: (message) => {
       const trouble = `The last look failed: ${message}\n`
       say(trouble)
-      screen.draw(`${last}${trouble}`)
+      screen.draw(`${last?.text}${trouble}`)
     },
   })
-  if (terminal !== undefined) screen.leave(() => write(last))
+  if (terminal !== undefined) screen.leave(() => write(last?.text ?? ''))
   return outcome === 'over'
 }
