@@ -61,3 +61,14 @@ it.each<{ name: string; of?: (built: NodeBuilder) => void; unwanted?: true; bad?
     expect(links.flatMap(({ kind, state }) => (state === 'bad' ? kind : []))).toEqual(bad === undefined ? [] : [bad])
   }
 })
+
+it('what a volume was called before is found: a PersistentVolume that its attachment still names, a claim that it still names', () => {
+  const anew = node().persistentVolume('pv-new', { handle: 'h', attached: false, inUse: true })
+  anew.attach('pv-old', 'h').staged('h', '7:1')
+  expect(told(anew, 'pv/pv-old').verdict.code).toBe('AttachmentUnclear')
+  const other = node().served(uid(2), 'web-0')
+  change(other.volumes, { spec: { claimRef: { namespace: 'default', name: 'claim-old', uid: 'another' } } })
+  const { subject, verdict } = told(other, 'pvc/default/claim-old')
+  expect(subject).toEqual({ kind: 'PersistentVolumeClaim', name: 'default/claim-old' })
+  expect(verdict.code).toBe('VolumeUnresolved')
+})

@@ -75,7 +75,7 @@ function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): L
 }
 
 /** Of the claim that a volume is of, or would be. */
-export function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow): ClaimName | undefined {
+function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow): ClaimName | undefined {
   const claim = [...wanted, ...ended].find((each) => each.claim !== undefined)?.claim?.metadata
   if (claim !== undefined) return { namespace: claim.namespace ?? 'default', name: claim.name }
   const missing = unresolved.find(({ claimName }) => claimName !== undefined)
@@ -84,7 +84,7 @@ export function claimNameOf({ wanted, ended, unresolved, persistentVolume }: Vol
   return name === undefined ? undefined : { namespace, name }
 }
 
-export function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: VolumeRow): string | undefined {
+function persistentVolumeNameOf({ persistentVolume, unresolved, attachment }: VolumeRow): string | undefined {
   return (
     persistentVolume?.metadata.name ??
     unresolved.find((each) => each.persistentVolumeName)?.persistentVolumeName ??

@@ -11,8 +11,7 @@ import { uniqueNameOf } from '../facts/sources.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
-import { namedUids } from '../volumes/pods.ts'
-import { claimNameOf, persistentVolumeNameOf } from './chain-objects.ts'
+import { namedUids, podNamespace } from '../volumes/pods.ts'
 import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */
@@ -97,9 +96,16 @@ function claims({ inputs, ledger }: PlanContext): Thing[] {
     return claim(full, `claim ${full}`, volume, metadata.uid)
   })
   const referred = ledger.all.flatMap((volume) => {
-    const name = claimNameOf(volume)
-    const by = volume.unresolved.length > 0 ? 'pod' : 'PersistentVolume'
-    return name === undefined ? [] : claim(namespacedName(name), `claim that a ${by} refers to`, volume)
+    const { claimRef } = { ...volume.persistentVolume?.spec }
+    const ofPods = volume.unresolved.flatMap(({ claimName: name, pod }) =>
+      name === undefined ? [] : { namespace: podNamespace(pod), name },
+    )
+    return [
+      ...ofPods.map((each) => claim(namespacedName(each), 'claim that a pod refers to', volume)),
+      ...(claimRef?.name === undefined
+        ? []
+        : [claim(namespacedName(claimRef), 'claim that a PersistentVolume refers to', volume)]),
+    ]
   })
   return [...Map.groupBy([...found, ...referred], ({ name }) => name).values()].flatMap(([first]) => first ?? [])
 }
@@ -107,7 +113,13 @@ function claims({ inputs, ledger }: PlanContext): Thing[] {
 function persistentVolumes({ inputs, ledger }: PlanContext): Thing[] {
   const { persistentVolumes: objects = [] } = inputs.snapshot.api ?? {}
   const uids = new Map(objects.map(({ metadata }) => [metadata.name, metadata.uid]))
-  const named = ledger.all.flatMap((volume) => persistentVolumeNameOf(volume) || [])
+  // One that was made anew for the same handle stands beside the one that the attachment still names.
+  const named = ledger.all
+    .flatMap(({ unresolved, attachment }) => [
+      ...unresolved.map(({ persistentVolumeName }) => persistentVolumeName),
+      attachment?.spec.source.persistentVolumeName,
+    ])
+    .flatMap((name) => name || [])
   return [...new Set([...uids.keys(), ...named])].map((name) =>
     thing('PersistentVolume', name, `PersistentVolume${uids.has(name) ? '' : ' that was deleted from the API'}`, {
       names: [uids.get(name)],
