@@ -205,6 +205,15 @@ describe('the verdict is about the volume that matters', () => {
     expect(chain.map(({ name }) => name)).toContain('pv-2')
   })
 
+  it("a dead mount of somebody's below the volume, which the pod has like its own", () => {
+    const dir = `pods/${LIVING}/volumes/kubernetes.io~empty-dir/tmp`
+    const built = node().livingPod(LIVING, 'web-0', [{ name: 'tmp', emptyDir: {} }])
+    built.dir(dir).mount(`${dir}/theirs`, { fsType: 'fuse.sshfs' }).dead(`${dir}/theirs`)
+    const { verdict, volumes } = told(built, 'default/web-0/tmp')
+    expect(verdict).toMatchObject({ state: 'problem', code: 'DeadMount' })
+    expect(volumes[0]?.dead?.path).toMatch(/\/tmp\/theirs$/)
+  })
+
   it('an error comes before what can run, a dead mount before what is blocked', () => {
     const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
     built.drivers = []

@@ -1,6 +1,7 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { present } from '../base/take.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { deadWords } from '../linux/mount-words.ts'
@@ -40,7 +41,17 @@ export function describeVolume(decided: Decided, volume: VolumeRow, only: readon
 
 function deadMountOf(context: PlanContext, volume: VolumeRow): DeadMount | undefined {
   const { inputs } = context
-  const paths = [...podParts(context, volume), partOf(volume, undefined)].flatMap(mountPathsOf)
+  const { onDisk, leaked, maps, staged, globals } = volume
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
+  // What lies below is the volume's trouble, whoever has mounted it.
+  const foreign = [...onDisk, ...subPaths, ...maps, ...staged, ...globals].flatMap((each) => each.foreign)
+  const paths = [
+    ...[...podParts(context, volume), partOf(volume, undefined)].flatMap(mountPathsOf),
+    ...maps.flatMap(({ mappings, stagingPath }) =>
+      present(...mappings.flatMap(({ mapFile, publishPath }) => [mapFile, publishPath]), stagingPath),
+    ),
+    ...foreign.map((mount) => inputs.pathOf(mount)),
+  ]
   const [found] = paths.flatMap((path) => {
     const dead = inputs.deadError(path)
     return dead === undefined ? [] : { path: inputs.absolute(path), dead: deadWords(dead) }

@@ -113,7 +113,7 @@ const volumeView = object({
   volume,
   desired: about('Why it is wanted, or why by nobody.', text),
   chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
-  dead: optional(about('The first of its mounts that a probe found dead, and the answer.', deadMount)),
+  dead: optional(about('The first mount of it, or below it, that a probe found dead, and the answer.', deadMount)),
   verdict,
 })
 
