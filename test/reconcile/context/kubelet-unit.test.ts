@@ -21,9 +21,9 @@ it.each<[name: string, kubelet: KubeletSnapshot | undefined, want: string]>([
     'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
   ],
   [
-    'no unit, its process',
+    'no unit: no process is named',
     { ...running, pid: 4711 },
-    'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
+    'Stop the kubelet (no unit of it is known: stop what runs it, so that it stays down) and plan again.',
   ],
 ])('a hint on the kubelet names the unit that runs it here: to stop: %s', (_, kubelet, want) =>
   expect(howToStop(kubelet)).toBe(want),

@@ -116,7 +116,7 @@ export function useCredential(what: string): string {
 }
 
 // * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
-// MicroK8s name after themselves; where no unit is known, its process.
+// MicroK8s name after themselves.
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
@@ -131,12 +131,10 @@ export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
   return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
 }
 
-/** " (systemctl stop kubelet.service)"; without a known unit its process; nothing where neither is known. */
-export function stopCommand({ unit, pid, running }: Partial<KubeletSnapshot> = {}): string {
+/** " (systemctl stop kubelet.service)". A process without a known unit nobody is told to end: what started it may start it again. */
+export function stopCommand({ unit, running }: Partial<KubeletSnapshot> = {}): string {
   if (unit !== undefined) return ` (${commandLine('systemctl', 'stop', unit)})`
-  return pid === undefined || running !== true
-    ? ''
-    : ` (${commandLine('kill', `${pid}`)}; what supervises it may start it again)`
+  return running ? ' (no unit of it is known: stop what runs it, so that it stays down)' : ''
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
