@@ -1,7 +1,7 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { nearNames } from '../../src/core/base/near-names.ts'
+import { didYouMean, nearNames } from '../../src/core/base/near-names.ts'
 import { typedQuestion } from '../../src/core/explain/kinds.ts'
 import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { told as ask, explain } from '../helpers/explaining.ts'
@@ -289,3 +289,8 @@ it.each([
   { text: 'postgers-0', names: ['postgres-0', 'redis-0'], near: ['postgres-0'] },
   { text: 'postgers-1', names: ['postgres-0'], near: [] },
 ])('names near $text', ({ text, names, near }) => expect(nearNames(text, names, 5).toSorted()).toEqual(near.toSorted()))
+
+it('the nearest name is asked about alone, and several that are equally near together', () => {
+  expect(didYouMean('NODE-1', ['node-10', 'node-1', 'node-11'])).toBe('Did you mean node-1? ')
+  expect(didYouMean('umount', ['unmount', 'mount', 'detach'])).toBe('Did you mean mount or unmount? ')
+})

@@ -3,14 +3,19 @@ import { compareText } from './compare-text.ts'
 
 /** Those that contain the text, the shortest first, and those that are one letter away from it; whatever their capitals. */
 export function nearNames(text: string, names: Iterable<string>, most: number): string[] {
+  return ranked(text, names)
+    .slice(0, most)
+    .map(({ name }) => name)
+}
+
+function ranked(text: string, names: Iterable<string>): { readonly name: string; readonly rank: number }[] {
   const typed = text.toLowerCase()
   const near = [...new Set(names)].flatMap((name) => {
     const meant = name.toLowerCase()
     if (meant === typed || (typed.length > 2 && meant.includes(typed))) return [{ name, rank: meant.length }]
     return isOneAway(typed, meant) ? [{ name, rank: Number.MAX_VALUE }] : []
   })
-  const sorted = near.toSorted((a, b) => a.rank - b.rank || compareText(a.name, b.name))
-  return sorted.slice(0, most).map(({ name }) => name)
+  return near.toSorted((a, b) => a.rank - b.rank || compareText(a.name, b.name))
 }
 
 /** A letter is missing, too much, wrong, or in the place of its neighbour. */
@@ -25,8 +30,12 @@ function isOneAway(text: string, name: string): boolean {
 
 const MOST_MEANT = 3
 
-/** Before another hint: the names that were probably meant, as a question; nothing, where none is near. */
+/**
+ * Before another hint: the name that was probably meant, as a question. Nothing, where none is near. Of names that are
+ * equally near none is preferred: "umount" may be mount or unmount, which do opposite things.
+ */
 export function didYouMean(text: string, names: Iterable<string>): string {
-  const near = nearNames(text, names, MOST_MEANT)
-  return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `
+  const near = ranked(text, names)
+  const nearest = near.filter(({ rank }) => rank === near[0]?.rank).slice(0, MOST_MEANT)
+  return nearest.length === 0 ? '' : `Did you mean ${nearest.map(({ name }) => name).join(' or ')}? `
 }
