@@ -116,6 +116,13 @@ describe('what is said of it', () => {
   })
 })
 
+it('a pod without a node, in a snapshot of before, is none that is known', () => {
+  const state = cluster({ nodes: [node('a')], pods: [pod('p', undefined, ['x'])], ...bound('x') })
+  expect(named(state, { pods: ['default/p'] }).plan.problems).toMatchObject([
+    { message: expect.stringContaining('default/p matches no scheduled pod') },
+  ])
+})
+
 describe('clusters as no one would think of them', () => {
   const said = ({ operations, waiting, problems }: ClusterPlan, { subject }: ClusterStand): boolean =>
     [...operations, ...waiting, ...problems.filter(({ severity }) => severity !== 'info')].some((each) =>

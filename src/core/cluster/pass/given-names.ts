@@ -30,7 +30,9 @@ import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
 export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => {
   const { nodes = [], pods = [], volumes = [], namespaces = [] } = options
-  const found = pods.map((given) => ({ given, pods: podsCalled(given, { pods: state.pods }, (pod) => pod) }))
+  // A snapshot of before has pods without a node as well, of which there is nothing to say.
+  const scheduled = state.pods.filter(({ node }) => node !== undefined)
+  const found = pods.map((given) => ({ given, pods: podsCalled(given, { pods: scheduled }, (pod) => pod) }))
   // Of a name that several pods have, none is taken.
   const uids = new Set(found.flatMap((each) => (each.pods.length === 1 ? each.pods.map(({ uid }) => uid) : [])))
   // A claim means the PersistentVolume that it is bound to, and that its volume.
@@ -44,6 +46,7 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
     }),
   )
   return {
+    scheduled,
     unmatched: found.flatMap((each) => (each.pods.length === 0 ? each.given : [])),
     ambiguous: found.filter((each) => each.pods.length > 1),
     narrowsPods: pods.length + namespaces.length > 0,
@@ -103,7 +106,7 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
 
 export function reportUnmatchedNames(context: ClusterContext): void {
   const { state, options, rows } = context
-  const { unmatched, ambiguous } = scopeOf(context)
+  const { scheduled, unmatched, ambiguous } = scopeOf(context)
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
   const faultsOf = (given: readonly string[] = [], noun: string, hint: string, names: () => readonly string[]) =>
     nameFaults(given, names, { noun, hint, place: 'in this cluster' })
@@ -139,7 +142,7 @@ export function reportUnmatchedNames(context: ClusterContext): void {
       unmatched,
       'scheduled pod with a volume that can be attached',
       'Give NAMESPACE/NAME of such a pod.',
-      () => state.pods.flatMap((pod) => [pod.name, namespacedName(pod)]),
+      () => scheduled.flatMap((pod) => [pod.name, namespacedName(pod)]),
     ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
