@@ -347,7 +347,6 @@ export const csiDriverShape = kept({
       podInfoOnMount: flag,
       volumeLifecycleModes: texts,
       fsGroupPolicy: text,
-      requiresRepublish: flag,
       tokenRequests: keptList(kept({ audience: needed(text), expirationSeconds: integer })),
       serviceAccountTokenInSecrets: flag,
       seLinuxMount: flag,
