@@ -21,11 +21,10 @@ import { otherOnRecord } from './same-volume.ts'
 
 export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
   const found = lookUpDriver(context.inputs, volume)
-  const driver = csiDriverOf(context.inputs, volume)
   const blocked =
     found.state === 'Unknown'
       ? ({ code: 'CsiDriverUnknown', message: `CSIDriver ${volume.driver} ${found.reason}` } as const)
-      : (lifecycleObstacle(volume, driver) ??
+      : (lifecycleObstacle(volume, foundOf(found)) ??
         otherVolumeObstacle(context, volume) ??
         unconfirmedMount(context, volume) ??
         stagingObstacle(context, volume, first))
@@ -34,11 +33,6 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
       ? blockSteps(context, volume, first)
       : [...stageSteps(context, volume, first), ...publishSteps(context, volume)]
   return { steps, blocked }
-}
-
-/** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
-export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
-  return foundOf(lookUpDriver(inputs, volume))
 }
 
 /** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
@@ -142,7 +136,7 @@ export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step
   const target = inputs.absolute(csiTarget(volume))
   const { capabilities } = registeredDriver(inputs, volume.driver ?? '') ?? {}
   const isKubelets =
-    !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, csiDriverOf(inputs, volume))
+    !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, foundOf(lookUpDriver(inputs, volume)))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
     { op: 'writeVolumeData', target: stateFile, ...label },
