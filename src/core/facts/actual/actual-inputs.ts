@@ -53,10 +53,9 @@ export class ActualInputs {
   readonly podsWithMounts = lazy((): readonly string[] => [...this.mounts.below(this.absolute('pods')).keys()])
 
   /** Mounts below plugins/, in table order. */
-  readonly pluginMounts = lazy((): readonly MountInfo[] => {
-    const directory = this.absolute('plugins')
-    return this.mounts.under(directory).filter(({ mountPoint }) => this.plain(mountPoint) !== directory)
-  })
+  readonly pluginMounts = lazy((): readonly MountInfo[] =>
+    this.mountsWithin('plugins').filter((mount) => this.pathOf(mount) !== 'plugins'),
+  )
 
   /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
