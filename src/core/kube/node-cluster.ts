@@ -4,20 +4,12 @@ import { VolctlError } from '../base/errors.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { ApiObject, ClusterTrustBundle, Node, Pod, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, type Resource, SECRETS } from './api/resources.ts'
-import type { KubeClient } from './kube-client.ts'
-import { getNode, podLists } from './node-objects.ts'
+import { type Asking, getNode, podLists } from './node-objects.ts'
 import { findObject, listObjects } from './objects.ts'
 import { getClusterTrustBundle, listClusterTrustBundles, requestToken, type TokenSource } from './volume-content.ts'
 import { deleteVolumeAttachment, patchClaimStatus } from './writes.ts'
 
 export type Cluster = ReturnType<typeof nodeCluster>
-
-/** The credentials of a look at a node. */
-interface Asking {
-  readonly client: KubeClient
-  readonly kubeletClient?: KubeClient | undefined
-  readonly nodeName: string
-}
 
 /** The pods of the node as each of the two credentials is shown them, now; `its` is empty where there is one only. */
 export async function podsByEach(asking: Asking): Promise<Record<'mine' | 'its', readonly Pod[]>> {

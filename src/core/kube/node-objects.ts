@@ -30,12 +30,15 @@ export async function listNodePods(
 /** The pods of a node: by the credential in use, and by the kubelet's own for a second look. */
 export type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
 
-interface PodQuery {
+/** The credentials of a look at a node. */
+export interface Asking {
   readonly client: KubeClient
+  /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
   readonly kubeletClient?: KubeClient | undefined
   readonly nodeName: string
-  readonly signal?: AbortSignal | undefined
 }
+
+type PodQuery = Asking & Pick<RequestSettings, 'signal'>
 
 export function podLists({ client, kubeletClient, nodeName, signal }: PodQuery, kept?: Budget): PodLists {
   const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })

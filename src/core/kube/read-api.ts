@@ -9,17 +9,13 @@ import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
 import type { Node, Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
 import { orInstead, unlessRefused } from './api-error.ts'
-import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
-import { getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
+import { keptBudget, type ObjectList } from './kube-client.ts'
+import { type Asking, getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
 import { type ObjectReader, objectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
 
-interface ReadApiOptions {
-  readonly client: KubeClient
-  readonly nodeName: string
-  /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
-  readonly kubeletClient?: KubeClient | undefined
+interface ReadApiOptions extends Asking {
   /** Given instead: a kubelet's credential that exists but is not used, and why. */
   readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
   /** Given if the pods are asked for before the disk has been read. */
