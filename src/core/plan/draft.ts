@@ -137,6 +137,12 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     })
   }
 
+  /** A problem because of which something that may matter is not known. */
+  incomplete(...problem: Parameters<Findings['problem']>): void {
+    this.complete = false
+    this.problem(...problem)
+  }
+
   /**
    * S38: an operation that waits is none, unless what the wait is for does not mend what would stop it: that is the cause then.
    *

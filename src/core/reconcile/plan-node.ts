@@ -9,7 +9,7 @@ import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, isCodeOf, remedyOf } from '../messages/codes.ts'
 import type { Because } from '../plan/cause.ts'
-import { type Draft, type Findings, finishOperations, ON_NODE } from '../plan/draft.ts'
+import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
@@ -257,27 +257,23 @@ const SECTIONS = [
  */
 function reportMissingSections({ inputs, findings }: PlanContext): void {
   const { snapshot } = inputs
-  const lack: Findings['problem'] = (...problem) => {
-    findings.complete = false
-    findings.problem(...problem)
-  }
   for (const section of SECTIONS) {
     const missing =
       section === 'mountinfo' ? inputs.mounts.all.length === 0 && !snapshot.mountinfo : snapshot[section] === undefined
     if (!missing) continue
     const message = `section ${section} is missing; what it would show is unknown`
     const because = { subject: { object: `section ${section}` } }
-    lack('error', 'ReadFailed', message, ON_NODE, 'Take a new snapshot.', because)
+    findings.incomplete('error', 'ReadFailed', message, ON_NODE, 'Take a new snapshot.', because)
   }
   const missing = missingPodsDirectory(inputs)
   if (missing !== undefined) {
     const { path, message, hint } = missing
-    lack('error', 'NodeUnreadable', message, { path, subject: { path } }, hint)
+    findings.incomplete('error', 'NodeUnreadable', message, { path, subject: { path } }, hint)
   }
   if (snapshot.api === undefined || podListIsComplete(inputs)) return
   const failure = readFailures(snapshot.api.errors).find((each) => each.resource === 'pods' && spoilsList(each, 'pods'))
   const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
-  lack(
+  findings.incomplete(
     'error',
     'PodListIncomplete',
     `the pod list is incomplete, so no pod counts as deleted${why}`,

@@ -37,10 +37,9 @@ export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }
 export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext): void {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
-  findings.complete = false
   const { path } = lazyMemory
   const about = { path, subject: { path } }
-  findings.problem('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), about, hintOf(lazyMemory))
+  findings.incomplete('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), about, hintOf(lazyMemory))
 }
 
 /**

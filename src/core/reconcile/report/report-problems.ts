@@ -54,9 +54,8 @@ export function reportProblems(context: PlanContext): void {
 /** S8: nothing can be decided about anything behind such a link. */
 function reportUnknownLinks({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
-    findings.complete = false
     const about = { path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.problem('error', 'LinkInPlace', obstacle.message, about, obstacle.hint)
+    findings.incomplete('error', 'LinkInPlace', obstacle.message, about, obstacle.hint)
   }
 }
 
@@ -124,8 +123,7 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
       break
     }
     case 'perhapsRunning':
-      findings.complete = false
-      findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${why.message}`, about)
+      findings.incomplete('error', 'AlivenessUnknown', `pod ${name} may still run: ${why.message}`, about)
       break
     case 'static':
       findings.problem('warning', 'MayBeStatic', `the directory of pod ${name} is left alone: ${why.message}`, about)
@@ -178,8 +176,7 @@ function reportReadErrors(context: PlanContext): void {
     if (failure.notFound || failure.resource === 'pods') continue
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
-      context.findings.complete = false
-      context.findings.problem(
+      context.findings.incomplete(
         'warning',
         'ReadFailed',
         `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`,
