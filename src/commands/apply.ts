@@ -2,7 +2,6 @@ import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
 import { parseDuration } from '../core/base/duration.ts'
-import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
@@ -222,12 +221,10 @@ export default class Apply extends VolctlCommand {
   async #carryOut(run: Run, { plan: fresh, shown }: Planned, confirmed: boolean): Promise<void> {
     const { flags, interrupts, options, saved, stop } = run
     const context = applyContext(run.node, {
-      ...omitUndefined({
-        freshPlan: confirmed || stop !== undefined ? undefined : fresh,
-        planFile: run.planfile,
-        journalDir: run.journalDir,
-        kubeletStop: stop,
-      }),
+      freshPlan: confirmed || stop !== undefined ? undefined : fresh,
+      planFile: run.planfile,
+      journalDir: run.journalDir,
+      kubeletStop: stop,
       options,
       noJournal: flags['no-journal'],
       parallel: run.parallel,

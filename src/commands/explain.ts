@@ -1,6 +1,5 @@
 import type { Interfaces } from '@oclif/core'
 import { VolctlError } from '../core/base/errors.ts'
-import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { argument, explainFlags } from '../core/cli/flags.ts'
@@ -119,7 +118,7 @@ export default class Explain extends VolctlCommand {
       value,
       draw: (screen) => renderExplanation(value, screen, place),
       names: [subjectName(value.subject)],
-      ...omitUndefined({ failure: refusalOf(value) }),
+      failure: refusalOf(value),
     }
   }
 

@@ -1,7 +1,6 @@
 import { formatDuration, parseDuration } from '../core/base/duration.ts'
 import { VolctlError } from '../core/base/errors.ts'
 import { ExitStatus } from '../core/base/exit-status.ts'
-import { omitUndefined } from '../core/base/omit-undefined.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { type OutputFormat, waitFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
@@ -56,7 +55,7 @@ export default class Wait extends VolctlCommand {
     const look = async (limitMs?: number): Promise<'over' | 'same'> => {
       const node = await looks.lookWithin(limitMs)
       const whole = wholeStatus(planWithDecisions(node, wholeOf(options)))
-      const { targets = waitTargets(whole, omitUndefined({ pods, namespaces, volumes }), condition, flags) } = seen
+      const { targets = waitTargets(whole, { pods, namespaces, volumes }, condition, flags) } = seen
       Object.assign(seen, { node, targets })
       failed = ''
       left = targets.flatMap((target) => {

@@ -30,7 +30,7 @@ export function localVolume(name: string, mode: 'Filesystem' | 'Block' = 'Filesy
 }
 
 export function step(op: StepOp, target: string, detail?: string): Step {
-  return { op, target, ...(detail !== undefined && { detail }) } as Step
+  return { op, target, detail } as Step
 }
 
 export function operation(id: string, given: Partial<Operation> = {}): Operation {

@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 
 async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
-  const outcome = await fixture.applyOne({ volume, steps, expects, ...(paths !== undefined && { paths }) })
+  const outcome = await fixture.applyOne({ volume, steps, expects, paths })
   return { state: outcome.end, outcome }
 }
 

@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers())
 
 const wait = (code: Waiting['code'], until?: string): Waiting => ({
   ...{ kind: 'UnmountDevice', code, message: 'm', rule: 'S11' },
-  ...(until !== undefined && { until }),
+  until,
 })
 const planWith = (state: 'stopped' | 'running', ...waiting: readonly Waiting[]): Plan =>
   ({ waiting, inputs: { kubelet: { state } } }) as Partial<Plan> as Plan

@@ -36,7 +36,7 @@ export class NodeBuilder extends DescribedNode {
   }
 
   file(path: string, content?: string, mtime = HOUR_AGO, size = content?.length ?? 0): this {
-    return this.entry({ path, type: 'file', mode: '644', size, mtime, ...(content !== undefined && { content }) })
+    return this.entry({ path, type: 'file', mode: '644', size, mtime, content })
   }
 
   link(path: string, target: string): this {

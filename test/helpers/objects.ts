@@ -144,7 +144,7 @@ export function podObject(
   const devices = given.devices === true ? volumes.map(({ name }) => name) : given.devices || []
   const mounted = volumes.flatMap(({ name }) => {
     const subPath = subPaths[name]
-    return devices.includes(name) ? [] : [{ name, mountPath: `/${name}`, ...(subPath !== undefined && { subPath }) }]
+    return devices.includes(name) ? [] : [{ name, mountPath: `/${name}`, subPath }]
   })
   const volumeDevices = devices.map((name) => ({ name, devicePath: `/dev/${name}` }))
   return {

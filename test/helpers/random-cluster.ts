@@ -199,7 +199,7 @@ function anyAttachment(random: Random, name: string, on: string, volumes: readon
     ...(chance(random, 0.15) && { attached: false }),
   })
   if (chance(random, 0.05)) return { ...made, inline: { driver, handle } }
-  return { ...made, ...(persistentVolume !== undefined && { persistentVolume }) }
+  return { ...made, persistentVolume }
 }
 
 /** As volctl marks what it creates, a moment after NOW. */

@@ -12,6 +12,7 @@ export class CapturedClient implements KubeClient {
   readonly source = 'test'
   readonly credentialKind = 'admin'
   readonly clockSkewMs = undefined
+  readonly insecure = undefined
   readonly #answers: Answers
 
   constructor(answers: Answers) {

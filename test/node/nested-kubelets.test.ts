@@ -138,7 +138,7 @@ const kubelet = (comm: string, status = ROOTS) => ({
   '812/cmdline': `/usr/bin/${comm}\0`,
   '812/status': status,
 })
-it.each([
+it.each<{ name: string; more: Record<string, string>; podUids: string[]; nestedUids: string[] }>([
   {
     name: 'are no pods of it, and keep alive the one that they run in',
     more: { '900/cgroup': '' },

@@ -1,7 +1,6 @@
 /** What `-o name` prints narrows again: each name of a plan or a status is one that `plan`, `apply` and `status` take, and finds what it is of. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { omitUndefined } from '../../src/core/base/omit-undefined.ts'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
@@ -26,7 +25,7 @@ import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
 /** As --pod and --volume would have it. */
 function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: string[] } {
   const { pod, volume } = narrowing([name], {})
-  return omitUndefined({ pods: pod, volumes: volume })
+  return { pods: pod, volumes: volume }
 }
 
 /** The name finds what is called so, and is not said to be nothing's. What comes after an operation that is left out is counted. */
@@ -92,7 +91,7 @@ function checkNext(state: ClusterState, whole: ClusterPlan): void {
     const plan = {
       ...whole,
       operations: [],
-      summary: { ...whole.summary, causes: [omitUndefined({ ...cause, command: undefined })] },
+      summary: { ...whole.summary, causes: [{ ...cause, command: undefined }] },
     }
     const [, , , ...words] = clusterAnswerOf(plan, { applyFlags: [] }, true).next[0]?.command.split(' ') ?? []
     if (words.length === 0) continue

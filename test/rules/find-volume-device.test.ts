@@ -25,7 +25,7 @@ function attach(attachmentMetadata: Record<string, string> = {}): void {
   fixture.attachment = attachmentHere({}, { attached: true, attachmentMetadata })
 }
 
-const told = (givenDevice?: string) => ({ ...volume, ...(givenDevice !== undefined && { givenDevice }) })
+const told = (givenDevice?: string) => ({ ...volume, givenDevice })
 
 async function detach(givenDevice?: string) {
   const { code, state, message, hint } = await fixture.applyOne(detachOf(told(givenDevice)))
@@ -129,7 +129,7 @@ describe('a device that is in use, while that of the volume is not known (S21)',
   })
 })
 
-it.each([
+it.each<{ name: string; given?: string; metadata?: Record<string, string>; links?: Record<string, string> }>([
   { name: '--device names it', given: '/dev/sdb' },
   { name: 'the attachment gives its path', metadata: { devicePath: '/dev/sdb' } },
   {

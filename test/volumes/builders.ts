@@ -32,7 +32,7 @@ export function pod(volumes: readonly PodVolumeSource[], parts: PodParts = {}): 
 }
 
 export function claimVolume(name = 'data', claimName = 'claim', readOnly?: boolean): PodVolumeSource {
-  return { name, persistentVolumeClaim: { claimName, ...(readOnly !== undefined && { readOnly }) } }
+  return { name, persistentVolumeClaim: { claimName, readOnly } }
 }
 
 const bound = (name: string, spec: PersistentVolume['spec']) =>

@@ -90,7 +90,7 @@ const projected = (...sources: readonly ProjectedSource[]) => ({ projected: { so
 const item = (given: Omit<DownwardApiItem, 'path'>) => ({ downwardAPI: { items: [{ path: 'f', ...given }] } })
 const withUser = (fsGroup?: number): Pod => ({
   ...POD,
-  spec: { ...POD.spec, securityContext: { runAsUser: 7, ...(fsGroup !== undefined && { fsGroup }) } },
+  spec: { ...POD.spec, securityContext: { runAsUser: 7, fsGroup } },
 })
 
 it.each<[string, Omit<PodVolumeSource, 'name'>, unknown]>([
@@ -170,7 +170,7 @@ describe('P50: downward API', () => {
     ['limits.hugepages-2Mi', undefined, 'bare', '0'],
     ['requests.cpu', '1m', 'bare', '0'],
   ])('%s by %s of %s', (resource, divisor, containerName, want) => {
-    const resourceFieldRef = { resource, containerName, ...(divisor !== undefined && { divisor }) }
+    const resourceFieldRef = { resource, containerName, divisor }
     expect(bytes(item({ resourceFieldRef }))).toEqual({ f: `644 ${want}` })
   })
 

@@ -142,7 +142,7 @@ describe('T124, R155: PersistentVolumes', () => {
     [['ReadOnlyMany', 'ReadWriteOnce'], ['ReadWriteOnce']],
     [[], ['ReadWriteOnce']],
   ])('R156: GCE access modes %j become %j', (accessModes, want) => {
-    expect(translated(pv({ ...gce, ...(accessModes !== undefined && { accessModes }) })).accessModes).toEqual(want)
+    expect(translated(pv({ ...gce, accessModes })).accessModes).toEqual(want)
   })
 })
 

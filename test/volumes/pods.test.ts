@@ -49,7 +49,7 @@ it.each<[name: string, want: boolean, metadata: object, status?: Pod['status']]>
     { containerStatuses: [{ name: 'c', state: {} }, { name: 'd' }] },
   ],
 ])('R221: terminated as the attach/detach controller sees it: %s: %s', (_name, want, metadata, status) => {
-  const it = pod([], { metadata, ...(status !== undefined && { status }) })
+  const it = pod([], { metadata, status })
   expect(isControllerTerminated(it)).toBe(want)
   expect(isTerminating(it)).toBe('deletionTimestamp' in metadata)
   expect(isTerminalPhase(it)).toBe(['Failed', 'Succeeded'].includes(status?.phase ?? ''))

@@ -5,7 +5,6 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
@@ -31,7 +30,7 @@ export async function applyPlan(
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   const result = await whileLocked(id, plan, context, onEvent)
-  return { ...result, ...omitUndefined({ downtime: context.kubeletStop?.downtime }) }
+  return { ...result, downtime: context.kubeletStop?.downtime }
 }
 
 async function whileLocked(
@@ -51,7 +50,7 @@ async function whileLocked(
   const open = (): Journal => context.openJournal((line) => onEvent(note(line, { code: 'JournalFailed' })))
   const first = (api: Plan['inputs']['api'] | undefined) => {
     const insecureApi = api?.insecure ?? api?.secondLookInsecure
-    const more = omitUndefined({ bootID, planFile, guards, insecureApi, tookOverFrom })
+    const more = { bootID, planFile, guards, insecureApi, tookOverFrom }
     return firstEntry(id, plan, { node, rootDir, ...more })
   }
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).

@@ -6,7 +6,6 @@
 
 import { errorMessage, type VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { CameBack } from '../base/operation-error.ts'
 import { invoker } from '../linux/invoker.ts'
 import { entryOf } from '../messages/codes.ts'
@@ -104,7 +103,7 @@ function settleBeforehand<Op extends AnyOperation>(
   if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
   const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'
-  run.settle(operation, state, { ...saidOf(reason), ...omitUndefined({ differences }) })
+  run.settle(operation, state, { ...saidOf(reason), differences })
 }
 
 async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
@@ -121,7 +120,7 @@ async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   }
   const after = changedSomething ? await lookAfter(begun, onEvent) : fresh
   for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
-  return { outcomes, left: after?.operations, ...omitUndefined({ after }), interrupted, exit: exitStatusOf(outcomes) }
+  return { outcomes, left: after?.operations, after, interrupted, exit: exitStatusOf(outcomes) }
 }
 
 async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(

@@ -2,7 +2,7 @@ import type { FailureCode, OutcomeCode } from '../messages/codes.ts'
 import { type UsingProcess, VolctlError } from './errors.ts'
 
 interface StepOptions {
-  readonly hint?: string | undefined
+  readonly hint?: string
   readonly cause?: unknown
   readonly stuck?: boolean
   readonly users?: readonly UsingProcess[]
@@ -17,7 +17,7 @@ export class OperationRefused extends VolctlError {
 export class CameBack extends OperationRefused {
   declare readonly code: 'KubeletRunning' | 'ControllerRunning'
 
-  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string | undefined } = {}) {
+  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string } = {}) {
     super(code, message, options)
   }
 }

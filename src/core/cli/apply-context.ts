@@ -3,7 +3,6 @@
 import { isDone } from '../apply/find-again.ts'
 import type { ApplyContext, CsiNode } from '../apply/operation/ports.ts'
 import { memoize } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Pod } from '../kube/api/objects.ts'
@@ -60,7 +59,8 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
         ? { state: 'Unknown', reason: 'was not read' }
         : apiLookup(latest.snapshot.api).csiDriver(name),
     guards: guardsLifted(options),
-    ...omitUndefined({ lockFile, detachWaitMs: given.kubeletStop && given.timeoutMs }),
+    lockFile,
+    detachWaitMs: given.kubeletStop && given.timeoutMs,
     ...given,
   }
 }
@@ -102,7 +102,8 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
-    ...omitUndefined({ api, kubelet }),
+    api,
+    kubelet,
     ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
   const inputs = new ActualInputs({ snapshot: now, mounts: parseMountinfo('') })

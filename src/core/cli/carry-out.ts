@@ -43,10 +43,10 @@ interface Review {
   readonly plan: Refusable & { readonly operations: readonly { readonly blocked?: object }[] }
   readonly draw: (screen: Screen, asking: boolean) => string
   /** What stands between the plan and the question. */
-  readonly below?: string | undefined
+  readonly below?: string
   readonly question: string
   /** Another answer than yes. */
-  readonly expected?: Expected | undefined
+  readonly expected?: Expected
   readonly signal: AbortSignal
 }
 

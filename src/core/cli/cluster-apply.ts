@@ -2,7 +2,6 @@
 import { posix } from 'node:path'
 import { count } from '../base/count.ts'
 import { VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
 import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
@@ -63,7 +62,8 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
       ...{ options, looked, timeoutMs, signal },
       openJournal: () => journalOf(asked),
       command: again(),
-      ...omitUndefined({ confirmed: flags.confirm ?? (confirmed ? digest : undefined), planFile: planfile }),
+      confirmed: flags.confirm ?? (confirmed ? digest : undefined),
+      planFile: planfile,
     }
     const nameOf = numberedInCluster(plan)
     await carryOut(command, flags.output, plan, {

@@ -24,7 +24,7 @@ const VALUES: ReadonlyMap<unknown, Values> = new Map([
 ])
 
 type Valued = Pick<Command.Flag.Cached & Command.Arg.Cached, 'name'> & {
-  readonly options?: readonly string[] | undefined
+  readonly options?: readonly string[]
   readonly helpValue?: unknown
 }
 

@@ -12,7 +12,7 @@ const isOn = (summary: string, more: More = {}) => Flags.boolean({ summary, ...m
 
 /** What stands behind a command without a flag: never standard input, of which oclif would else take a line. */
 export const argument = (name: string, description: string, options?: readonly string[]) =>
-  Args.string({ name, description, ignoreStdin: true, ...(options && { options }) })
+  Args.string({ name, description, ignoreStdin: true, options })
 /** The same, of several. */
 export const manyArguments = (name: string, description: string) =>
   Args.string({ name, description, ignoreStdin: true, multiple: true })

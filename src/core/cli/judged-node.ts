@@ -1,7 +1,6 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
 import { VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
@@ -26,7 +25,7 @@ import type { NodeChoice } from './options.ts'
 export async function judged(
   node: CollectedNode,
   options: PlanOptions,
-  { signal, blocked = false }: { readonly signal?: AbortSignal | undefined; readonly blocked?: boolean } = {},
+  { signal, blocked = false }: { readonly signal?: AbortSignal; readonly blocked?: boolean } = {},
 ): Promise<{ readonly node: CollectedNode; readonly decided: Decided }> {
   const free = withInUse(node, [])
   const decided = planWithDecisions(free, options)
@@ -49,7 +48,7 @@ async function inUseAhead(
     import('../rules/in-use.ts'),
     import('./apply-context.ts'),
   ])
-  const context = { ...questionsOf(() => node), ...omitUndefined({ signal }) }
+  const context = { ...questionsOf(() => node), signal }
   const attachments = node.snapshot.api?.volumeAttachments ?? []
   const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
   return checkInUse(plan, context, seen, { blocked })

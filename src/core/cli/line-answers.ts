@@ -1,7 +1,6 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
 import { NotFound, VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -69,15 +68,17 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
   const { error: _error, said: _said, ...shown } = line
   const value: LineExplanation = {
     ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
-    ...omitUndefined({ node: node?.state.snapshot.nodeName, createdAt: node?.state.snapshot.capturedAt }),
+    node: node?.state.snapshot.nodeName,
+    createdAt: node?.state.snapshot.capturedAt,
     ...answer,
-    ...omitUndefined({ explanation }),
+    explanation,
   }
   return {
     value,
     draw: (screen) => renderLine(value, screen),
     names: namesOfLine(value),
-    ...omitUndefined({ unseen, failure: explanation && refusalOf(explanation) }),
+    unseen,
+    failure: explanation && refusalOf(explanation),
   }
 }
 

@@ -3,7 +3,6 @@ import type { Interfaces } from '@oclif/core'
 import { parseDuration } from '../base/duration.ts'
 import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
@@ -24,18 +23,18 @@ export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context
 
 type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
   /** A command that also has a pass over the cluster takes several; those of a node take one. */
-  readonly node?: string | readonly string[] | undefined
+  readonly node?: string | readonly string[]
 }
 
 export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
-  return omitUndefined({
+  return {
     kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
     context: flags.context,
     nodeName: [flags.node].flat()[0],
     rootDir: flags['root-dir'],
     runtimeEndpoint: flags['runtime-endpoint'],
     hostRoot: flags['host-root'],
-  })
+  }
 }
 
 /** Absolute, and of the file system that volctl was typed in: apply may have to go into another mount namespace first. */
@@ -58,17 +57,15 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     handles: parsePairs('handle', handle),
     forceUnmount: texts('force-unmount', flags['force-unmount']),
     lazy: texts('lazy', flags.lazy),
-    ...omitUndefined({
-      devices: device && parsePairs('device', device),
-      acceptOutage: outage === undefined ? undefined : parseCount(outage, '--accept-outage', 0),
-      acceptIdentity: flags['accept-identity'],
-      acceptInsecureApi: flags['accept-insecure-api'] === true ? true : undefined,
-      only: only === undefined ? undefined : parseOperationKinds(only, '--only'),
-      skip: skip === undefined ? undefined : parseOperationKinds(skip, '--skip'),
-      pods: flags.pod && texts('pod', flags.pod),
-      namespaces: namespace,
-      volumes: volume,
-    }),
+    devices: device && parsePairs('device', device),
+    acceptOutage: outage === undefined ? undefined : parseCount(outage, '--accept-outage', 0),
+    acceptIdentity: flags['accept-identity'],
+    acceptInsecureApi: flags['accept-insecure-api'] === true ? true : undefined,
+    only: only === undefined ? undefined : parseOperationKinds(only, '--only'),
+    skip: skip === undefined ? undefined : parseOperationKinds(skip, '--skip'),
+    pods: flags.pod && texts('pod', flags.pod),
+    namespaces: namespace,
+    volumes: volume,
     volctlVersion,
   }
 }
@@ -193,7 +190,7 @@ export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptio
     nodeGone: flags['node-gone'] as readonly string[] | undefined,
     stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,
   }
-  return { settleMs, ...omitUndefined({ ...both, ...own }), volctlVersion }
+  return { settleMs, ...both, ...own, volctlVersion }
 }
 
 /**

@@ -1,7 +1,6 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
 import { isMissing, VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -9,9 +8,9 @@ import { manyArguments } from './flags.ts'
 
 /** Of the flags of both. */
 interface Narrowed {
-  readonly pod?: string[] | undefined
-  readonly volume?: string[] | undefined
-  readonly namespace?: readonly string[] | undefined
+  readonly pod?: string[]
+  readonly volume?: string[]
+  readonly namespace?: readonly string[]
 }
 
 interface Narrowing extends Pick<Naming, 'ways'> {
@@ -49,11 +48,11 @@ export function narrowing(words: readonly string[], flags: Narrowed): Narrowing 
       hint: 'One volume of one pod: NAMESPACE/NAME --volume NAME',
     })
   }
-  return omitUndefined({
+  return {
     ways: `A volume is ${VOLUME_WAYS}.`,
-    pod: pods.length === 0 ? undefined : [...(flags.pod ?? []), ...pods],
-    volume: volumes.length === 0 ? undefined : [...(flags.volume ?? []), ...volumes],
-  })
+    pod: pods.length === 0 ? flags.pod : [...(flags.pod ?? []), ...pods],
+    volume: volumes.length === 0 ? flags.volume : [...(flags.volume ?? []), ...volumes],
+  }
 }
 
 /**

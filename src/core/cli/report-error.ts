@@ -1,5 +1,4 @@
 import { SafetyRefusal, type VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { io } from '../trust/run.ts'
 import type { Palette } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
@@ -29,7 +28,8 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
       apiVersion: 'volctl.io/v1',
       kind: 'Error',
       ...{ code, message },
-      ...omitUndefined({ hint, rule }),
+      hint,
+      rule,
     }
     return toJsonLine(document)
   }

@@ -6,7 +6,6 @@ import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/po
 import { commandLine } from '../base/command.ts'
 import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
@@ -209,7 +208,7 @@ export class StoppedKubelet implements KubeletStop {
       stoppedAt,
       downMs,
       runs: why === undefined,
-      ...omitUndefined({ why }),
+      why,
       ...(byOthers && { byOthers }),
     }
     try {
@@ -219,7 +218,7 @@ export class StoppedKubelet implements KubeletStop {
     }
     onEvent(note(startText(down)))
     const ready = down.runs && !byOthers && !interrupts.abandon.aborted ? await this.#untilReady(startedAt) : undefined
-    this.downtime = { ...down, ...omitUndefined({ ready }) }
+    this.downtime = { ...down, ready }
   }
 
   async #disarm(): Promise<void> {

@@ -60,7 +60,7 @@ export abstract class VolctlCommand extends Command {
     const wide = format === 'wide'
     if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
     const { columns, rows } = stream
-    return { paint, symbols, width: columns || undefined, ...(rows && { rows }), wide }
+    return { paint, symbols, width: columns || undefined, rows, wide }
   }
 
   get verbose(): boolean {

@@ -31,7 +31,7 @@ export function describeVolume(decided: Decided, volume: VolumeRow, only: readon
     volume: refOf(context, volume, concern),
     desired: desiredText(context, volume),
     chain: chainOf(context, volume, only),
-    ...omitUndefined({ dead }),
+    dead,
     verdict: verdictOf(concern, plan.summary.causes ?? [], {
       dead: dead && deadVerdict(dead),
       nothing: nothingVerdict(becauseOf(context, volume, concern)),
@@ -67,8 +67,8 @@ function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }:
   const { wanted, ended, unresolved, uniqueName, mounts } = volume
   const own = wanted[0] ?? ended[0]
   const known = own === undefined ? planned?.volume : describeWanted(context, own)
-  if (known !== undefined) return { ...planned?.volume, ...known, ...describeDevice(mounts.at(-1)) }
-  return describeRow(context, volume, omitUndefined({ uniqueName, podVolumeName: unresolved[0]?.podVolumeName }))
+  if (known !== undefined) return { ...planned?.volume, ...omitUndefined(known), ...describeDevice(mounts.at(-1)) }
+  return describeRow(context, volume, { uniqueName, podVolumeName: unresolved[0]?.podVolumeName })
 }
 
 /** What is known of a volume by its row. @param known better than the row shows it */
@@ -84,7 +84,8 @@ export function describeRow(
   if (identity !== undefined) return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
   return {
     name,
-    ...omitUndefined({ podVolumeName, uniqueName }),
+    podVolumeName,
+    uniqueName,
     plugin,
     mode,
     ...describePersistentVolume(persistentVolume),

@@ -4,7 +4,6 @@
  */
 
 import { commandLine } from '../base/command.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { present } from '../base/take.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
@@ -164,7 +163,7 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
   const emptied = steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
   const ending = deletes === undefined ? [] : expects.map(({ path }) => path)
   const going = new Set(expects.flatMap(({ layers }) => layers.map(({ id }) => id)))
-  return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, ...(pod && { podUid: pod.uid }) }))
+  return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, podUid: pod?.uid }))
 }
 
 function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given): Plan {
@@ -176,7 +175,7 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
   const { ready = 0 } = part.summary
   const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
   const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, applyFlags })
-  return { ...part, summary: { ...part.summary, ...omitUndefined({ next: advised.summary.next }) } }
+  return { ...part, summary: { ...part.summary, next: advised.summary.next } }
 }
 
 /** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
@@ -263,7 +262,8 @@ function podViews({ classes, witnesses }: PlanContext, { pods, volumes }: Scope)
       rule,
       why,
       listed: pod !== undefined,
-      ...omitUndefined({ phase: pod?.status?.phase, deletedAt: pod?.metadata.deletionTimestamp }),
+      phase: pod?.status?.phase,
+      deletedAt: pod?.metadata.deletionTimestamp,
       signsOfLife: witnesses.signsOfLife(uid),
     }
   })
@@ -279,7 +279,7 @@ function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Co
   const code = found.why?.code
   const said = problems.find((each) => each.code === code && podOf(each.subject) === found.uid)
   const state = code === 'PodStillRunning' ? 'waiting' : 'problem'
-  return { state, message: said?.message ?? why, ...omitUndefined({ code }), rule }
+  return { state, message: said?.message ?? why, code, rule }
 }
 
 /** Why nothing is to be done, where that is so; undefined: for what its volume says, if it has one. */

@@ -2,7 +2,6 @@
 
 import { NotFound, type VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import { loopsBackedBy } from '../facts/actual/block-volume.ts'
 import type { VolumeRow } from '../facts/row.ts'
@@ -159,7 +158,7 @@ function placeAt(inputs: ActualInputs, path: string, state?: string): Place {
       return { id, dev, root, fsType, source, readOnly: options.includes('ro') }
     }),
     ...(loops.length > 0 && { loops }),
-    ...omitUndefined({ dead: dead === undefined ? undefined : deadWords(dead) }),
+    dead: dead === undefined ? undefined : deadWords(dead),
   }
 }
 

@@ -1,6 +1,5 @@
 /** The rule books of docs/rules, read: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
 import { join } from 'node:path'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { type CodeEntry, PLACES, type Place } from '../messages/code-entry.ts'
 import { CODES, type Code, nextOf } from '../messages/codes.ts'
 import { embeddedText } from '../trust/own-program.ts'
@@ -33,7 +32,7 @@ export function shippedRules(root: string): string {
 export function parseRules(books: string): Rule[] {
   return [...books.matchAll(/^- \*\*([CNOPRS]\d{1,3})\*\* (.+(?:\n {2}.+)*)/gm)].map(([, id = '', lines = '']) => {
     const [, text = '', upstream] = /^(.+?)(?: \(upstream: (.+)\))?$/.exec(lines.replaceAll(/\n */g, ' ')) ?? []
-    return { id, text, ...omitUndefined({ upstream }) }
+    return { id, text, upstream }
   })
 }
 

@@ -25,7 +25,7 @@ export interface Thing {
   /** A few words that distinguish it from others of its name. */
   readonly about: string
   /** The volume that is behind it; undefined: there is none. */
-  readonly volume?: VolumeRow | undefined
+  readonly volume?: VolumeRow
 }
 
 export function allThings(context: PlanContext): readonly Thing[] {

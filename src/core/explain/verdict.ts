@@ -1,6 +1,5 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { Cause } from '../plan/cause.ts'
@@ -13,9 +12,9 @@ import type { DeadMount, Verdict, VolumeView } from './explanation.ts'
 /** What is known beside the plan, each undefined where there is no such thing. */
 interface Beside {
   /** Worse than all but an error. */
-  readonly dead?: Verdict | undefined
+  readonly dead?: Verdict
   /** A pod that must not be touched: worse than a wait. */
-  readonly untouchable?: Verdict | undefined
+  readonly untouchable?: Verdict
   /** Where nothing else is to be said. */
   readonly nothing: Verdict
   /** It is all about one pod, which is not named again. */
@@ -78,7 +77,7 @@ function mattersMost<T extends Pick<Operation, 'volume'>>(list: readonly T[]): T
 export type Because = Pick<Decision, 'why'> & Partial<Pick<Decision, 'rule'>>
 
 export function nothingVerdict({ why, rule }: Because): Verdict {
-  return { state: 'nothing', message: `nothing to do: ${why}`, ...omitUndefined({ rule }) }
+  return { state: 'nothing', message: `nothing to do: ${why}`, rule }
 }
 
 export function deadVerdict({ path, dead }: DeadMount): Verdict {

@@ -11,7 +11,7 @@ interface ApiErrorOptions extends VolctlErrorOptions {
   /** Why no whole answer came; absent: one did. */
   readonly trouble?: Trouble
   /** Seconds the server asks to wait. */
-  readonly retryAfter?: number | undefined
+  readonly retryAfter?: number
 }
 
 /**

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
@@ -11,9 +10,9 @@ import { type Answer, createTransport, type Transport } from './transport/transp
 
 export interface RequestSettings {
   readonly query?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Limits the memory of what is read and kept; a list without one has its own. */
-  readonly kept?: Budget | undefined
+  readonly kept?: Budget
 }
 
 // A list, page by page (N45): one after the other, so that no more than one is held at a time.
@@ -183,7 +182,8 @@ export function createKubeClient(
         url,
         maxBytes,
         signal: signal ? AbortSignal.any([signal, late]) : late,
-        ...omitUndefined({ body: body && JSON.stringify(body), contentType }),
+        body: body && JSON.stringify(body),
+        contentType,
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
@@ -282,7 +282,7 @@ export function createKubeClient(
           throw badAnswer(server, request, 'not a list')
         const objects: readonly unknown[] = items ?? []
         if (!objects.every(hasMetadata)) throw badAnswer(server, request, 'a list of something other than objects')
-        visitor.page(objects as T[], { kind, ...omitUndefined({ apiVersion }) })
+        visitor.page(objects as T[], { kind, apiVersion })
         const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
         const next = metadata?.continue ?? ''
         const shown = resourceVersion ?? ''
@@ -291,7 +291,7 @@ export function createKubeClient(
         version ||= shown
         if (next === '') {
           if (remainingItemCount > 0) throw badAnswer(server, request, 'a list that is cut off')
-          return omitUndefined({ resourceVersion })
+          return { resourceVersion }
         }
         if (next === token) throw badAnswer(server, request, 'the same page again')
         if (pages === listPages) throw answerTooLarge(server, request, `has more than ${listPages} pages`)
@@ -316,7 +316,7 @@ export function createKubeClient(
     source,
     credentialKind: kind,
     /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
-    ...omitUndefined({ insecure }),
+    insecure,
     /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
     get clockSkewMs() {
       return clockSkewMs

@@ -34,7 +34,7 @@ export type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Po
 export interface Asking {
   readonly client: KubeClient
   /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
-  readonly kubeletClient?: KubeClient | undefined
+  readonly kubeletClient?: KubeClient
   readonly nodeName: string
 }
 

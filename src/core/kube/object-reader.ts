@@ -1,5 +1,4 @@
 import { compareText } from '../base/compare-text.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiReadError } from '../facts/actual/snapshot.ts'
 import type { ApiObject } from './api/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from './api/resources.ts'
@@ -15,7 +14,7 @@ const MOST_NAMED = 50_000
 /** `kept` limits the memory of everything that is read. */
 interface ReaderOptions extends Pick<RequestSettings, 'signal' | 'kept'> {
   /** For everything together: what is not read by then is unknown. */
-  readonly deadlineMs?: number | undefined
+  readonly deadlineMs?: number
 }
 
 const DEADLINE_MS = 300_000
@@ -38,7 +37,7 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
   function note(error: unknown, { plural: resource }: ResourcePath, key?: ObjectKey): void {
     if (!(error instanceof ApiError)) throw error
     const { status, reason, message } = error
-    errors.push({ resource, ...omitUndefined({ namespace: key?.namespace, name: key?.name }), status, reason, message })
+    errors.push({ resource, namespace: key?.namespace, name: key?.name, status, reason, message })
   }
 
   /** Undefined, with an entry in `errors`: NotFound if it is shown to be absent, otherwise unknown. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
 import { namedUids } from '../volumes/pods.ts'
@@ -20,7 +19,7 @@ interface ReadApiOptions extends Asking {
   readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
   /** Given if the pods are asked for before the disk has been read. */
   readonly disk?: DiskRead
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 /** The disk, which is read while the API is asked: if a pod is missing in the list, the list must be newer (R804, N48). */
@@ -86,9 +85,10 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   ])
   const api: ApiSnapshot = {
     server: client.server,
-    ...omitUndefined({ insecure: client.insecure }),
+    insecure: client.insecure,
     credential: credentialWord(client, user),
-    ...omitUndefined({ user, resourceVersion: list.resourceVersion }),
+    user,
+    resourceVersion: list.resourceVersion,
     node: node ?? null,
     pods: list.items,
     persistentVolumeClaims: volumes.claims,
@@ -99,15 +99,13 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...omitUndefined({
-      lease,
-      leaseRenewTime: lease?.spec?.renewTime || undefined,
-      clockSkewMs: client.clockSkewMs,
-      podListCheck: check,
-      mayDeleteVolumeAttachments: mayDelete,
-    }),
+    lease,
+    leaseRenewTime: lease?.spec?.renewTime || undefined,
+    clockSkewMs: client.clockSkewMs,
+    podListCheck: check,
+    mayDeleteVolumeAttachments: mayDelete,
   }
-  return { ...api, ...omitUndefined({ elsewhere: await readElsewhere(client, api, nodeName, { signal, kept }) }) }
+  return { ...api, elsewhere: await readElsewhere(client, api, nodeName, { signal, kept }) }
 }
 
 /** A Node that cannot be read is unknown; the refusal because it does not exist is thrown. */
@@ -153,7 +151,7 @@ async function secondLook(options: ReadApiOptions, user: string | undefined, lis
   if (kubeletUnused) return { list, check: kubeletUnused }
   if (!kubeletClient) return { list }
   const { source, insecure } = kubeletClient
-  const check = { source, ...omitUndefined({ insecure }) }
+  const check = { source, insecure }
   try {
     for (let [tries, read] = [1, lists]; ; tries++, read = podLists(options)) {
       const [mine, its] = await Promise.all(read)
@@ -170,7 +168,7 @@ async function secondLook(options: ReadApiOptions, user: string | undefined, lis
           },
         )
       }
-      await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
+      await sleep(PAUSE_MS, undefined, { signal })
     }
   } catch (error) {
     // Also if the kubelet's files have changed meanwhile.

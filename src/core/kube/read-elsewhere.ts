@@ -6,7 +6,6 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../facts/actual/snapshot.ts'
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
@@ -57,7 +56,7 @@ export async function readElsewhere(
         index < MOST_NODES
           ? await podsWith(client, name, claims, settings)
           : { problem: `only the pods of ${MOST_NODES} nodes were read` }
-      return { name, ...omitUndefined({ attached: own }), ...users }
+      return { name, attached: own, ...users }
     }),
   )
   return { nodes: found, ...('problem' in status && { problem: status.problem }) }
@@ -145,7 +144,8 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
     namespace,
     name,
     uid,
-    ...omitUndefined({ phase, deletionTimestamp }),
+    phase,
+    deletionTimestamp,
     claims: [...new Set(used)],
   }
 }

@@ -37,7 +37,7 @@ export async function withRetry<T>(
       return await attempt()
     } catch (error) {
       if (tried + 1 >= TRIES || !isRetryable(error, idempotent)) throw error
-      await sleep(retryDelayMs(error, tried), undefined, { ...(signal && { signal }) }).catch(() => {})
+      await sleep(retryDelayMs(error, tried), undefined, { signal }).catch(() => {})
       signal?.throwIfAborted()
     }
   }

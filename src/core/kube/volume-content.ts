@@ -1,6 +1,5 @@
 /** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { kept, text } from '../trust/shape.ts'
 import { onDiskUid, podNamespace } from '../volumes/pods.ts'
 import { type ClusterTrustBundle, type Pod, type ProjectedSource, trustBundleShape } from './api/objects.ts'
@@ -29,7 +28,7 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
     spec: {
       // Without one, the API server's own.
       ...(audience && { audiences: [audience] }),
-      ...omitUndefined({ expirationSeconds }),
+      expirationSeconds,
       boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: onDiskUid(pod) },
     },
   }

@@ -1,6 +1,5 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
@@ -102,7 +101,7 @@ export async function writeLease(
     acquireTime: microTime(term.acquiredAt),
     renewTime: microTime(term.renewedAt),
   }
-  const metadata = { ...key, ...omitUndefined({ resourceVersion: version }) }
+  const metadata = { ...key, resourceVersion: version }
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
   return version === undefined
     ? await sendObject(client, 'create', { ...LEASES, path: listPath(LEASES, key.namespace), body })

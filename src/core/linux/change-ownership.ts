@@ -21,7 +21,7 @@ export interface ChangeOwnershipOptions {
   readonly ownership: Ownership
   /** Called for every entry, with the number of entries so far. */
   readonly onEntry?: (entries: number) => void
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 export interface OwnershipChange {

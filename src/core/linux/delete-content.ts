@@ -29,7 +29,7 @@ export interface DeleteContentOptions {
   readonly beforeFirst?: () => void | Promise<void>
   /** Only empty directories go: nobody has agreed to the loss of a file. */
   readonly directoriesOnly?: boolean
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 export async function deleteContent(

@@ -36,7 +36,7 @@ export interface Visits {
   readonly visit: (entry: Entry, enter: (below: OpenDirectory) => void) => void
   /** Called after what is in a directory, with its own entry in the one above; undefined: the walk began there. */
   readonly leave?: (left: OpenDirectory, entry: Entry | undefined) => void
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** What is thrown once the signal is aborted. */
   readonly interrupted: () => StepInterrupted
 }

@@ -1,5 +1,4 @@
 import { type UserInfo, userInfo } from 'node:os'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { environment } from '../trust/environment.ts'
 
 /** Who runs this process, for the lock and the journal. */
@@ -15,7 +14,7 @@ export interface Invoker {
 export function invoker(): Invoker {
   const { SUDO_USER: sudoUser } = environment()
   const uid = process.geteuid?.() ?? 0
-  return { pid: process.pid, uid, user: ownUser().username ?? String(uid), ...omitUndefined({ sudoUser }) }
+  return { pid: process.pid, uid, user: ownUser().username ?? String(uid), sudoUser }
 }
 
 /** The user that this process runs as, whatever the environment says; nothing is known of one without an entry. */

@@ -44,7 +44,7 @@ export async function askMounts(
   paths: ReadonlyMap<number, string>,
   [format, ...options]: readonly [string, ...string[]],
   deadlineMs: number,
-  { signal, run = runCommand }: { readonly signal?: AbortSignal | undefined; readonly run?: typeof runCommand } = {},
+  { signal, run = runCommand }: { readonly signal?: AbortSignal; readonly run?: typeof runCommand } = {},
 ): Promise<Map<number, Said>> {
   const said = new Map<number, Said>()
   if (paths.size === 0) return said
@@ -59,7 +59,7 @@ export async function askMounts(
       const words = [...options, '-c', `${mark}${format}`, '--', path]
       const result = asked.has(id)
         ? { timedOut: true }
-        : await run('stat', words, leftMs, '', { ...(signal && { signal }) }).catch(() => ({}))
+        : await run('stat', words, leftMs, '', { signal }).catch(() => ({}))
       said.set(id, answerOf(result, mark))
     }
   }

@@ -255,10 +255,10 @@ export interface OtherNamespace {
   /** Empty if it is unseen. */
   readonly table: MountTable
   /** Why its table could not be read: whoever takes something away must take it as in use there. */
-  readonly unseen?: string | undefined
+  readonly unseen?: string
   /**
    * Its name (`mnt:[4026532000]`), where another user namespace owns it, as anybody may make one: no process of the node's own is in it.
    * Only what the kernel identifies there counts as use: a device, a root, an inode, and never a path (S39).
    */
-  readonly anybodys?: string | undefined
+  readonly anybodys?: string
 }

@@ -8,7 +8,6 @@
  * hex digits (static pods), or whatever a static manifest says (S10). A pod inside another pod's or a container's cgroup
  * belongs to another kubelet, which runs in there: kind, k3d, minikube's and docker's containers.
  */
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)$/
@@ -139,5 +138,5 @@ export function podProcessOf(cgroup: string): PodProcess | undefined {
   const podUid = podUidsOfCgroup(cgroup).at(-1)
   if (podUid === undefined) return undefined
   const containerId = [...cgroup.matchAll(CONTAINER)].at(-1)?.[1]
-  return { podUid, ...omitUndefined({ containerId }) }
+  return { podUid, containerId }
 }

@@ -1,7 +1,6 @@
 /** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
 
 import { lazy } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RefusalCode } from '../messages/codes.ts'
 import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
@@ -47,10 +46,12 @@ export function readStandingFacts(
   const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
   return {
     uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
-    ...omitUndefined({ pidNamespace, referencePidNamespace }),
+    pidNamespace,
+    referencePidNamespace,
     referenceIsKubelet: seen.kubelet,
     seesRuntime: seen.runtime,
-    ...omitUndefined({ rootMountId, referenceRootMountId }),
+    rootMountId,
+    referenceRootMountId,
     // Otherwise it is not mounted, or something else is in its place.
     hasSysfs: fileSystemTypeIfAny('/sys') === SYSFS_MAGIC,
   }

@@ -6,6 +6,7 @@
  * pod that has a directory; if not, the list is read again, after disk and runtime. Attributes of the directories of pods
  * that still run are not read at all (see read-tree.ts).
  */
+
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -54,17 +55,17 @@ import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions extends KubeletChoice {
-  readonly kubeconfig?: string | undefined
-  readonly context?: string | undefined
+  readonly kubeconfig?: string
+  readonly context?: string
   /** --host-root: volctl was started in a container. */
-  readonly hostRoot?: string | undefined
+  readonly hostRoot?: string
   /** `all` for a snapshot and for explain, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Called with what was read and how long it took (--verbose). */
   readonly log?: (line: string) => void
   /** Those of an earlier look at this node are used again. */
-  readonly before?: Connections | undefined
+  readonly before?: Connections
 }
 
 /** To be closed by the caller. */
@@ -193,23 +194,22 @@ export async function lookAt(
     get mountinfo() {
       return mounts.text
     },
-    ...omitUndefined({
-      api,
-      tree: entries,
-      runtime,
-      deadMounts: dead,
-      staticPods,
-      kubelet,
-      blockDevices,
-      csiSockets,
-      selinux,
-    }),
-    ...omitUndefined({ processes: processes?.podUids, flexDrivers: installed }),
+    api,
+    tree: entries,
+    runtime,
+    deadMounts: dead,
+    staticPods,
+    kubelet,
+    blockDevices,
+    csiSockets,
+    selinux,
+    processes: processes?.podUids,
+    flexDrivers: installed,
     ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     ...(checked.length > 0 && { hostPaths: checked }),
     ...(doubts.length > 0 && { notBelieved: doubts }),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
-    ...omitUndefined({ lazyMemory: lazy.defect }),
+    lazyMemory: lazy.defect,
   }
   // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.
   const copies = known && (await attempt('mountinfo', () => copiesObstacle(mounts, rootDir, options.hostRoot)))
@@ -251,7 +251,7 @@ async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
   const { running, unit } = kubelet
   if (!running || unit === undefined || node.places !== undefined) return kubelet
   const facts = await unitFacts(unit, undefined)
-  return { ...kubelet, ...omitUndefined({ unstoppable: facts && whyUnstoppable(facts) }) }
+  return { ...kubelet, unstoppable: facts && whyUnstoppable(facts) }
 }
 
 async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promise<readonly CsiSocket[]> {
@@ -333,7 +333,7 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
     const program = name.slice(name.indexOf('~') + 1)
     const executable = posix.join(directory, name, program)
     const error = whyNotExecutable(executable)
-    return { name: unescapeQualifiedName(name), executable, ...omitUndefined({ error }) }
+    return { name: unescapeQualifiedName(name), executable, error }
   })
 }
 

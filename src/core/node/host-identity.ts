@@ -1,6 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { rfc3339 } from '../base/rfc3339.ts'
 import { obeyedTextIfAny } from '../trust/doubts.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
@@ -38,7 +37,10 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
   const bootTime = bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? '', `${root}/dev/null`)
   return {
-    ...omitUndefined({ machineID, systemUUID, bootID, bootTime }),
+    machineID,
+    systemUUID,
+    bootID,
+    bootTime,
     kernelVersion: release(),
   }
 }

@@ -14,7 +14,6 @@ import {
 import { posix } from 'node:path'
 import { closing } from '../base/closing.ts'
 import { allowing, errnoOf } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import {
   deviceNumberOf,
   deviceUsers,
@@ -186,7 +185,7 @@ function findFile(path: string, view?: View): FoundFile | undefined {
   const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
   const { size, dev, ino, mtimeMs } = entry
   const device = deviceNumberOf(entry)
-  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, ...omitUndefined({ device }) }
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) }, device }
 }
 
 /**

@@ -4,7 +4,6 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
 import { unixSocketPath } from '../rpc/endpoints.ts'
@@ -73,10 +72,11 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    ...omitUndefined({ kubelet: kubelet === undefined ? undefined : letGoOf(kubelet), ownName }),
+    kubelet: kubelet === undefined ? undefined : letGoOf(kubelet),
+    ownName,
     config,
     standing: places === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
-    ...omitUndefined({ places }),
+    places,
     staticPods: staticPodSource(places, kubelet, config),
     processes: () => {
       using again = first === undefined ? scanProcesses() : undefined
@@ -161,7 +161,7 @@ function staticPodSource(
   const guess = kubelet?.flags.has('config') || places !== undefined || !existsSync(KUBEADM_STATIC_PODS)
   const path =
     places?.staticPodPath ?? config.staticPodPath ?? kubelet?.staticPodPath ?? (guess ? undefined : KUBEADM_STATIC_PODS)
-  return omitUndefined({ path, url: config.staticPodURL })
+  return { path, url: config.staticPodURL }
 }
 
 /** Merges the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */

@@ -1,6 +1,5 @@
 /** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../base/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/change-ownership.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
@@ -31,7 +30,7 @@ export async function changeOwnershipApart(
         last = messageIn(line)
         if (last.entries !== undefined) onEntry?.(last.entries)
       },
-      ...omitUndefined({ signal }),
+      signal,
     },
   )
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })

@@ -5,7 +5,6 @@
  * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
@@ -48,7 +47,7 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
   if (bootID !== undefined && record.bootID !== undefined && record.bootID !== bootID) return []
   if (mounts.at(path).some((mount) => mount.dev === dev)) return []
   if (isSuperblockGone(dev, fsType)) return []
-  return [{ path, dev, ...omitUndefined({ volume }) }]
+  return [{ path, dev, volume }]
 }
 
 /**

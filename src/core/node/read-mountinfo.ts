@@ -25,7 +25,7 @@ export class WrongNamespace extends SafetyRefusal {
 
 interface NamespaceProcesses {
   /** The chosen kubelet, if it runs. */
-  readonly kubelet?: PinnedProcess | undefined
+  readonly kubelet?: PinnedProcess
   readonly runtimes: readonly PinnedProcess[]
   readonly rootDir: string
 }

@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { StaticPodsSnapshot } from '../facts/actual/snapshot.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
@@ -19,7 +18,7 @@ const MAX_BYTES = 10 * 1024 * 1024
  * file. A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
  * started before the file broke: then `readable` is false, as it is for pods from a URL, which volctl does not fetch.
  */
-export function readStaticPods(source: { path?: string | undefined; url?: string | undefined }): StaticPodsSnapshot {
+export function readStaticPods(source: { path?: string; url?: string }): StaticPodsSnapshot {
   const { path, url } = source
   const manifests: Manifest[] = []
   let readable = url === undefined
@@ -29,7 +28,7 @@ export function readStaticPods(source: { path?: string | undefined; url?: string
     else if (manifest !== 'directory') manifests.push(manifest)
   }
   const named = path ?? url
-  return { ...omitUndefined({ path: named }), readable, manifests }
+  return { path: named, readable, manifests }
 }
 
 /** An undefined element stands for a directory that could not be listed. */

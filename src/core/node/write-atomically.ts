@@ -40,7 +40,7 @@ export interface AtomicContent {
   readonly files: Files
   /** Directories for what containers mount inside the volume (P26). */
   readonly nested: readonly string[]
-  readonly fsGroup?: number | undefined
+  readonly fsGroup?: number
   /** Reports problems that do not fail the step. */
   readonly say: (message: string) => void
   /** Takes how to undo what is made, the newest last; nothing if the volume showed content before, since that is deleted. */

@@ -29,7 +29,7 @@ export interface Because {
   /** Absent: what the finding is about. */
   readonly subject?: CauseSubject
   /** Of a volume as subject: whose it is. */
-  readonly whose?: Subject | undefined
+  readonly whose?: Subject
   /** It only follows: another finding has the words. */
   readonly follows?: true
   /** The hint in its parts: a sentence, which is the same for all such findings, and the command of this one. */

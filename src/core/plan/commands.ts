@@ -9,11 +9,11 @@ export interface CommandContext {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
   readonly applyFlags: readonly string[]
   /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
-  readonly nodeFlags?: readonly string[] | undefined
+  readonly nodeFlags?: readonly string[]
   /** Words that a command which only looks needs as well: --kubeconfig. */
   readonly readFlags?: readonly string[]
   /** The file that all was read from, maybe on another machine. */
-  readonly snapshot?: string | undefined
+  readonly snapshot?: string
 }
 
 /** A step by the words of its command, without the flags in force. */

@@ -106,7 +106,7 @@ function timeText(seconds: number): string {
 }
 
 function stepOf({ op, target, ...more }: Step | ClusterStep, index: number): [string, string] {
-  return [`step ${index + 1}`, `${op} ${target}${Object.keys(more).length === 0 ? '' : ` ${canonicalJson(more)}`}`]
+  return [`step ${index + 1}`, `${op} ${target} ${canonicalJson(more)}`.replace(/ \{\}$/, '')]
 }
 
 function deletesText(deletes: Operation['deletes']): string | undefined {

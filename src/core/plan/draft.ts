@@ -2,7 +2,6 @@
 
 import { Grouped } from '../base/append.ts'
 import { commandLine, volctl } from '../base/command.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
@@ -63,9 +62,9 @@ export interface Left {
   readonly rule: string
   readonly why: string
   readonly subject: Subject
-  readonly pod?: string | undefined
+  readonly pod?: string
   /** Unique name, if it is known. */
-  readonly volume?: string | undefined
+  readonly volume?: string
   /** For a wanted volume that is as it should be: the end of `why`, after the pods that want it. */
   readonly satisfied?: string
   /** Set if it is left because something is not known that a person can find out (S3). */
@@ -80,10 +79,10 @@ export type Hint = string | readonly [says: string, command: string | readonly s
 
 /** The hint as text, and its parts for the cause. */
 export function advised(hint: Hint | undefined, because?: Because): { hint?: string; because?: Because } {
-  if (typeof hint !== 'object') return omitUndefined({ hint, because })
+  if (typeof hint !== 'object') return { hint, because }
   const [says, command, first] = hint
   const text = typeof command === 'string' ? command : commandLine(...command)
-  const parts = typeof command === 'string' ? {} : { command: { argv: command, ...omitUndefined({ first }) } }
+  const parts = typeof command === 'string' ? {} : { command: { argv: command, first } }
   return { hint: `${says} ${text}`, because: { ...because, remedy: [says, text], ...parts } }
 }
 
@@ -151,7 +150,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   add(draft: Judged, wait?: Wait, rule = ''): void {
     const { kind, pod, volume, subject, blocked } = draft
     if (wait !== undefined && (blocked === undefined || !outlasts(blocked.code, wait.code, SETTING_UP.has(kind)))) {
-      this.wait(kind, wait, rule, { ...omitUndefined({ pod, volume }), subject })
+      this.wait(kind, wait, rule, { pod, volume, subject })
       return
     }
     this.operations.push(draft)
@@ -265,7 +264,7 @@ export function finishOperations<D extends AnyDraft<D>, Op>(drafts: readonly D[]
     const before = isBehind ? draft.after.find((each) => each.blocked !== undefined) : undefined
     const number = before && known.get(before)?.number
     const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
-    if (blocked !== undefined) operation.blocked = { ...blocked, ...omitUndefined({ hint }) }
+    if (blocked !== undefined) operation.blocked = { ...blocked, hint: hint ?? blocked.hint }
     // Copying a rest of properties takes several times as long, and a plan may have 100,000 operations.
     for (const key of Object.keys(draft)) if (!PLACED.has(key)) operation[key] = fields[key]
     return operation as Op

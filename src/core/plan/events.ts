@@ -1,7 +1,6 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
 import { counted } from '../base/count.ts'
 import { ExitStatus } from '../base/exit-status.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
 import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../trust/shape.ts'
@@ -139,9 +138,9 @@ export function saidOf<Code extends string>({
 }: {
   readonly code: Code
   readonly message: string
-  readonly hint?: string | undefined
+  readonly hint?: string
 }) {
-  return { code, message, ...omitUndefined({ hint }) }
+  return { code, message, hint }
 }
 
 /** RFC 3339. */
@@ -156,7 +155,7 @@ export function operationEvent(
   message: string,
   more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
 ): ApplyEvent {
-  const names = omitUndefined({ pod, volume: volume?.name, node })
+  const names = { pod, volume: volume?.name, node }
   return { type, time: timeNow(), id, kind, ...names, message, ...more }
 }
 
@@ -176,12 +175,14 @@ export function applyDocument(
     ...('cluster' in plan ? { scope: plan.scope, cluster: plan.cluster } : { node: plan.node, rootDir: plan.rootDir }),
     volctlVersion: plan.volctlVersion,
     ...{ ...end, outcomes },
-    ...omitUndefined({ left, waiting: after?.waiting, problems: after?.problems }),
+    left,
+    waiting: after?.waiting,
+    problems: after?.problems,
   }
 }
 
 /** The last line of `-o ndjson`: how many operations ended so; absent `left`: nobody looked. */
 export function resultEvent({ outcomes, left, after: _, ...end }: ApplyResult | ClusterApplyResult) {
   const states = counted(outcomes.map(({ state }) => state))
-  return { type: 'result', time: timeNow(), ...end, outcomes: states, ...omitUndefined({ left: left?.length }) }
+  return { type: 'result', time: timeNow(), ...end, outcomes: states, left: left?.length }
 }

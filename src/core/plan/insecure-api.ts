@@ -11,7 +11,7 @@ export const INSECURE_API: Readonly<Record<Insecure, string>> = {
 
 /** Of a look at a node or a cluster, and of a second one with the kubelet's own credential. */
 interface Api {
-  readonly insecure?: Insecure | undefined
+  readonly insecure?: Insecure
   readonly secondLookInsecure?: Insecure
 }
 

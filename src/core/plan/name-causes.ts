@@ -5,7 +5,6 @@
  */
 
 import { append } from '../base/append.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
 import type { Because, Cause, CauseSubject } from './cause.ts'
@@ -18,23 +17,23 @@ import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
 /** What is said with a finding. */
 interface Said extends Pick<Blocked, 'message' | 'hint' | 'users'> {
   readonly code: Code
-  readonly because?: Because | undefined
+  readonly because?: Because
   /** Of a problem. */
   readonly severity?: Severity
-  readonly until?: string | undefined
+  readonly until?: string
 }
 
 /** What a finding names. */
 interface Names {
   readonly subject: CauseSubject
   /** Whose it is: two volumes may go by one name. */
-  readonly whose?: Subject | undefined
+  readonly whose?: Subject
   /** Of an operation or a wait of a cluster, where the code's cause is the node. */
   readonly node?: string
   /** Where the code's cause is a driver: which. */
-  readonly driver?: string | undefined
+  readonly driver?: string
   /** Where it is a pod: which. */
-  readonly pod?: PodRef | undefined
+  readonly pod?: PodRef
   readonly pods: readonly PodRef[]
   readonly volume: string | undefined
 }
@@ -131,14 +130,12 @@ function causeFrom({ is, severity, own, affected }: Group): Cause {
       pods: [...pods.values()],
       volumes: [...new Set(affected.flatMap(({ pods, volume }) => (pods.length === 0 ? (volume ?? []) : [])))],
     },
-    ...omitUndefined({
-      until: own
-        .flatMap(({ until }) => until ?? [])
-        .toSorted()
-        .at(-1),
-      command: advises?.because?.command,
-      byStart: own.find(({ because }) => because?.byStart)?.because?.byStart,
-    }),
+    until: own
+      .flatMap(({ until }) => until ?? [])
+      .toSorted()
+      .at(-1),
+    command: advises?.because?.command,
+    byStart: own.find(({ because }) => because?.byStart)?.because?.byStart,
   }
 }
 
@@ -197,7 +194,7 @@ export function withCauses<Of extends Parts<AnyPlan>>(
 function withKey<T extends Said>(finding: T, cause: string): T {
   const { because: _, ...rest } = finding
   const { code, hint = remedyOf(code) } = finding
-  return { ...(rest as T), ...omitUndefined({ hint }), cause }
+  return { ...(rest as T), hint, cause }
 }
 
 type Work = Pick<Operation | Waiting, 'pod' | 'volume' | 'subject'> & Pick<Operation, 'attachment'>
@@ -216,8 +213,8 @@ function ofWork(work: AnyOperation | AnyWaiting): Names {
 }
 
 function namedBy({ pod, volume, attachment }: Work): CauseSubject {
-  if (volume !== undefined) return { volume: shownVolume({ volume, pod }), ...omitUndefined({ pod }) }
-  return omitUndefined(pod === undefined ? { attachment: attachment?.name } : { pod })
+  if (volume !== undefined) return { volume: shownVolume({ volume, pod }), pod }
+  return pod === undefined ? { attachment: attachment?.name } : { pod }
 }
 
 /** For what follows from a blocked operation, and is not an operation itself. */
@@ -243,6 +240,6 @@ function ofProblem({ about, subject: whose }: Problem | ClusterProblem): Names {
         ? { driver }
         : volume === undefined
           ? Object.fromEntries(first === undefined ? [] : [first])
-          : { volume, ...omitUndefined({ pod }) }
+          : { volume, pod }
   return { whose, pod, driver, pods, subject, volume: undefined }
 }

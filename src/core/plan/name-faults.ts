@@ -50,14 +50,14 @@ export function ambiguousPods(name: string, pods: readonly PodRef[]): NameFault 
 /** How a command line names things: an alias, as flags are given where any record of flags is. */
 export type Naming = {
   /** The person does without what has none of the names. */
-  readonly 'ignore-not-found'?: boolean | undefined
+  readonly 'ignore-not-found'?: boolean
   /** What else a name may be: goes on with the hint where nothing has it. */
-  readonly ways?: string | undefined
+  readonly ways?: string
 }
 
 /** @throws VolctlError AmbiguousName, NothingNamed */
 export function requireNamed(
-  problems: readonly { readonly code: string; readonly message: string; readonly hint?: string | undefined }[],
+  problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[],
   { 'ignore-not-found': isIgnored, ways }: Naming,
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)

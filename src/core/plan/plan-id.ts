@@ -1,4 +1,3 @@
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan, Step } from './plan.ts'
@@ -46,7 +45,7 @@ export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>
 
 /** The plan as it is shown: with its digest, where that has to be repeated. */
 export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
-  return { ...plan, ...omitUndefined({ digest: stripsFinalizers(plan) ? planId(plan) : undefined }) }
+  return { ...plan, digest: stripsFinalizers(plan) ? planId(plan) : undefined }
 }
 
 /** Joins a look's finding with the operation that it stops: the kind, and what the operation takes away first. */

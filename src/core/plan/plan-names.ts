@@ -24,8 +24,8 @@ export function shownVolume({ pod, volume }: Of): string {
 }
 
 interface Of {
-  readonly pod?: PodRef | undefined
-  readonly volume?: VolumeRef | undefined
+  readonly pod?: PodRef
+  readonly volume?: VolumeRef
 }
 
 /** What a cause is a fact about, by name; undefined: the node or cluster as a whole. */

@@ -17,13 +17,7 @@ export function podNameAndUid(pod: PodRef): string {
 }
 
 /** One of the pod's containers, if that is known: `container web of pod default/web-0`. */
-export function podAndContainer({
-  pod,
-  container,
-}: {
-  readonly pod: PodRef
-  readonly container?: string | undefined
-}): string {
+export function podAndContainer({ pod, container }: { readonly pod: PodRef; readonly container?: string }): string {
   return `${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
 }
 

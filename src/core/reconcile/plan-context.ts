@@ -2,7 +2,6 @@
 
 import { compareText } from '../base/compare-text.ts'
 import { memoize } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { stagedVolumes } from '../facts/actual/staged-volumes.ts'
@@ -63,7 +62,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const { pods, volumes } = options
   const context: PlanContext = {
     ...sources,
-    options: { ...options, ...omitUndefined({ pods: pods && namedPods(options, classes).pods }) },
+    options: { ...options, pods: pods && namedPods(options, classes).pods },
     classes,
     witnesses,
     statics,
@@ -96,5 +95,5 @@ function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['ku
   if (kubelet === undefined) return { state: 'unknown' }
   const { running, mayReturn, note, unit, unstoppable } = kubelet
   const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...omitUndefined({ note, unit }), ...(running && omitUndefined({ unstoppable })) }
+  return { state, note, unit, ...(running && { unstoppable }) }
 }

@@ -3,7 +3,6 @@
  * the operations; this file does the rest.
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
@@ -101,13 +100,13 @@ function planOf(context: PlanContext): Plan {
     scope: 'node',
     node: snapshot.nodeName,
     rootDir: inputs.rootDir,
-    ...omitUndefined({ bootID: snapshot.bootID }),
+    bootID: snapshot.bootID,
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
     ...withCauses(parts, filtered),
     complete: context.findings.complete,
-    ...omitUndefined({ refused }),
+    refused,
   }
 }
 
@@ -149,12 +148,10 @@ function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
   const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
   return {
     server,
-    ...omitUndefined({
-      user,
-      resourceVersion,
-      insecure: insecure && known(insecure),
-      secondLookInsecure: podListCheck?.insecure && known(podListCheck.insecure),
-    }),
+    user,
+    resourceVersion,
+    insecure: insecure && known(insecure),
+    secondLookInsecure: podListCheck?.insecure && known(podListCheck.insecure),
   }
 }
 
@@ -190,7 +187,7 @@ function withBasis(operation: Operation, context: PlanContext): Operation {
   const files = pod !== undefined && isLiving(pod) ? [] : filesOf(operation, context)
   const { uid, resourceVersion } = { ...pod?.pod?.metadata }
   const basis: Basis = {
-    ...(operation.pod && { pod: { listed: pod?.pod !== undefined, ...omitUndefined({ uid, resourceVersion }) } }),
+    ...(operation.pod && { pod: { listed: pod?.pod !== undefined, uid, resourceVersion } }),
     ...(files.length > 0 && { files }),
   }
   return Object.keys(basis).length === 0 ? operation : { ...operation, basis }
@@ -207,7 +204,7 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
     // No identity without attributes.
     if (dev === undefined || ino === undefined) return []
     const more = type === 'dir' ? { mtime: emptied.has(path) ? mtime : undefined } : { size, mtime }
-    return { path, dev, ino, ...omitUndefined(more) }
+    return { path, dev, ino, ...more }
   })
 }
 
@@ -234,7 +231,7 @@ function adviseRefused<T extends Pick<Problem, 'hint'> & { readonly code: Code; 
 function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
   return {
     ...operation,
-    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, ...omitUndefined({ hint }) },
+    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, hint },
   }
 }
 

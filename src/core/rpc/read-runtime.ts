@@ -1,6 +1,5 @@
 import { compareText } from '../base/compare-text.ts'
 import { errorMessage, isMissing } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { withoutLinks } from '../linux/paths.ts'
 import { Budget } from '../trust/bytes.ts'
@@ -59,7 +58,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
     return {
       source: 'cri',
       endpoint: answered.map(({ endpoint }) => endpoint).join(', '),
-      ...omitUndefined({ error: describeErrors(failed) }),
+      error: describeErrors(failed),
       // Each runtime separately: two runtimes may use one id for different sandboxes.
       pods: answered.flatMap(({ pods }) => pods),
     }
@@ -67,7 +66,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
   const error = describeErrors(failed.length > 0 || !expected ? failed : silent)
   const none = expected ? 'no runtime endpoint is known' : undefined
-  return { source: 'none', ...omitUndefined({ endpoint, error: error ?? none }), pods: [] }
+  return { source: 'none', endpoint, error: error ?? none, pods: [] }
 }
 
 /** Without endpoints that are the same socket by another path, such as /run and /var/run. */

@@ -83,7 +83,7 @@ export async function userOfContent(
   { host, plan, operation, context }: MachineFacts,
 ): Promise<UsedBy | Unseen | undefined> {
   const { pod } = operation
-  const content = { path, going: expectedIds(operation), rootDir: plan.rootDir, ...(pod && { podUid: pod.uid }) }
+  const content = { path, going: expectedIds(operation), rootDir: plan.rootDir, podUid: pod?.uid }
   return userAmong(await host.contentHolders(look, content), context.nameOf)
 }
 

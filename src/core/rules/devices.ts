@@ -1,6 +1,5 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { whoMounted } from '../linux/mount-words.ts'
@@ -129,7 +128,7 @@ export const mayBeMounted: Judge = ({ unidentified }) => {
   return {
     code: 'IdentityUnconfirmed',
     message: `${draft.volume?.name}${draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
-    ...omitUndefined({ hint: draft.blocked?.hint }),
+    hint: draft.blocked?.hint,
   }
 }
 

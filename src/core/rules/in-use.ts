@@ -5,7 +5,6 @@
 
 import { errorMessage } from '../base/errors.ts'
 import { lazy } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { StepInterrupted, UsersUnknown } from '../base/operation-error.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
@@ -185,8 +184,7 @@ const ALREADY_ABORTED = AbortSignal.abort()
 function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), users = [] }: Verdict): InUse {
   const about = { kind: operation.kind, target: targetOf(operation) }
   const known = IN_USE.find((each) => each === code)
-  if (known !== undefined)
-    return { ...about, code: known, message, ...omitUndefined({ hint }), ...(users.length > 0 && { users }) }
+  if (known !== undefined) return { ...about, code: known, message, hint, ...(users.length > 0 && { users }) }
   return {
     ...about,
     code: 'UsersUnknown',

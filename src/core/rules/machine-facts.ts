@@ -42,7 +42,7 @@ export interface MachineFacts {
   /** Operations that come first and have yet to run: the volume is still mounted or mapped. Absent: none. */
   readonly before?: readonly Operation[]
   /** As the API has just said: of a detach (S21), or of what a driver is about to set up (S22). */
-  readonly attachment?: VolumeAttachment | undefined
+  readonly attachment?: VolumeAttachment
   /** Absent: the API was not asked. */
   readonly api?: ApiNow
   /** What a step is about to release. */

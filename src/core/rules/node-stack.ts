@@ -234,7 +234,7 @@ export class VolumeRecords {
     // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
     const keeper = mount === undefined ? undefined : keeperOf(mount, table(), this.#plan.rootDir)
-    return { dev, root, fsType, source, behind, ...(keeper && { keptAt: keeper.mountPoint }) }
+    return { dev, root, fsType, source, behind, keptAt: keeper?.mountPoint }
   }
 
   #seeDevice(dev: string): SeenDevice {

@@ -1,7 +1,6 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
 import { commandLine } from '../base/command.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import { rowOf } from '../plan/subject.ts'
@@ -49,7 +48,9 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
   const { key, identity, persistentVolume, staged, globals, maps } = row
   const claimed = (plugin: string): Claimed => ({
     ...{ plugin, specName: persistentVolume?.metadata.name ?? key },
-    ...omitUndefined({ persistentVolume, driver: identity?.driver, handle: identity?.handle }),
+    persistentVolume,
+    driver: identity?.driver,
+    handle: identity?.handle,
   })
   const paths = globals.map(({ path }) => path)
   return [

@@ -3,7 +3,6 @@
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
 import { memoize } from '../base/memoize.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
 import { containingMount } from '../linux/location.ts'
@@ -36,7 +35,7 @@ export const inUse: Judge = ({ operation, context }) => {
   if (found === undefined) return undefined
   const { message, hint, users } = found
   // A word of a newer version still says that it is in use.
-  return { code: IN_USE.find((each) => each === found.code) ?? 'HeldBy', message, ...omitUndefined({ hint, users }) }
+  return { code: IN_USE.find((each) => each === found.code) ?? 'HeldBy', message, hint, users }
 }
 
 export const IN_USE = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] as const satisfies readonly InUse['code'][]

@@ -45,9 +45,9 @@ interface LookFacts extends Facts {
 /** What a phase has found out for an operation, beside the operation itself. What is absent holds nothing back. */
 export interface Facts {
   /** Mounts that are to be removed. */
-  readonly mounts?: readonly Stack[] | undefined
+  readonly mounts?: readonly Stack[]
   /** File systems that may be mounted there; absent: any. */
-  readonly allowed?: readonly string[] | undefined
+  readonly allowed?: readonly string[]
   /** Mounts in its directories that are not its own. */
   readonly foreign?: readonly MountInfo[]
   readonly subPaths?: Pick<Facts, 'mounts' | 'foreign'>
@@ -56,19 +56,19 @@ export interface Facts {
   /** An emptyDir, on which a mount is that does not answer. */
   readonly covered?: { readonly name: string; readonly dir: string }
   /** A file that the kubelet did not make. */
-  readonly stray?: Stray | undefined
+  readonly stray?: Stray
   /** Data that would be lost: in memory, in files, in what may hold more than was seen. */
   readonly data?: {
     readonly name: string
     readonly memory: readonly MountInfo[]
     readonly files?: readonly TreeEntry[]
-    readonly unread?: TreeEntry | undefined
+    readonly unread?: TreeEntry
   }
   /** Files on or below a target where nothing is mounted. */
   readonly uncovered?: { readonly target: string; readonly files: readonly TreeEntry[] } | undefined
   /** What could not be read, or not all of it. */
-  readonly unread?: Obstacle | TreeEntry | undefined
-  readonly identified?: Identified | undefined
+  readonly unread?: Obstacle | TreeEntry
+  readonly identified?: Identified
   /** The volume is unstaged, unmapped or detached. @property names under which it may be mounted outside the root directory; CSI only */
   readonly device?: { readonly names?: readonly string[] }
   /** With what the controller's rule could not resolve, and a place where traces may be that was not read. */
@@ -81,7 +81,7 @@ export interface Facts {
   readonly held?: { readonly by: MountInfo; readonly target: string } | undefined
   /** Finds the operation on an unidentified volume that may be this one. */
   readonly unidentified?: () => Draft | undefined
-  readonly call?: DriverCall | undefined
+  readonly call?: DriverCall
   /** Content that is deleted, or ends with its mounts. @property removed ids of the mounts that go first, if not its own */
   readonly content?:
     | {

@@ -5,7 +5,6 @@
  * shows: in a live plan (in-use.ts), right before the operation, or both (S26).
  */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { OperationRefused, UsersUnknown } from '../base/operation-error.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
@@ -173,7 +172,7 @@ export async function verdictOf(facts: MachineFacts, when: When): Promise<Verdic
   } catch (error) {
     if (!(error instanceof UsersUnknown)) throw error
     const { message, hint } = error
-    return { code: 'UsersUnknown', message, ...omitUndefined({ hint }) }
+    return { code: 'UsersUnknown', message, hint }
   }
   return undefined
 }

@@ -32,11 +32,11 @@ interface Bounds {
   /** Limit of the bytes received, and of the decompressed bytes. */
   readonly maxBytes: number
   /** Shared with other streams. */
-  readonly budget?: Budget | undefined
+  readonly budget?: Budget
   /** `gzip`: decompress the stream. */
-  readonly encoding?: string | undefined
+  readonly encoding?: string
   /** Ends the stream: a deadline, or an interrupt. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 /**

@@ -5,7 +5,7 @@ import { type SchemaOf, type Shape, schemaOf, withSchema } from './shape.ts'
 export function about<T>(words: string, shape: Shape<T>): Shape<T> {
   return told(shape, (defs) => {
     const { type, ...rest } = schemaOf(shape, defs)
-    return { ...(type === undefined ? {} : { type }), description: words, ...rest }
+    return { type, description: words, ...rest }
   })
 }
 

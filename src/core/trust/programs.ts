@@ -178,7 +178,7 @@ export function runCommand(
         child.stdout.destroy()
         child.stderr.destroy()
         child.unref()
-        finish({ status: undefined, timedOut: true, ...(child.pid !== undefined && { abandonedPid: child.pid }) })
+        finish({ status: undefined, timedOut: true, abandonedPid: child.pid })
       }, GRACE_MS)
     }
     const deadline = setTimeout(giveUp, Math.ceil(deadlineMs))

@@ -10,9 +10,9 @@ import { memoize } from '../base/memoize.ts'
 
 /** Standard output or standard error. */
 export type OutputStream = Writable & {
-  readonly isTTY?: boolean | undefined
-  readonly columns?: number | undefined
-  readonly rows?: number | undefined
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
 }
 
 export interface Io {
@@ -45,7 +45,7 @@ export interface Run {
   /** The command line, without what only volctl itself adds. */
   readonly argv: readonly string[]
   readonly isPlugin?: boolean
-  readonly caller?: Caller | undefined
+  readonly caller?: Caller
   /** What volctl's own children are started from, where Node.js runs a script. */
   readonly script: string | undefined
   status: number

@@ -33,7 +33,7 @@ export interface ProcessReader {
   /** Milliseconds, for all processes together. */
   readonly deadlineMs: number
   /** Ends the look. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 export interface ProcessSearch {

@@ -39,7 +39,7 @@ export interface ContentLook {
   readonly sockets?: () => Promise<BoundSockets>
   readonly unseen: readonly Unseen[]
   /** Ends what is searched for. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 /** A file that the kernel itself has open. */
@@ -64,7 +64,7 @@ export interface ContentSearch extends Pick<ContentLook, 'table' | 'processes' |
    * The content would be deleted: whoever only has a name in it counts as well, as these paths of our own mount namespace do,
    * and bound sockets and images everywhere. Absent: it would only be unmounted.
    */
-  readonly named?: readonly NamedPath[] | undefined
+  readonly named?: readonly NamedPath[]
 }
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */

@@ -23,7 +23,7 @@ interface NamespaceHolder {
   readonly process: string
   /** Mount points, as seen in that namespace. */
   readonly mountPoints: readonly string[]
-  readonly of?: PodProcess | undefined
+  readonly of?: PodProcess
 }
 
 export interface Holders {

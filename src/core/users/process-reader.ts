@@ -80,7 +80,7 @@ class Reader {
     try {
       this.#read(pid, part)
       const unread = this.#devices.size === 0 ? undefined : this.#denied
-      return { uses: this.#uses, ...(unread !== undefined && { unread }) }
+      return { uses: this.#uses, unread }
     } catch (error) {
       if (hasEnded(error) || isKernelThread(pid) || isHiddenInit(pid)) return { uses: [] }
       return { uses: this.#uses, unread: error instanceof Late ? 'late' : (errnoOf(error) ?? errorMessage(error)) }
@@ -188,7 +188,7 @@ class Reader {
     try {
       return behindLink(link, (fd, fdinfo) => {
         const mount = mountIdIn(fdinfo)
-        const at = { ...use, ...(mount !== undefined && { mount }) }
+        const at = { ...use, mount }
         const isSlow = mount !== undefined && this.#slow.has(mount)
         if (isSlow || this.#isUnknown(mount)) {
           if (isAsked) return at
@@ -210,14 +210,14 @@ class Reader {
   #note({ link, ...called }: Use, fdinfo: string, ask: () => Stats): void {
     const mount = mountIdIn(fdinfo)
     const inode = inodeIn(fdinfo)
-    const use = { ...called, ...(mount !== undefined && { mount }), ...(inode && { inode }) }
+    const use = { ...called, mount, ...(inode && { inode }) }
     const dev = this.#slow.get(mount ?? -1)
     if (dev !== undefined) {
       if (this.#fileSystems.has(dev)) this.#report({ ...use, dev })
       return
     }
     if (this.#isUnknown(mount)) {
-      if (!this.#told.has(mount)) this.#report({ ...use, ...(link && { link }) })
+      if (!this.#told.has(mount)) this.#report({ ...use, link })
       this.#told.add(mount)
       return
     }

@@ -17,7 +17,7 @@ export interface Holder {
   /** As the process sees it. */
   readonly path: string
   /** Absent: the process belongs to no pod. */
-  readonly of?: PodProcess | undefined
+  readonly of?: PodProcess
 }
 
 /** A device that a process has open or mapped. */

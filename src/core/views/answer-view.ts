@@ -20,9 +20,9 @@ interface AnswerDetail {
   /** Of one thing: more rows than this are counted; more needs are a line each, and counted past twice as many. */
   readonly most?: number
   /** Where what stands with the needs is typed, if that is not here. */
-  readonly place?: string | undefined
+  readonly place?: string
   /** In place of the headline. */
-  readonly header?: string | undefined
+  readonly header?: string
   /** Between the parts and the counts. */
   readonly more?: readonly (string | false)[]
   /** In place of the counts and the next commands. */

@@ -3,7 +3,6 @@
 import { byteText } from '../base/byte-text.ts'
 import { count } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import { inSeconds } from '../base/rfc3339.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { PastApplies, PastApply, PastOperation } from '../plan/documents/read-journal.ts'
@@ -61,7 +60,7 @@ function tally(operations: readonly PastOperation[]): string {
 function operationText(operation: PastOperation, paint: Palette): string {
   const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
   const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
-  const name = { kind, ...(pod && { pod }), ...omitUndefined({ volume }) }
+  const name = { kind, pod, volume }
   const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
   const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${byteText(deleted.bytes)}`
   const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]

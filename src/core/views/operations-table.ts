@@ -74,7 +74,9 @@ function operationsText(plan: AnyPlan, screen: Screen): string {
       ...aboutOf(operation, operations[(numbers.get(id) ?? 0) - 2], plan),
       blocked && `blocked: ${blocked.code}: ${blocked.message}`,
       blocked?.hint && `${symbols.arrow} ${blocked.hint}`,
-      ...(wide ? steps.map((step) => `${step.op} ${step.target}${'detail' in step ? ` (${step.detail})` : ''}`) : []),
+      ...(wide
+        ? steps.map((step) => `${step.op} ${step.target}${'detail' in step && step.detail ? ` (${step.detail})` : ''}`)
+        : []),
     )
   }
   return columnsTable({ columns, inWords: true, below }, operations, screen)

@@ -2,7 +2,9 @@
  * A plan on a screen: the answer. `confirm` adds what S31 asks for before anyone says yes; -v and `-o wide` the numbered table
  * of all operations, waits and problems.
  */
+
 import { count } from '../base/count.ts'
+import { omitUndefined } from '../base/omit-undefined.ts'
 import type { AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
@@ -76,7 +78,7 @@ function volumesText(operations: readonly Operation[], screen: Screen): string {
     const { claim, persistentVolume, driver, device } = { ...volume }
     if (volume === undefined || (claim ?? persistentVolume ?? driver ?? device) === undefined) continue
     const key = volume.persistentVolume ?? volume.uniqueName ?? `${pod?.uid}/${volume.name}`
-    volumes.set(key, { ...volume, ...volumes.get(key) })
+    volumes.set(key, { ...volume, ...omitUndefined({ ...volumes.get(key) }) })
   }
   return volumes.size === 0 ? '' : columnsTable({ columns: COLUMNS, inWords: true }, [...volumes.values()], screen)
 }

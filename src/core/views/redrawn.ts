@@ -3,8 +3,8 @@ import { cutToWidth } from './wrap.ts'
 /** What a terminal must be able to do; `process.stderr` is one. */
 export interface Terminal {
   write(text: string): unknown
-  readonly columns?: number | undefined
-  readonly rows?: number | undefined
+  readonly columns?: number
+  readonly rows?: number
 }
 
 const CLEAR_BELOW = '\u001b[0J'

@@ -24,7 +24,7 @@ interface StatusOptions {
   /** Show what is good, and every row. */
   readonly all: boolean
   /** Where its commands are typed, if that is not here. */
-  readonly place?: string | undefined
+  readonly place?: string
 }
 
 /** What is good is only counted, unless all is asked for, or the Node's status says otherwise of its use. */

@@ -85,7 +85,7 @@ export interface DeviceKind {
   /** For a flexVolume the driver's name. */
   readonly plugin: string
   /** For a CSI volume; undefined: any driver, or not known. */
-  readonly driver?: string | undefined
+  readonly driver?: string
 }
 
 /** May the volume be one of this kind, whose device is about to be unstaged, unmapped or detached? */
@@ -117,7 +117,7 @@ export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName
   const { namespace, name } = pod.metadata
   return {
     code,
-    subject: { volume: podVolumeName, pod: { ...(namespace !== undefined && { namespace }), name, uid: podUid } },
+    subject: { volume: podVolumeName, pod: { namespace, name, uid: podUid } },
   }
 }
 

@@ -1,6 +1,5 @@
 /** hostPath: the container gets the path itself, the kubelet only checks its type (P57-P59, O33); and image, which is the runtime's. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
@@ -30,7 +29,7 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
   setUp: ({ inputs }, volume) => {
     const { path, type, fault } = judged(inputs, volume)
     if (fault === undefined || fault.makes !== undefined)
-      return { steps: [{ op: 'checkPath', target: path, ...omitUndefined({ detail: type || undefined }) }] }
+      return { steps: [{ op: 'checkPath', target: path, detail: type || undefined }] }
     const { why, hint } = fault
     return { steps: [], blocked: { code: 'HostPathType', message: `hostPath ${path}: ${why}`, hint } }
   },

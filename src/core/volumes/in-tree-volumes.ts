@@ -1,5 +1,4 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type {
   CsiPersistentVolumeSource,
   InTreeSources,
@@ -88,7 +87,11 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
         return { error: `Azure disk ${diskURI} has kind ${kind}, not Managed` }
       // An empty caching mode is passed on for a PersistentVolume, but not for an inline volume.
       const cachingmode = pv === undefined ? cachingMode || undefined : cachingMode
-      const volumeAttributes = { kind: 'Managed', ...omitUndefined({ cachingmode, fstype: fsType || undefined }) }
+      const volumeAttributes = {
+        kind: 'Managed',
+        ...(cachingmode !== undefined && { cachingmode }),
+        ...(fsType && { fstype: fsType }),
+      }
       return { volumeHandle: diskURI, volumeAttributes }
     },
     inlineName: ({ diskURI }) => diskURI,
@@ -126,10 +129,8 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
       // The kubelet itself panics here: no node can have mounted such a volume.
       if (pv === undefined && storagePolicyName)
         return { error: 'an inline vSphere volume with storagePolicyName is not supported' }
-      return {
-        volumeHandle: volumePath,
-        volumeAttributes: omitUndefined({ storagepolicyname: storagePolicyName || undefined }),
-      }
+      const volumeAttributes = { ...(storagePolicyName && { storagepolicyname: storagePolicyName }) }
+      return { volumeHandle: volumePath, volumeAttributes }
     },
     topology: { zone: 'topology.csi.vmware.com/zone', region: 'topology.csi.vmware.com/region' },
   },
@@ -163,7 +164,8 @@ function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) 
   return {
     driver: kind.driver,
     ...csi,
-    ...omitUndefined({ fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }),
+    fsType,
+    readOnly: kind.dropsReadOnly ? undefined : readOnly,
   }
 }
 
@@ -181,7 +183,7 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   const spec = {
     ...rest,
     csi,
-    ...omitUndefined({ accessModes: kind.accessModes?.(pv.spec.accessModes) }),
+    accessModes: kind.accessModes?.(pv.spec.accessModes) ?? rest.accessModes,
     ...(nodeSelectorTerms.length > 0 && { nodeAffinity: { required: { nodeSelectorTerms } } }),
   }
   return { persistentVolume: { ...pv, spec } }

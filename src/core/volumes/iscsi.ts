@@ -16,7 +16,7 @@ export interface IscsiDisk {
   readonly portals: readonly string[]
   readonly iqn: string
   readonly lun: string
-  readonly iface?: string | undefined
+  readonly iface?: string
   /** The kubelet has cloned this interface for the volume, and deletes it at the end (P76). */
   readonly ownIface: boolean
 }

@@ -1,6 +1,5 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 import { posix } from 'node:path'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
@@ -76,7 +75,8 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       target: inputs.absolute(globalPath(volume)),
       detail: 'unless it is a directory',
       source: path,
-      ...omitUndefined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+      fsType: fsType || undefined,
+      options: options.length === 0 ? undefined : options,
     },
     { op: 'mkdir', target, mode: '0750' },
     { op: 'mount', target, options: bindOptions(volume, readOnly) },

@@ -1,6 +1,5 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
 import { isReadOnlyFor, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
@@ -30,7 +29,7 @@ function setUpSteps(volume: VolumeToMount, target: string): Step[] {
       target,
       source: `${server}:${source.path}`,
       fsType: 'nfs',
-      ...omitUndefined({ options: options.length === 0 ? undefined : options }),
+      options: options.length === 0 ? undefined : options,
     },
   ]
 }

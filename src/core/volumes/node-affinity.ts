@@ -66,7 +66,7 @@ export function volumesInStatus(node: Node | null | undefined): readonly string[
 }
 
 /** Somebody has made sure that its machine is off: its volumes are detached whatever it reports (R725). */
-export function isOutOfService(node: { readonly spec?: Node['spec'] | undefined } | null | undefined): boolean {
+export function isOutOfService(node: { readonly spec?: Node['spec'] } | null | undefined): boolean {
   return node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') ?? false
 }
 

@@ -4,7 +4,6 @@
  */
 import { posix } from 'node:path'
 import { compareText } from '../base/compare-text.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../kube/api/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { allContainers } from './pods.ts'
@@ -54,8 +53,8 @@ interface PayloadValues<T> {
 
 /** Who besides root may read the pod's files (P33, P53). */
 interface PayloadOwners {
-  readonly fsUser?: number | undefined
-  readonly fsGroup?: number | undefined
+  readonly fsUser?: number
+  readonly fsGroup?: number
 }
 
 type Entry<T> = readonly [path: string, file: PayloadFile<T>]
@@ -151,7 +150,7 @@ function entriesOf<T>(
   /** P33, P53, P55. */
   function privately(path: string, value: T): Entry<T>[] {
     const mode = fsUser === undefined && fsGroup === undefined ? defaultMode & PERMISSIONS : PRIVATE_MODE
-    return [[path, { value, mode, ...omitUndefined({ owner: fsUser }) }]]
+    return [[path, { value, mode, owner: fsUser }]]
   }
 
   const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source

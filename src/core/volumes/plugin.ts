@@ -55,7 +55,7 @@ export interface SetUp {
   readonly steps: readonly Step[]
   /** Mounts that exist, and stay. */
   readonly expects?: readonly ExpectedMount[]
-  readonly blocked?: Obstacle | undefined
+  readonly blocked?: Obstacle
 }
 
 /** What identifies the device of a wanted volume. */

@@ -1,5 +1,4 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
-import { omitUndefined } from '../base/omit-undefined.ts'
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namespacedName } from '../plan/pod-name.ts'
@@ -56,7 +55,7 @@ const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
 export function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): ClaimFacts {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
-  return omitUndefined({
+  return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid,
@@ -66,7 +65,7 @@ export function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): C
     volumeName: spec.volumeName || undefined,
     phase: status?.phase,
     ownerUid: owner?.uid,
-  })
+  }
 }
 
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */

@@ -18,8 +18,8 @@ export interface VolumeShape {
 
 /** The volume that is looked for; driver and handle may be unknown. */
 export interface SoughtVolume {
-  readonly driver?: string | undefined
-  readonly handle?: string | undefined
+  readonly driver?: string
+  readonly handle?: string
   /** Names of its PersistentVolumes, not escaped. */
   readonly names: readonly string[]
 }

@@ -56,7 +56,7 @@ const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome
   state,
   message: '',
   elapsedMs: 1,
-  ...(deleted !== undefined && { deleted }),
+  deleted,
 })
 const result = (given: Partial<ApplyResult>): ApplyResult => ({
   outcomes: [],

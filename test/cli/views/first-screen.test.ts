@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { omitUndefined } from '../../../src/core/base/omit-undefined.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { statusAndPlan } from '../../../src/core/explain/status/node-status.ts'
 import type { CsiSocket, NodeState } from '../../../src/core/facts/actual/snapshot.ts'
@@ -118,7 +117,7 @@ describe.each(captureFiles())('%s', (path) => {
   it.each(Object.entries(DRIVERS))('its CSI drivers: %s', async (_, changed) => {
     const state = await recorded(path)
     const csiSockets = state.snapshot.csiSockets?.map(changed)
-    const node = { ...state, snapshot: { ...state.snapshot, ...omitUndefined({ csiSockets }) } }
+    const node = { ...state, snapshot: { ...state.snapshot, csiSockets } }
     for (const orphans of [false, true]) expect(problemsOf(shownOfNode(node, orphans))).toEqual([])
   })
 })

@@ -80,7 +80,7 @@ function possible(first: ClusterState, then: ClusterState, planned: ClusterOpera
     // That other nodes report a volume without an attachment is not asked again.
     nodes: isAttach ? [...first.nodes.filter(other), ...then.nodes.filter((each) => !other(each))] : then.nodes,
     ...(needsOf(first, planned).driver === undefined && { drivers, attachers }),
-    ...(lostNodes !== undefined && { lostNodes }),
+    lostNodes,
   }
 }
 

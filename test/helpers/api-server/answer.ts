@@ -95,7 +95,7 @@ function create(
   if (store.get(kind, namespace, name) !== undefined)
     throw new StatusError(409, 'AlreadyExists', `${plural} "${name}" already exists`, { name })
   const isAttached = attachesAtOnce && kind === 'VolumeAttachment'
-  const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) }
+  const metadata = { ...object.metadata, namespace }
   return store.update({ ...object, kind, metadata, ...(isAttached && { status: { attached: true } }) })
 }
 

@@ -87,7 +87,7 @@ describe('unitStateIn', () => {
     })
     for (const unknown of ['0', '', '200000000']) {
       const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)
-      expect(inactive).not.toHaveProperty('inactiveSince')
+      expect(inactive).toMatchObject({ inactiveSince: undefined })
     }
     // What may start it, a queued job among them.
     const triggered = `${text}Job=7\nTriggeredBy=kubelet.timer kubelet.path\nUpheldBy=\n`

@@ -55,7 +55,7 @@ export async function runWatched(args: readonly string[], options: RunOptions = 
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env,
     detached: true,
-    ...(cwd !== undefined && { cwd }),
+    cwd,
   })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -100,7 +100,7 @@ export async function runWatched(args: readonly string[], options: RunOptions = 
     ended,
     seconds,
     peakMiB: Math.round(Math.max(peak, Number(counted) / 1024)),
-    ...(answeredMs !== undefined && { answeredMs }),
+    answeredMs,
   }
 }
 

@@ -140,7 +140,7 @@ async function onCsiDisk(plan: Plan): Promise<Made> {
   const directory = isSubPath ? `${node.root}/${subPathOf(podUid, name)}` : mounted
   const metadata = { devicePath: disk.device }
   return {
-    ...(directory !== undefined && { directory }),
+    directory,
     disk,
     volume: {
       name,

@@ -159,7 +159,7 @@ function shared(first: object, second: object): NodeBuilder {
 describe('two pods of one volume: the first one’s label counts (R312, TestCheckVolumeSELinux, SELinux_MultiplePods)', () => {
   const own = (level: string, seLinuxChangePolicy?: string) => ({
     seLinuxOptions: { level },
-    ...(seLinuxChangePolicy !== undefined && { seLinuxChangePolicy }),
+    seLinuxChangePolicy,
   })
   const recursive = own(LEVEL, 'Recursive')
   const MISMATCH = ['MountVolume SELinuxMismatch']

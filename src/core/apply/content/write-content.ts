@@ -1,7 +1,6 @@
 /** Fills a configMap, secret, downwardAPI or projected volume, updates its content (P46-P56; S23), or deletes that of a volume. */
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
 import type { Cluster } from '../../kube/node-cluster.ts'
@@ -140,7 +139,8 @@ async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
     throw new StepFailed('NoLongerWanted', `${label} is no longer in the API`)
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
-  const own = mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
+  const own: Readonly<Record<string, string>> =
+    mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
   return { ...pod, metadata: { ...found.object.metadata, annotations: { ...annotations, ...own } } }
 }
 
@@ -185,7 +185,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<v
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
       directoriesOnly: isEmptyDir(operation) && operation.deletes === undefined,
-      ...omitUndefined({ signal }),
+      signal,
     })
     run.deleted.files += files
     run.deleted.bytes += bytes

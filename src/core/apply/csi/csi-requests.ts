@@ -43,7 +43,7 @@ export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
  */
 export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string | undefined): NodePublishVolume {
   const { volume, driver, rootDir } = facts
-  const given = tokens === undefined || volume.mode === 'Block' ? {} : { [TOKENS]: tokens }
+  const given: Texts = tokens === undefined || volume.mode === 'Block' ? {} : { [TOKENS]: tokens }
   const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true
   return {
     volumeId: volume.handle ?? '',

@@ -4,7 +4,6 @@
  */
 
 import { errorMessage } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused } from '../../base/operation-error.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -65,7 +64,7 @@ async function askApi(run: StepContext, name: string): Promise<StepContext | und
 }
 
 async function deleteAttachment(run: StepContext, { name, uid, resourceVersion }: Bound): Promise<void> {
-  const preconditions = { uid, ...omitUndefined({ resourceVersion }) }
+  const preconditions = { uid, resourceVersion }
   try {
     await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
   } catch (error) {

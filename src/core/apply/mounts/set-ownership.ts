@@ -1,7 +1,6 @@
 /** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
 
 import { errorMessage } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../../base/operation-error.ts'
 import type { OwnershipChange } from '../../linux/change-ownership.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
@@ -41,7 +40,7 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
     onEntry: progressReport((entries) =>
       run.say(`giving ${target} to group ${ownership.gid}: ${entries} files so far`),
     ),
-    ...omitUndefined({ signal }),
+    signal,
   }
   const place = placeOf(around.table, target)
   // This process must never wait for a server. The root directory's own file system has been read before, so it answers.

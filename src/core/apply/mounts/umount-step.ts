@@ -1,6 +1,5 @@
 /** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { StepDetached, StepFailed, StepTimedOut } from '../../base/operation-error.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
@@ -147,7 +146,7 @@ function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContex
     dev: layer.dev,
     fsType: layer.fsType,
     bootID: plan.bootID,
-    ...omitUndefined({ volume }),
+    volume,
   })
 }
 

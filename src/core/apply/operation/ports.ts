@@ -94,7 +94,7 @@ export interface ApplyContext extends Questions {
 
 interface BringUp {
   /** The volume, as the pod wants it now. */
-  wanted?: VolumeToMount | undefined
+  wanted?: VolumeToMount
   /** Absolute path of the device node that an earlier step has mounted or mapped. */
   device?: string
   /** The source of a bind mount if its step names none: a device's global mount, or a directory that needs no mount. */

@@ -1,7 +1,6 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
 import { errnoOf, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
@@ -110,7 +109,7 @@ export abstract class Run<Op extends AnyOperation> {
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
     this.settled(operation, outcome, stuck)
     const { message, code, hint, differences } = outcome
-    this.#emit(operationEvent(state, subject, message, { elapsedMs, ...omitUndefined({ code, hint, differences }) }))
+    this.#emit(operationEvent(state, subject, message, { elapsedMs, code, hint, differences }))
   }
 
   /** Settles as failed, or as what the error says, an operation that has no outcome yet. */

@@ -8,7 +8,6 @@
 
 import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../../apply/execute.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
@@ -99,8 +98,9 @@ async function begin(
   const first = firstEntry(id, plan, {
     // A journal of a node names the node here.
     ...{ node: cluster.server, rootDir: '', cluster },
-    guards: omitUndefined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
-    ...omitUndefined({ planFile, leaseTakenOverFrom: lock.takenOverFrom }),
+    guards: { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi },
+    planFile,
+    leaseTakenOverFrom: lock.takenOverFrom,
   })
   const journal = journalFor(found, settings.openJournal, first)
   const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
@@ -135,7 +135,7 @@ function requireConfirmed(
 function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID: uid, server }: ClusterState): void {
   const isSame = cluster.uid === undefined || uid === undefined ? cluster.server === server : cluster.uid === uid
   if (isSame) return
-  const nameOf = (of: { readonly server: string; readonly uid?: string | undefined }): string =>
+  const nameOf = (of: { readonly server: string; readonly uid?: string }): string =>
     `${of.server}${of.uid === undefined ? '' : ` (${of.uid})`}`
   throw new VolctlError(
     'OtherCluster',

@@ -4,7 +4,6 @@ import { Run } from '../../apply/operation/run.ts'
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CameBack, OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { ATTACHMENTS } from '../../kube/api/resources.ts'
@@ -68,7 +67,7 @@ export class ClusterRun extends Run<ClusterOperation> {
 
   /** Of its pods the first. */
   subjectOf({ id, kind, node, volume, pods }: ClusterOperation): EventSubject {
-    return { id, kind, node, volume, ...omitUndefined({ pod: pods[0] }) }
+    return { id, kind, node, volume, pod: pods[0] }
   }
 
   /** Operations are few, and each takes seconds: its outcome is on the disk before the message. */

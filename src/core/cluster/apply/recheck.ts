@@ -1,6 +1,5 @@
 /** What an operation rests on, read again right before it, and judged by the same pass (S26). */
 import { type FoundAgain, finderIn } from '../../apply/find-again.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unlessRefused } from '../../kube/api-error.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
@@ -75,13 +74,13 @@ export async function readAgain(
     ...known,
     capturedAt: source.byServer(),
     // The lease stays that of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say.
-    controller: omitUndefined({
+    controller: {
       ...controller,
       lease: lease && controller.lease,
       leaseAtEnd: lease,
       writes: newestWrites([...(controller.writes ?? []), ...source.writes.found()]),
       changes: changesBetween(lookedAt(known), { nodes, attachments }),
-    }),
+    },
     nodes: replaced(known.nodes, nodes, isNode),
     // A list that is not readable stays so.
     ...(lostNodes && { lostNodes: replaced(lostNodes, lost, isNode) }),

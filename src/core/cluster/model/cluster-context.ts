@@ -1,7 +1,6 @@
 /** What every part of the pass reads and asks, which nothing changes; and what the pass finds. */
 
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import {
@@ -119,13 +118,13 @@ export class ClusterContext {
    */
   readinessOf(node: ClusterNode): Readiness {
     const { ready, readySince, leaseRenewTime } = node
-    const stated = { ready, ...omitUndefined({ since: readySince }) }
+    const stated = { ready, since: readySince }
     // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
     if (ready !== 'True' || this.isControllerAlive || leaseRenewTime === undefined) return stated
     const heard = newestOf(this.#signsOf(node))
     const time = timeOf(heard)
     const isSilent = time !== undefined && this.now - time > GRACE_MS && this.isSettled(heard)
-    return isSilent ? { ready: 'Unknown', ...omitUndefined({ since: heard }), isStale: true } : stated
+    return isSilent ? { ready: 'Unknown', since: heard, isStale: true } : stated
   }
 
   isReady(node: ClusterNode | undefined): boolean {

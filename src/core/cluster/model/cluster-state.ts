@@ -7,7 +7,6 @@
  * The shapes demand what the pass relies on without checking.
  */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type ApiReadError, insecure, writtenError } from '../../facts/actual/snapshot.ts'
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
 import type { ObjectKey } from '../../kube/api/resources.ts'
@@ -316,10 +315,7 @@ export function clusterObjects({
     attachment: finder('volumeattachments', state.attachments),
     /** As what names volumes asks for it. */
     csiDriver: (name: string) =>
-      mapFound(
-        driver(name),
-        ({ attachRequired }): Pick<CsiDriver, 'spec'> => ({ spec: omitUndefined({ attachRequired }) }),
-      ),
+      mapFound(driver(name), ({ attachRequired }): Pick<CsiDriver, 'spec'> => ({ spec: { attachRequired } })),
   }
 }
 
@@ -351,7 +347,7 @@ type Renewed = Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>
 
 /** Of the lease of a node's kubelet. */
 export function renewedOn({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }: Partial<ClusterNode>): Renewed {
-  return omitUndefined({ renewTime, writtenAt })
+  return { renewTime, writtenAt }
 }
 
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. A time that is missing says nothing. */

@@ -2,7 +2,6 @@
 
 import { Grouped } from '../../base/append.ts'
 import { credentialFor } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
@@ -34,7 +33,7 @@ export const ON_API: About = {}
 
 /** Of the pod as a whole. */
 export function ofPod(pod: ClusterPod): About {
-  return { pods: [podRef(pod)], ...omitUndefined({ nodes: pod.node === undefined ? undefined : [pod.node] }) }
+  return { pods: [podRef(pod)], nodes: pod.node === undefined ? undefined : [pod.node] }
 }
 
 /** Whose a finding is that names all this: a volume on each of the nodes, a claim, a driver, a list, a pod, or the nodes themselves. */
@@ -68,8 +67,8 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     rule: string,
     { attachment, ...about }: Pick<ClusterWaiting, 'node' | 'pods' | 'volume' | 'attachment'>,
   ): void {
-    const names = omitUndefined({ attachment })
-    const subject = subjectOf({ nodes: [about.node], ...omitUndefined({ volume: about.volume }), ...names })
+    const names = { attachment }
+    const subject = subjectOf({ nodes: [about.node], volume: about.volume, ...names })
     this.waiting.push({ kind, ...wait, ...about, subject, ...names, rule })
   }
 
@@ -121,7 +120,7 @@ export interface Said {
   readonly is: 'wrong' | 'waiting' | 'blocked' | 'ready'
   readonly code: Code
   readonly message: string
-  readonly hint?: string | undefined
+  readonly hint?: string
   /** Of what is to be done. */
   readonly kind?: OperationKind
 }

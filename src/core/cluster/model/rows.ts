@@ -6,7 +6,6 @@
 import { Grouped } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { lazy, once } from '../../base/memoize.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
@@ -35,7 +34,7 @@ export interface Row {
   readonly uniqueName: string
   volume: KnownVolume
   /** The one that a new VolumeAttachment names; absent: the volume stands in the spec of a pod. */
-  persistentVolume?: string | undefined
+  persistentVolume?: string
   /** Pods for which it is to be attached. */
   readonly pods: ClusterPod[]
   /** Pods that have it without being a reason to attach it. */
@@ -203,7 +202,7 @@ export class Rows {
     const { volume, persistentVolume, fault } = resolved
     const row = this.#at(node, volume.uniqueName)
     if (!isWanted(row)) Object.assign(row, { volume, persistentVolume })
-    if (why !== undefined) row.others.push({ pod, why, ...omitUndefined({ fault }) })
+    if (why !== undefined) row.others.push({ pod, why, fault })
     else if (!row.pods.includes(pod)) row.pods.push(pod)
   }
 
@@ -253,7 +252,7 @@ export class Rows {
     const { driver = attacher, handle = '' }: Partial<ClusterVolume> = { ...(found === undefined ? inline : volume) }
     const is = (more: Pick<Attached, 'row' | 'isNamedRight'>, why?: string): Attached => {
       const unclear = found && inline ? 'it names a PersistentVolume and has an inline source, too' : why
-      return { object, persistentVolume: found?.state ?? 'None', ...more, ...omitUndefined({ unclear }) }
+      return { object, persistentVolume: found?.state ?? 'None', ...more, unclear }
     }
     const named = (): Row | undefined => this.#rowNamed(object)
     // Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007).

@@ -1,7 +1,6 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
 import { compareText } from '../../base/compare-text.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
@@ -82,7 +81,11 @@ export function volumeRef(volume: KnownVolume): ClusterVolumeRef {
     name: name ?? handle ?? uniqueName,
     uniqueName,
     plugin,
-    ...omitUndefined({ driver, handle, claim: claim && namespacedName(claim), persistentVolume: name, accessModes }),
+    driver,
+    handle,
+    claim: claim && namespacedName(claim),
+    persistentVolume: name,
+    accessModes,
   }
 }
 
@@ -124,7 +127,7 @@ export function resolvePodVolume(
   const { volume: record, fault } = bound
   const { name, uniqueName = '', problem = 'no plugin can name it' } = record
   const named = known.get(uniqueName)
-  if (named !== undefined) return { volume: named, persistentVolume: name, ...omitUndefined({ fault }) }
+  if (named !== undefined) return { volume: named, persistentVolume: name, fault }
   const mayBe = mayBeOf(record)
   const cause = mayBe.length === 0 ? 'Unusable' : 'Unknown'
   const message = fault ?? `PersistentVolume ${name}: ${problem}`
@@ -148,7 +151,7 @@ function inlineVolume(
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
   const more = { driver, handle, inlineSpec: persistentVolume?.spec }
-  return { volume: { uniqueName, plugin, attachability, accessModes, ...omitUndefined(more) } }
+  return { volume: { uniqueName, plugin, attachability, accessModes, ...more } }
 }
 
 /**

@@ -10,7 +10,6 @@ import {
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
@@ -61,7 +60,7 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     ...{ paths: [], steps, after: turn.after },
-    ...omitUndefined({ blocked: room(node, driver) ?? forbidden(context, steps) ?? behind(turn.after) }),
+    blocked: room(node, driver) ?? forbidden(context, steps) ?? behind(turn.after),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {

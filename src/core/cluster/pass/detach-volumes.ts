@@ -16,7 +16,6 @@ import {
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { Reason } from '../../messages/codes.ts'
 import type { ClusterStep, DetachException } from '../../plan/cluster-plan.ts'
@@ -53,14 +52,16 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
   const steps = stepsOf(context, attached)
   context.findings.add({
     kind: 'DetachVolume',
-    ...omitUndefined({ ...decision, makeSure: makeSure ?? isOff, controllerWould }),
+    ...decision,
+    makeSure: makeSure ?? isOff,
+    controllerWould,
     ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
-    ...omitUndefined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
+    blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps),
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       ...(node && { node: { uid: node.uid, resourceVersion: node.resourceVersion } }),
       inUse: volume.inUse === true,
-      ...omitUndefined({ exception }),
+      exception,
     },
   })
 }
@@ -69,7 +70,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
 type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
 
 type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'makeSure' | 'controllerWould'> & {
-  readonly blocked?: Blocked | undefined
+  readonly blocked?: Blocked
   readonly exception?: DetachException
 }
 
@@ -92,7 +93,7 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
 function waitFor(code: Wait['code'], rule: string, message: string, hint?: Hint, until?: string): Verdict {
-  return { wait: { code, message, ...advised(hint), ...omitUndefined({ until }) }, rule }
+  return { wait: { code, message, ...advised(hint), until }, rule }
 }
 
 /** @param taint another command that does, for a node that exists */

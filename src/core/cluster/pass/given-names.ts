@@ -5,7 +5,6 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import type { ClusterAbout, ClusterStand, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
@@ -97,9 +96,7 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
   return ({ nodes, volume, attachment, pods = volume && usersOf(volume) }) =>
     fits(nodes, isNode) &&
     fits(pods, isPod) &&
-    (volume === undefined ||
-      isVolume({ volume, ...omitUndefined({ attachment }) }) ||
-      attached.has(volume.persistentVolume ?? ''))
+    (volume === undefined || isVolume({ volume, attachment }) || attached.has(volume.persistentVolume ?? ''))
 }
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
@@ -264,7 +261,8 @@ function standOn({ rows }: ClusterContext, row: Row): Stand {
     about: {
       nodes: [node],
       volume: attached ? attachedRef(attached, rows) : volumeRef(row.volume),
-      ...omitUndefined({ attachment: attached?.object.name, pods: all.length === 0 ? undefined : all.map(podRef) }),
+      attachment: attached?.object.name,
+      pods: all.length === 0 ? undefined : all.map(podRef),
     },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,
   }

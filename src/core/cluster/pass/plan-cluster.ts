@@ -5,7 +5,6 @@
 
 import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { finishOperations } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
@@ -26,7 +25,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   reportUnmatchedNames(context)
   const counts = outageCounts(context)
   const blocked = refuseOutage(counts, options.acceptOutage)
-  const refused = blocked && omitUndefined({ rule: 'S29', ...blocked, because: undefined })
+  const refused = blocked && { rule: 'S29', ...blocked, because: undefined }
   const isNamed = namedFindings(context)
   const { kept, filtered, ...named } = namedPart(context.findings, options, {
     operation: namedOperations(context),
@@ -41,13 +40,14 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
     scope: 'cluster',
-    cluster: { server: state.server, ...omitUndefined({ uid: state.clusterUID }) },
+    cluster: { server: state.server, uid: state.clusterUID },
     createdAt: state.capturedAt,
     volctlVersion: options.volctlVersion,
     inputs: inputsOf(context, counts),
     ...withCauses({ operations, ...named }, filtered),
     complete: context.findings.complete,
-    ...omitUndefined({ refused, stands: standsOf(context, refused) }),
+    refused,
+    stands: standsOf(context, refused),
   }
 }
 
@@ -74,7 +74,7 @@ function passOver(context: ClusterContext): ClusterFindings {
 function inputsOf({ state, controller, objects }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
   const { server, user, insecure, lists } = state
   return {
-    api: { server, ...omitUndefined({ user, insecure }) },
+    api: { server, user, insecure },
     controller,
     lists,
     counts: { nodes: state.nodes.length, ...counts },

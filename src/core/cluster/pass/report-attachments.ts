@@ -14,7 +14,6 @@ import {
   whoCreated,
 } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
@@ -114,7 +113,7 @@ function reportTwice({ rows, findings }: ClusterContext): void {
       'error',
       'TwoWriters',
       `volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
-      { volume: ref, nodes, ...omitUndefined({ claim: ref.claim, driver: ref.driver }) },
+      { volume: ref, nodes, claim: ref.claim, driver: ref.driver },
       FIND_OUT,
     )
   }
@@ -229,7 +228,7 @@ export function reportPods(context: ClusterContext): void {
     const text = `pod ${namespacedName(pod)} on node ${pod.node} does not start: ${cause.message}`
     // What this plan attaches nobody has to do anything about before.
     const severity = rows.get(row ?? '')?.is === 'ready' ? 'info' : 'warning'
-    context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, omitUndefined({ row }))
+    context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, { row })
   }
   for (const unresolved of context.rows.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(context, unresolved)

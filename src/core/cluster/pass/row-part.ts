@@ -25,9 +25,9 @@ export interface Needs {
   /** Of the pods for which a volume is attached: every pod with the same claim is in one of them. */
   readonly namespaces: readonly string[]
   /** With its claim. */
-  readonly persistentVolume?: string | undefined
+  readonly persistentVolume?: string
   /** Where the operation rests on what no node, object or lease says of a driver: all that can show the driver. */
-  readonly driver?: string | undefined
+  readonly driver?: string
 }
 
 export function needsOf(state: ClusterState, operation: ClusterOperation): Needs {

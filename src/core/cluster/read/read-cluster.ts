@@ -5,7 +5,6 @@
  */
 
 import { compareText } from '../../base/compare-text.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'
@@ -88,9 +87,9 @@ interface ListSettings {
 }
 
 interface Reading {
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Those that an earlier look has found to be controller managers. */
-  readonly managers?: readonly string[] | undefined
+  readonly managers?: readonly string[]
   readonly drivers?: Drivers
 }
 
@@ -148,7 +147,7 @@ export class RecordReader {
       onPage?.(count)
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
-    const settings = omitUndefined({ query, signal: this.#signal })
+    const settings = { query, signal: this.#signal }
     const end = await client.walk<ApiObject>(path, { begin, page }, settings, limits)
     return { records, count, resourceVersion: end.resourceVersion }
   }
@@ -173,7 +172,7 @@ export class RecordReader {
 
 interface ReadClusterOptions {
   readonly client: KubeClient
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Called after each page: this many objects of that resource have been read. */
   readonly onProgress?: (resource: string, objects: number) => void
 }
@@ -212,7 +211,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     const resource = KINDS[name].resource.plural as ClusterResource
     try {
       const { records, count, resourceVersion } = await read(name)
-      lists[resource] = { state: 'whole', count, ...omitUndefined({ resourceVersion }) }
+      lists[resource] = { state: 'whole', count, resourceVersion }
       return records
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -225,7 +224,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   }
   const controllerLease = async (): Promise<ControllerEvidence> => {
     try {
-      return omitUndefined({ lease: await reader.get('leases', CONTROLLER_LEASE) })
+      return { lease: await reader.get('leases', CONTROLLER_LEASE) }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return { leaseProblem: error.message }
@@ -269,16 +268,18 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     capturedAt: reader.byServer(began),
     ...(reader.skewMs === undefined && { clockUnknown: true }),
     server: client.server,
-    ...omitUndefined({ clusterUID: kubeSystem?.metadata.uid, insecure: client.insecure, user }),
+    clusterUID: kubeSystem?.metadata.uid,
+    insecure: client.insecure,
+    user,
     lists,
     errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
     rights,
-    controller: omitUndefined({
+    controller: {
       ...controller,
       leaseAtEnd,
       otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
       writes: listed(reader.writes.found()),
-    }),
+    },
     nodes: ofNodes,
     ...(lists.nodes.state === 'whole' && leases !== undefined && { lostNodes }),
     ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
@@ -354,7 +355,7 @@ export function joined(
   for (const { name } of nodes) heard.delete(name)
   const lostNodes = Array.from(heard, ([name, lease]) => {
     const { leaseRenewTime, leaseWrittenAt = leaseRenewTime } = nodeLease(lease)
-    return { name, ...omitUndefined({ leaseRenewTime: leaseWrittenAt }) }
+    return { name, leaseRenewTime: leaseWrittenAt }
   })
   return { nodes: joinedNodes, lostNodes }
 }
@@ -363,5 +364,5 @@ async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Pr
   const asked = ['create', 'delete', 'patch'].map(
     async (verb) => [`${verb}Attachments`, await mayI(client, verb, signal)] as const,
   )
-  return omitUndefined(Object.fromEntries(await Promise.all(asked)))
+  return Object.fromEntries(await Promise.all(asked))
 }

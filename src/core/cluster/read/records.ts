@@ -1,6 +1,5 @@
 /** Objects of the API as records. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { MANAGED } from '../../kube/api/names.ts'
 import type {
   CsiDriver,
@@ -35,7 +34,7 @@ import { lastWritten } from './controller-writes.ts'
 /** The node without what other lists say of it. */
 export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  return omitUndefined({
+  return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
@@ -49,31 +48,31 @@ export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
     heartbeat: ready?.lastHeartbeatTime ?? undefined,
     volumesInUse: status?.volumesInUse ?? undefined,
     volumesAttached: status?.volumesAttached?.map(({ name }) => name),
-  })
+  }
 }
 
 export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
   const drivers = (spec.drivers ?? []).map(({ name, allocatable }) => ({
     name,
-    ...omitUndefined({ limit: allocatable?.count }),
+    limit: allocatable?.count,
   }))
   return { name: metadata.name, csi: { state: 'known', drivers } }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
-  return { name: metadata.name, ...omitUndefined({ attachRequired: spec.attachRequired }) }
+  return { name: metadata.name, attachRequired: spec.attachRequired }
 }
 
 /** @param lease with its managedFields */
 export function leaseRecord(lease: Lease): LeaseEvidence {
   const { metadata, spec } = lease
-  return omitUndefined({
+  return {
     name: `${metadata.namespace ?? ''}/${metadata.name}`,
     holder: spec?.holderIdentity || undefined,
     renewTime: spec?.renewTime ?? undefined,
     writtenAt: lastWritten(lease),
     durationSeconds: spec?.leaseDurationSeconds ?? undefined,
-  })
+  }
 }
 
 /** A lease is written a moment after the time that stands in it. */
@@ -84,7 +83,7 @@ export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode,
   const { renewTime: leaseRenewTime, writtenAt } = lease
   // NaN: not known.
   const lagMs = (timeOf(writtenAt) ?? Number.NaN) - (timeOf(leaseRenewTime) ?? Number.NaN)
-  return omitUndefined({ leaseRenewTime, leaseWrittenAt: lagMs > WRITING_MS ? writtenAt : undefined })
+  return { leaseRenewTime, leaseWrittenAt: lagMs > WRITING_MS ? writtenAt : undefined }
 }
 
 // A pod as the attach/detach controller looks at it: where it runs, whether it is over, and what it wants attached.
@@ -100,7 +99,7 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
   const { metadata, spec } = pod
   const volumes = (spec.volumes ?? []).flatMap((volume) => podVolumes(pod, volume))
   if (!spec.nodeName || volumes.length === 0) return undefined
-  return omitUndefined({
+  return {
     namespace: podNamespace(pod),
     name: metadata.name,
     uid: metadata.uid,
@@ -110,7 +109,7 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
     createdAt: metadata.creationTimestamp ?? undefined,
     deletedAt: metadata.deletionTimestamp,
     node: spec.nodeName,
-  })
+  }
 }
 
 function podVolumes(pod: Pod, volume: PodVolumeSource): ClusterPodVolume[] {
@@ -142,7 +141,7 @@ export const CREATED_BY = 'volctl.io/created-by'
 export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['lookup']): ClusterVolume {
   const { metadata, spec, status } = volume
   const { namespace = '', name = '', uid } = spec.claimRef ?? {}
-  return omitUndefined({
+  return {
     name: metadata.name,
     uid: metadata.uid,
     accessModes: spec.accessModes ?? [],
@@ -150,8 +149,8 @@ export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['loo
     deletedAt: metadata.deletionTimestamp,
     finalizers: metadata.deletionTimestamp === undefined ? undefined : metadata.finalizers,
     phase: status?.phase,
-    claim: spec.claimRef == null ? undefined : { namespace, name, ...omitUndefined({ uid }) },
-  })
+    claim: spec.claimRef == null ? undefined : { namespace, name, uid },
+  }
 }
 
 function namesOf(
@@ -165,13 +164,13 @@ function namesOf(
     return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: found.error }
   }
   const { plugin, uniqueName, attachability, driver, handle } = found
-  return { plugin, uniqueName, attachability, ...omitUndefined({ driver, handle }) }
+  return { plugin, uniqueName, attachability, driver, handle }
 }
 
 export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): ClusterAttachment {
   const { persistentVolumeName, inlineVolumeSpec: inline } = spec.source
   const { driver, volumeHandle: handle } = inline?.csi ?? {}
-  return omitUndefined({
+  return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
@@ -182,11 +181,11 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
     deletedAt: metadata.deletionTimestamp,
     finalizers: metadata.finalizers,
     persistentVolume: persistentVolumeName || undefined,
-    inline: inline == null ? undefined : omitUndefined({ driver, handle }),
+    inline: inline == null ? undefined : { driver, handle },
     attached: status?.attached,
     attachError: errorOf(status?.attachError),
     detachError: errorOf(status?.detachError),
-  })
+  }
 }
 
 /** Drivers write long messages; the beginning has the cause. */

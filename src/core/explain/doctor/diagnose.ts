@@ -6,7 +6,6 @@
 import { compareText } from '../../base/compare-text.ts'
 import { count, counted } from '../../base/count.ts'
 import { formatDuration } from '../../base/duration.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { inSeconds } from '../../base/rfc3339.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
@@ -96,7 +95,8 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Doctor',
-    ...omitUndefined({ node: state?.snapshot.nodeName, rootDir: state?.snapshot.rootDir }),
+    node: state?.snapshot.nodeName,
+    rootDir: state?.snapshot.rootDir,
     createdAt,
     volctlVersion: options.volctlVersion,
     source: host === undefined ? 'snapshot' : 'node',
@@ -107,7 +107,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
 }
 
 function check(id: CheckId, state: CheckState, message: string, next?: string, more: Omit<Advice, 'next'> = {}): Check {
-  return { id, title: CHECKS[id], state, message, ...omitUndefined({ next }), ...more }
+  return { id, title: CHECKS[id], state, message, next, ...more }
 }
 
 const NO_PLAN = { prevents: 'plan' } as const

@@ -1,7 +1,6 @@
 /** The look that `volctl doctor` judges: the one of plan, in which nothing that cannot be read hides anything else. */
 
 import { errorMessage, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { NodeState } from '../../facts/actual/snapshot.ts'
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
@@ -42,7 +41,7 @@ export async function lookForDoctor(
     } catch (error) {
       if (error instanceof WrongNamespace && process.geteuid?.() === 0) throw error
       const hint = error instanceof VolctlError ? error.hint : undefined
-      failures[part] = { message: errorMessage(error), ...omitUndefined({ hint }) }
+      failures[part] = { message: errorMessage(error), hint }
       return undefined
     }
   }
@@ -60,7 +59,7 @@ export async function lookForDoctor(
   return {
     state: { snapshot, mounts },
     failures,
-    ...omitUndefined({ credential: asked?.client.source }),
+    credential: asked?.client.source,
     host: { ...may, standing: node.standing },
   }
 }

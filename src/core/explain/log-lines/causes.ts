@@ -1,7 +1,5 @@
 /** Why an operation failed: words of Kubernetes and of mount programs first, then words of the kernel, then what says little. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
-
 /**
  * A phrase of a log line as a pattern, in any case, from word edge to word edge: `*` is the rest of a word, `…` some text, `{a|b}` one or
  * the other, and ` | ` stands between phrases that mean the same. It takes time in proportion to the line.
@@ -27,7 +25,7 @@ function causes(
   pattern: (words: string) => RegExp,
   rows: readonly (readonly [says: string, means: string, next?: string])[],
 ): readonly Cause[] {
-  return rows.map(([says, means, next]) => ({ says: pattern(says), means, ...omitUndefined({ next }) }))
+  return rows.map(([says, means, next]) => ({ says: pattern(says), means, next }))
 }
 
 const DMESG = 'dmesg on {node} says more.'

@@ -2,7 +2,6 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
@@ -76,10 +75,12 @@ export function explainLine(
   const sentence = said && naming(said, unit, otherNode?.name ?? snapshot?.nodeName)
   return {
     answer: {
-      ...omitUndefined({ sentence, otherNode, main: main?.view }),
+      sentence,
+      otherNode,
+      main: main?.view,
       names: resolved.map(({ view }) => view),
     },
-    ...omitUndefined({ explained: main?.explained }),
+    explained: main?.explained,
   }
 }
 

@@ -9,7 +9,6 @@
  * What it names is taken out by take-names.ts, what it says is known by sentences.ts. Nothing here throws, and each part takes time in
  * proportion to the line.
  */
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 
 /** What stands before the text. */
@@ -78,9 +77,13 @@ export function parseLine(given: string): LogLine {
   const text = behind.slice(behind.indexOf(header) + header.length).trim()
   const [, error] = ERROR.exec(text) ?? []
   return {
-    ...omitUndefined({ host, program, severity: SEVERITIES[level], source, reason }),
+    host,
+    program,
+    severity: SEVERITIES[level],
+    source,
+    reason,
     message: flattened(MESSAGE.exec(text)?.[1] ?? text),
-    ...omitUndefined({ error: error === undefined ? undefined : flattened(error) }),
+    error: error === undefined ? undefined : flattened(error),
     said: flattened(text),
   }
 }

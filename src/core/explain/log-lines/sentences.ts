@@ -4,7 +4,6 @@
  * line (causes.ts), or with `whole` the answer itself.
  */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ANSWERS, type Cause, ERRNO, phrase, SPECIFIC, VAGUE } from './causes.ts'
 import type { LogLine } from './log-line.ts'
 
@@ -273,7 +272,9 @@ export function saidBy(line: LogLine): SentenceView | undefined {
   const cause = causeIn(behind, answer === undefined ? [SPECIFIC, ERRNO, VAGUE] : [SPECIFIC, ERRNO])
   return {
     ...said,
-    ...omitUndefined({ next: cause?.next, cause: cause?.means, answered: answer }),
+    next: cause?.next ?? said.next,
+    cause: cause?.means,
+    answered: answer,
     harmless: false,
   }
 }

@@ -8,7 +8,6 @@
 
 import { compareText } from '../../base/compare-text.ts'
 import { counted } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, nameFaults, requireNamed } from '../../plan/name-faults.ts'
@@ -95,7 +94,7 @@ export function wholeStatus(decided: Decided): WholeStatus {
       kind: 'Status',
       node,
       rootDir,
-      ...omitUndefined({ bootID }),
+      bootID,
       createdAt,
       volctlVersion,
       kubelet: inputs.kubelet,
@@ -108,7 +107,9 @@ export function wholeStatus(decided: Decided): WholeStatus {
         filtered: all.length - rows.length,
       },
       complete,
-      ...omitUndefined({ refused, causes, next }),
+      refused,
+      causes,
+      next,
     }
     return { status, plan }
   }

@@ -1,7 +1,6 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
 import { Grouped } from '../../base/append.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
@@ -75,13 +74,13 @@ function allVerdicts(
   return [
     // What is only noted is no reason to worry.
     ...problems.flatMap(({ severity, code, message, hint }): Verdict[] =>
-      severity === 'info' ? [] : [{ state: severity, code, message, ...omitUndefined({ hint }) }],
+      severity === 'info' ? [] : [{ state: severity, code, message, hint }],
     ),
     ...operations.map(ofOperation),
     ...waiting.map(
       ({ kind, code, message, hint, rule }): Verdict => ({
         ...{ state: 'waiting', code, message: `${kind} waits: ${message}`, rule },
-        ...omitUndefined({ hint }),
+        hint,
       }),
     ),
     ...decisions.flatMap(({ obstacle, rule }): Verdict[] =>
@@ -97,14 +96,14 @@ function ofOperation(operation: Operation): Verdict {
   if (blocked === undefined) return { state: 'operation', code: reason, message: `${kind}: ${message}`, rule }
   const { code, hint } = blocked
   const state = liftingFlag(operation) === undefined ? 'blocked' : 'notAsked'
-  return { state, code, message: `${kind} is blocked: ${blocked.message}`, ...omitUndefined({ hint }), rule }
+  return { state, code, message: `${kind} is blocked: ${blocked.message}`, hint, rule }
 }
 
 /** S9: nothing is done about the volumes of a pod that ends, or may still run. */
 function ofPod(pod: StatusSource['pod']): Verdict[] {
   if (pod?.class !== 'Frozen') return []
   const [rule, message] = podVerdict(pod)
-  return [{ state: 'kept', ...omitUndefined({ code: pod.why?.code }), message, rule }]
+  return [{ state: 'kept', code: pod.why?.code, message, rule }]
 }
 
 function goodBecause(source: StatusSource, { decisions }: RowFindings): Pick<RowVerdict, 'message' | 'rule'> {

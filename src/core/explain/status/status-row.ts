@@ -41,13 +41,15 @@ export function statusRow(
   const desired =
     knownDesireOf(source) ?? (unjudged !== undefined || mayBeWanted(context, pod, ref) ? 'unknown' : 'notWanted')
   return {
-    ...omitUndefined({ pod: pod?.ref }),
+    pod: pod?.ref,
     volume: ref,
     podVolumeNames: podVolumeNamesOf(source),
     desired,
-    ...omitUndefined({ attach, inUse: inUseOf(context, volume, attach, staged), staged }),
+    attach,
+    inUse: inUseOf(context, volume, attach, staged),
+    staged,
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
-    ...omitUndefined({ dead: mountPathsOf(source).flatMap((path) => context.inputs.deadError(path) ?? [])[0] }),
+    dead: mountPathsOf(source).flatMap((path) => context.inputs.deadError(path) ?? [])[0],
     due: dueOf(parts),
     verdict: verdictOf(source, parts, unjudged),
     operations: parts.operations.map(({ id }) => id),
@@ -92,12 +94,13 @@ function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): 
   if (unused !== undefined) return unused.ref
   const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
   const own = wanted ?? ended
-  if (own !== undefined) return { ...planned, ...describeWanted(context, own) }
+  if (own !== undefined) return { ...planned, ...omitUndefined(describeWanted(context, own)) }
   if (planned !== undefined) return planned
   const ofNode = pod === undefined ? (volume.wanted[0] ?? volume.ended[0]) : undefined
   return describeRow(context, volume, {
-    ...omitUndefined({ name: ofNode?.specName ?? source.onDisk[0]?.name, plugin: ofNode?.plugin }),
-    ...omitUndefined({ uniqueName: uniqueNameOfRow(volume) }),
+    name: ofNode?.specName ?? source.onDisk[0]?.name,
+    plugin: ofNode?.plugin,
+    uniqueName: uniqueNameOfRow(volume),
   })
 }
 
@@ -119,7 +122,7 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
   const isSaid =
     identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
   const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
-  return { needed, attached, nodeStatus, ...omitUndefined({ attachment: view }), elsewhere }
+  return { needed, attached, nodeStatus, attachment: view, elsewhere }
 }
 
 /** This node's. */
@@ -131,7 +134,7 @@ function attachmentView({ attachment }: VolumeRow): AttachmentView | undefined {
     name: metadata.name,
     attached: status?.attached === true,
     deleting: metadata.deletionTimestamp !== undefined,
-    ...omitUndefined({ error }),
+    error,
   }
 }
 

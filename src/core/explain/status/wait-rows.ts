@@ -1,7 +1,6 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
 import { compareText } from '../../base/compare-text.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import type { Narrowing } from '../../reconcile/context/filter-operations.ts'
@@ -55,7 +54,7 @@ export function waitTargets(
 }
 
 function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): [string, Narrowing][] {
-  const within = omitUndefined({ namespaces, volumes })
+  const within = { namespaces, volumes }
   return (
     pods?.map((pod) => [`pod/${pod}`, { ...within, pods: [pod] }]) ??
     volumes?.map((volume) => [`volume/${volume}`, { ...within, volumes: [volume] }]) ??

@@ -33,10 +33,10 @@ export interface BlockVolume {
   readonly own: readonly string[]
   /** Relative: where the map files are. */
   readonly mapDir: string
-  readonly stateFile?: StateFile | undefined
+  readonly stateFile?: StateFile
   /** Relative; CSI only. */
-  readonly stagingPath?: string | undefined
-  readonly publishDir?: string | undefined
+  readonly stagingPath?: string
+  readonly publishDir?: string
   readonly mappings: readonly BlockMapping[]
   /** Mounts below the other directories that belong to no mapping. */
   readonly foreign: readonly MountInfo[]

@@ -1,6 +1,5 @@
 /** The resources volctl reads: their paths, and the fields of their objects that volctl relies on. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { digest } from '../../trust/digest.ts'
 import type { Shape } from '../../trust/shape.ts'
 import {
@@ -41,7 +40,7 @@ export interface Resource<T> extends ResourcePath {
 }
 
 export interface ObjectKey {
-  readonly namespace?: string | undefined
+  readonly namespace?: string
   readonly name: string
 }
 
@@ -105,7 +104,9 @@ export function digestedSecret(object: Secret): SecretDigest {
   const { apiVersion, kind, type, data } = object
   return {
     metadata: reduced(object).metadata,
-    ...omitUndefined({ type, apiVersion, kind }),
+    type,
+    apiVersion,
+    kind,
     digests: digests(data, 'base64'),
   }
 }

@@ -36,7 +36,7 @@ interface PluginRun {
   /** For `provideClusterInfo`, in the form of ExecCredential's `spec.cluster`. */
   readonly cluster: Fields
   readonly deadlineMs: number
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 const VERSIONS = ['v1', 'v1beta1'].map((version) => `client.authentication.k8s.io/${version}`)
@@ -84,7 +84,7 @@ function variablesIn(env: unknown): Record<string, string> {
 export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise<PluginCredential> {
   const { deadlineMs, signal } = run
   signal?.throwIfAborted()
-  const watched = { env: environmentOf(plugin, run.cluster), ...(signal && { signal }) }
+  const watched = { env: environmentOf(plugin, run.cluster), signal }
   let result: CommandResult
   try {
     result = await runCommand(plugin.command, plugin.args, deadlineMs, undefined, watched)

@@ -7,7 +7,6 @@
  */
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ownUser } from '../../linux/invoker.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
@@ -46,11 +45,11 @@ export interface KubeConfigAttempt {
 
 export interface DiscoverOptions {
   /** --kubeconfig: must exist, and is used alone; or IN_CLUSTER. */
-  readonly kubeconfig?: string | undefined
+  readonly kubeconfig?: string
   /** --context. */
-  readonly context?: string | undefined
+  readonly context?: string
   /** The kubelet's own --kubeconfig, where one was found. */
-  readonly kubeletKubeconfig?: string | undefined
+  readonly kubeletKubeconfig?: string
   readonly env?: Environment
   /** Prefix of the well-known files; "/" unless the host's root is elsewhere. */
   readonly hostRoot?: string
@@ -113,7 +112,7 @@ function search(onAttempt: DiscoverOptions['onAttempt']) {
   /** Files that exist, and are not used because others could have written them, or because they would start a program. */
   const passedOver: Unused[] = []
   const note = (source: string, problem?: string): void => {
-    const attempt = { source, ...omitUndefined({ problem }) }
+    const attempt = { source, problem }
     attempts.push(attempt)
     onAttempt?.(attempt)
   }

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import type { Agent } from 'node:https'
 import { volctl } from '../../base/command.ts'
 import { errnoOf, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
@@ -21,10 +20,10 @@ export interface CredentialOptions {
   readonly read: () => RawKubeConfig
   readonly source: string
   readonly kind: CredentialKind
-  readonly context?: string | undefined
+  readonly context?: string
   /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
-  readonly pluginDeadlineMs?: number | undefined
+  readonly pluginDeadlineMs?: number
   /** For a second look: the kubeconfig with all files that it names, or none. */
   readonly secondLook?: true
 }
@@ -50,7 +49,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
     source,
     kind,
     server,
-    ...(insecure && { insecure }),
+    insecure,
     load: async (signal) => {
       const selected = select()
       // The server that the plan showed, and that was confirmed, must stay the same.
@@ -92,7 +91,7 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
   const cert = dataOrFile(user, 'client-certificate', source)
   const key = dataOrFile(user, 'client-key', source)
   const token = tokenIn(user, source)
-  return omitUndefined({ ca, cert, key, token })
+  return { ca, cert, key, token }
 }
 
 /** A token file wins over an inline token, as with client-go (N44). */
@@ -126,12 +125,10 @@ async function connectionOptions(
   const connection: ConnectionOptions = {
     ...(typeof servername === 'string' && servername !== '' && { servername }),
     ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
-    ...omitUndefined({
-      ca,
-      cert,
-      key,
-      auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login,
-    }),
+    ca,
+    cert,
+    key,
+    auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login,
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }
@@ -163,8 +160,8 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   const config = extensions.find((each) => each?.name === 'client.authentication.k8s.io/exec')?.extension
   return {
     ...Object.fromEntries(same),
-    ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
-    ...omitUndefined({ config }),
+    'certificate-authority-data': ca?.toString('base64'),
+    config,
   }
 }
 
@@ -191,13 +188,15 @@ async function socksAgent(cluster: Fields, proxyUrl: string, connection: Connect
         server: String(cluster.server),
         proxyUrl,
         skipTLSVerify: rejectUnauthorized === false,
-        ...omitUndefined({ tlsServerName: servername, caData: base64(ca) }),
+        tlsServerName: servername,
+        caData: base64(ca),
       },
     ],
     users: [
       {
         name: 'user',
-        ...omitUndefined({ certData: base64(cert), keyData: base64(key) }),
+        certData: base64(cert),
+        keyData: base64(key),
       },
     ],
     contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { invalid, NotUsed, type RawKubeConfig } from './kube-config-file.ts'
@@ -68,7 +67,9 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
     cluster,
     // A context without a user is anonymous.
     user: user ?? {},
-    ...omitUndefined({ login: loginIn(server), plugin, insecure }),
+    login: loginIn(server),
+    plugin,
+    insecure,
   }
 }
 

@@ -11,7 +11,6 @@ import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { type Budget, collect } from '../../trust/bytes.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import { bare, type ConnectionOptions, ending, endingWith, isLoopback } from './connection.ts'
@@ -47,7 +46,7 @@ export function createTransport(server: URL, connection: ConnectionOptions, budg
   const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
   // On loopback compressing costs more than it saves.
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
-  const base: RequestOptions = { agent, ...omitUndefined({ auth: connection.auth }) }
+  const base: RequestOptions = { agent, auth: connection.auth }
   const begin = secure ? request : plainRequest
   return {
     /** @throws TooLarge, or the connection's error, also where the signal has ended it */
@@ -113,8 +112,9 @@ function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | Pla
   // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
-    ...omitUndefined({ cert, key }),
+    cert,
+    key,
   })
   // rejectUnauthorized is set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
-  return ending(new Agent({ ...pool, secureContext, ...omitUndefined({ servername }), rejectUnauthorized }))
+  return ending(new Agent({ ...pool, secureContext, servername, rejectUnauthorized }))
 }

@@ -6,7 +6,6 @@ import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../../base/compare-text.ts'
 import { allowing } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { kernelText } from '../../trust/kernel.ts'
 import type { MountTable } from '../mount-table.ts'
 
@@ -84,16 +83,16 @@ export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
     const disk = isThere(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
       ...{ name, dev: number },
-      ...omitUndefined({ disk }),
+      disk,
       // Their names begin with the disk's.
       partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,
-      ...omitUndefined({ dmUuid }),
+      dmUuid,
       isScsi: isThere(deletePath(name)),
       ...(Number.isInteger(server) && server > 0 && { servedBy: server }),
-      ...omitUndefined({ scsiAddress }),
+      scsiAddress,
       characters: charactersOf(`${at}/device`),
       isRecovering: isRecovering(disk ?? name),
     }
@@ -170,7 +169,7 @@ function session(at: string, name: string): IscsiSession | undefined {
       return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
     })
   const luns = lunsOf(at)
-  return { name, iqn, portals: [...new Set(portals)], ...omitUndefined({ iface }), luns }
+  return { name, iqn, portals: [...new Set(portals)], iface, luns }
 }
 
 /** A session that is reconnecting shows no current address, but still shows the configured one. */
@@ -196,7 +195,7 @@ function lunsOf(at: string): IscsiLun[] {
           address: device,
           disks: namesIn(`${path}/block`),
           characters: charactersOf(path),
-          ...omitUndefined({ driver }),
+          driver,
         }
       }),
     )

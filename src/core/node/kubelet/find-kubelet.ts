@@ -4,7 +4,6 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SafetyRefusal } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { obeyedTextIfAny } from '../../trust/doubts.ts'
 import { isSameFile } from '../../trust/kernel.ts'
 import {
@@ -50,13 +49,13 @@ export const KNOWN_ROOT_DIRS: readonly string[] = KNOWN_ROOTS.flatMap(({ rootDir
 
 export interface KubeletChoice {
   /** --root-dir */
-  readonly rootDir?: string | undefined
+  readonly rootDir?: string
   /** --node */
-  readonly nodeName?: string | undefined
+  readonly nodeName?: string
   /** --runtime-endpoint */
-  readonly runtimeEndpoint?: string | undefined
+  readonly runtimeEndpoint?: string
   /** The kubelet that volctl has stopped (S35): as long as none runs it is this one, whatever becomes of its unit's files. */
-  readonly stopped?: KubeletCandidate | undefined
+  readonly stopped?: KubeletCandidate
 }
 
 /**
@@ -257,7 +256,8 @@ function sourceOf(found: HostProcess): CandidateSource | undefined {
   const { pid, comm, args, workingDirectory, process, byFlags, unit } = found
   const origin = {
     ...{ source: `process ${pid} (${comm})`, pid },
-    ...omitUndefined({ process, unit }),
+    process,
+    unit,
   }
   const program = basename(args[0] ?? '')
   const own = { ...origin, args: args.slice(1), workingDirectory }

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import { load } from 'js-yaml'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { obeyedTextIfAny } from '../../trust/doubts.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
 import { canonicalNodeName, type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
@@ -97,7 +96,7 @@ export function rancherKubelet(
     kubeconfig: `${dataDir}/agent/kubelet.kubeconfig`,
     staticPodPath: `${dataDir}/agent/pod-manifests`,
     runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
-    ...omitUndefined({ nodeName }),
+    nodeName,
   }
 }
 

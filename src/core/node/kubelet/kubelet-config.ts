@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
@@ -131,7 +130,7 @@ const REPAIR_IT =
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
   return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, {
-    ...omitUndefined({ cause }),
+    cause,
     hint,
   })
 }

@@ -3,7 +3,6 @@
  * (N20).
  */
 import { get } from 'node:http'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { holdersOf, type Listener, listeners, socketTables } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'
@@ -43,7 +42,7 @@ export interface KubeletAnswers {
   /** Undefined: the health port is off, or somebody else has it. */
   readonly healthy: boolean | undefined
   /** The port of the kubelet's API, if root listens on it. */
-  readonly port?: number | undefined
+  readonly port?: number
 }
 
 /**
@@ -57,7 +56,9 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
   const known = typeof answers.state === 'object' ? answers.unit : undefined
   const unit = running === undefined ? known : running.unit
   const common = {
-    ...omitUndefined({ pid: running?.pid, unit, args: chosen?.args }),
+    pid: running?.pid,
+    unit,
+    args: chosen?.args,
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
   }
   const here = { running: true, mayReturn: true, ...common }

@@ -1,5 +1,4 @@
 import { errorMessage, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
@@ -147,7 +146,7 @@ function hostProcess(pid: number, proc: string): HostProcess | undefined {
     const parent = parentIn(process.text('status'))
     const unit = serviceOf(process.text('cgroup'))
     const workingDirectory = process.link('cwd') ?? '/'
-    const host = { pid, comm, args, workingDirectory, process, parent, ...omitUndefined({ unit }) }
+    const host = { pid, comm, args, workingDirectory, process, parent, unit }
     const why = whyNotHosts(process, proc)
     isHosts = why === undefined
     if (why === undefined) return host

@@ -15,7 +15,7 @@ export interface LocalKubelet extends KubeletSnapshot {
 /** Milliseconds since the epoch by this host's clock, and how far the API server's clock is ahead of it. */
 interface Clocks {
   readonly now: number
-  readonly skewMs?: number | undefined
+  readonly skewMs?: number
 }
 
 /** Default, for a lease without a duration. */

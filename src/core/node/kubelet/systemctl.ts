@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { askProgram } from '../../trust/programs.ts'
 
 /** The state of a unit, as systemd shows it. */
@@ -102,7 +101,7 @@ export function unitStateIn(fields: ReadonlyMap<string, string>, now: Moment = t
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
     unitFileState: fields.get('UnitFileState') ?? '',
-    ...omitUndefined({ inactiveSince }),
+    inactiveSince,
     startedBy: [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)],
   }
 }

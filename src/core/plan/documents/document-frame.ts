@@ -4,7 +4,6 @@ import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { closing, closingOnError } from '../../base/closing.ts'
 import { errorMessage, isMissing, VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
@@ -41,7 +40,7 @@ interface Defect {
   /** Absent: FileDamaged. */
   readonly code?: ErrorCode
   /** Absent: how to take or save another. */
-  readonly hint?: string | undefined
+  readonly hint?: string
   readonly cause?: unknown
 }
 
@@ -57,7 +56,7 @@ export class DocumentFrame {
   /** The error of a document that cannot be used. @param name what messages call it */
   damaged(name: string, why: string, { code = 'FileDamaged', cause, ...defect }: Defect = {}): VolctlError {
     const { subject, again } = KINDS[this.#kind]
-    return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: again, ...defect, ...omitUndefined({ cause }) })
+    return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: again, ...defect, cause })
   }
 
   /** The error of a document that could not be written. */

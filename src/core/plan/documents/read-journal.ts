@@ -4,7 +4,6 @@
  * kinds of lines that other versions add are left out.
  */
 import { VolctlError } from '../../base/errors.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import { NotTrusted, TRUST_HINT } from '../../trust/files.ts'
 import type { KubeletDowntime, Outcome } from '../events.ts'
@@ -97,7 +96,7 @@ function tell(told: Told, line: JournalEntry & { readonly time: string; readonly
   if (line.type === 'intent')
     for (const { message: why, volume, id, kind, reason, pod, steps } of line.operations as readonly Operation[]) {
       const begun = { id, kind, reason, begunAt: time, state: 'unfinished', steps, why } as const
-      by.set(id, { ...begun, stateFiles: [], ...omitUndefined({ pod, volume: volume?.name }) })
+      by.set(id, { ...begun, stateFiles: [], pod, volume: volume?.name })
     }
   if (line.type === 'outcome')
     for (const each of line.outcomes as readonly Outcome[]) by.set(each.id, { ...by.get(each.id), ...each })

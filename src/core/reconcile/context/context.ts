@@ -1,7 +1,6 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it but the findings changes afterwards. */
 
 import { commandLine } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
@@ -46,7 +45,7 @@ export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
 /** What a problem with a volume that a pod wants is about. @param path absolute */
 export function aboutWanted({ ledger }: PlanContext, volume: VolumeToMount, path?: string): About {
   const { podUid: pod, specName } = volume
-  return { pod, volume: specName, ...omitUndefined({ path }), subject: ledger.wanted(volume) }
+  return { pod, volume: specName, path, subject: ledger.wanted(volume) }
 }
 
 /**

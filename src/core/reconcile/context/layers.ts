@@ -1,6 +1,5 @@
 /** Steps that unmount what is stacked on one path (S19, S20, R819, P120). */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
 import { withoutCopies } from '../../linux/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -27,7 +26,7 @@ export function umountSteps(context: PlanContext, stack: Stack): Step[] {
       op: 'umount',
       target: path,
       // A layer of another file system is neither dead nor meant by the flag.
-      ...omitUndefined({ detail: isSameMount(top, layer) ? detail : undefined }),
+      detail: isSameMount(top, layer) ? detail : undefined,
     }))
 }
 

@@ -11,8 +11,8 @@ import type { PlanContext } from './context.ts'
 interface SharedVolume {
   readonly uniqueName: string
   /** CSI only. */
-  readonly identity?: Handle | undefined
-  readonly persistentVolume?: PersistentVolume | undefined
+  readonly identity?: Handle
+  readonly persistentVolume?: PersistentVolume
 }
 
 export interface ElsewhereNode {

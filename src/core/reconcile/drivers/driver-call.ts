@@ -1,7 +1,6 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
 import { kubectl, podsOn, volctl } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
@@ -159,9 +158,7 @@ export function flexSteps(
   driver: DriverCall | undefined,
 ): readonly Step[] {
   const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  return driver?.kind === 'call' && !isForced
-    ? [{ op, target, ...omitUndefined({ detail: driver.executable }) }]
-    : umounts
+  return driver?.kind === 'call' && !isForced ? [{ op, target, detail: driver.executable }] : umounts
 }
 
 /**

@@ -1,6 +1,5 @@
 /** S1: whether the Node object is this host's, by their ids. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
@@ -23,7 +22,9 @@ export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): Pla
   return {
     matches: idsAgree(snapshot) && contradictions.every((each) => each.accepted === true),
     ...(contradictions.length > 0 && { contradictions }),
-    ...omitUndefined({ machineID, systemUUID, bootID }),
+    machineID,
+    systemUUID,
+    bootID,
   }
 }
 

@@ -1,6 +1,5 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { ownValue } from '../../base/own-value.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../facts/sources.ts'
@@ -19,9 +18,9 @@ export function describeCsiVolume(
   about: Pick<VolumeRef, 'name' | 'mode'> & {
     readonly identity: CsiIdentity | undefined
     /** Absent: as the identity gives it. */
-    readonly uniqueName?: string | undefined
-    readonly device?: MountInfo | undefined
-    readonly podVolumeName?: string | undefined
+    readonly uniqueName?: string
+    readonly device?: MountInfo
+    readonly podVolumeName?: string
   },
 ): VolumeRef {
   const { name, mode, identity, uniqueName = identity && uniqueNameOf(identity), device, podVolumeName } = about
@@ -29,7 +28,7 @@ export function describeCsiVolume(
   const isReported = uniqueName !== undefined && inputs.snapshot.api?.node?.status !== undefined
   const [volume] = objects.persistentVolumesOf(identity)
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
-  return omitUndefined({
+  return {
     name,
     podVolumeName,
     uniqueName,
@@ -42,12 +41,12 @@ export function describeCsiVolume(
     attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere,
     ...(isReported && { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }),
     ...describeDevice(device),
-  })
+  }
 }
 
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
-  return omitUndefined({ device: mount && `${mount.dev} ${mount.source}` })
+  return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
 }
 
 /**
@@ -62,7 +61,7 @@ export function withGivenDevice(
 ): VolumeRef {
   const names = [volume.name, volume.persistentVolume, ...others]
   const given = names.map((name) => (name === undefined ? undefined : ownValue(devices, name)))
-  return { ...volume, ...omitUndefined({ givenDevice: given.find((device) => device !== undefined) }) }
+  return { ...volume, givenDevice: given.find((device) => device !== undefined) }
 }
 
 /** S31: claim, name and access modes; empty for an inline volume. */
@@ -71,11 +70,11 @@ export function describePersistentVolume(
 ): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
-  return omitUndefined({
+  return {
     claim: claim?.name === undefined ? undefined : namespacedName(claim),
     persistentVolume: volume.metadata.name,
     accessModes,
-  })
+  }
 }
 
 /** True if the attachments of other nodes are known, because the whole list was read and not single objects (S30). */
@@ -104,7 +103,7 @@ export function leaveWanted(
     pod: volume.podUid,
     volume: volume.uniqueName,
     why,
-    ...omitUndefined({ satisfied }),
+    satisfied,
   })
 }
 
@@ -127,7 +126,11 @@ export function describeWanted(
   const handle = handleOf(volume)
   if (handle === undefined)
     return {
-      ...omitUndefined({ name, podVolumeName, uniqueName, plugin, mode }),
+      name,
+      podVolumeName,
+      uniqueName,
+      plugin,
+      mode,
       ...describePersistentVolume(persistentVolume),
     }
   const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`

@@ -4,7 +4,6 @@
  */
 
 import { compareText } from '../../base/compare-text.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
@@ -135,10 +134,8 @@ export function classifyPods(
   const classOf = (uid: string): PodClass => {
     const [pod, sandbox] = [listed.get(uid), sandboxes.get(uid)]
     const ref = {
-      ...omitUndefined({
-        namespace: pod?.metadata.namespace ?? sandbox?.namespace,
-        name: pod === undefined ? sandbox?.name : pod.metadata.name,
-      }),
+      namespace: pod?.metadata.namespace ?? sandbox?.namespace,
+      name: pod === undefined ? sandbox?.name : pod.metadata.name,
       uid,
     }
     const alive = witnesses.isAlive(uid)

@@ -1,6 +1,5 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
@@ -47,7 +46,7 @@ export function judgeStaticSources(inputs: ActualInputs) {
     mayOwn,
     /** The same of a pod that runs: the container runtime has its name, and a static pod has its manifest's (R228). */
     mayRunAs: ({ uid, namespace, name }: PodRef): string | undefined => {
-      const mayBe = named.has(uid) || name === undefined || mayHaveManifest({ ...omitUndefined({ namespace }), name })
+      const mayBe = named.has(uid) || name === undefined || mayHaveManifest({ namespace, name })
       return mayBe ? mayOwn(uid) : undefined
     },
     /** True if the manifest of this mirror pod was read. Only then are volumes mounted for the pod (S10). */

@@ -45,13 +45,13 @@ interface UnidentifiedVolume {
 /** A part of a volume on disk: a directory of a pod's volume, a sub-path, a block map of a pod, or what all pods share. */
 interface Part {
   /** Undefined: of no pod that is known. */
-  readonly pod?: PodClass | undefined
+  readonly pod?: PodClass
   readonly plugin: string
   /** Of the directory: the PersistentVolume's, or the pod volume's if that is inline (C9). */
   readonly name: string
   /** By the directory's name; absent: another pod may have another volume under it. */
   readonly uniqueName?: string
-  readonly record?: StateFile | undefined
+  readonly record?: StateFile
   /** Relative: the target, a mounted sub-path, or the files of a map; those that are undefined do not exist. */
   readonly paths: readonly (string | undefined)[]
   /** What it is without a record, in words; absent: a sub-path, beside a volume. */

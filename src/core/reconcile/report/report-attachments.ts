@@ -5,7 +5,6 @@
  */
 
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
@@ -170,13 +169,7 @@ function reportOutOfService({ inputs, findings }: PlanContext, present: readonly
 
 function problemsOf({ findings }: PlanContext, { name, path, subject, pods: [pod] }: PresentVolume) {
   return (code: ProblemCode, message: string, hint?: Hint): void =>
-    findings.problem(
-      'error',
-      code,
-      message,
-      { ...omitUndefined({ pod }), volume: name, path, subject: subject() },
-      hint,
-    )
+    findings.problem('error', code, message, { pod, volume: name, path, subject: subject() }, hint)
 }
 
 // Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30).
@@ -190,7 +183,7 @@ interface PresentVolume {
   /** UIDs of the pods that have the volume; empty: it is only staged. */
   readonly pods: readonly string[]
   /** CSI only: volumes of other plugins have no VolumeAttachment. */
-  readonly identity?: Handle | undefined
+  readonly identity?: Handle
   readonly persistentVolume: PersistentVolume | undefined
   /** Asked where something is wrong with it. */
   readonly subject: () => Subject

@@ -1,7 +1,6 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { take } from '../../base/take.ts'
 import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { attachmentName, CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
@@ -309,7 +308,7 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
       copies.length < MANY ? 'warning' : 'error',
       'MountStorm',
       `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`,
-      { ...omitUndefined({ pod }), path: first, subject: ledger.path(first) },
+      { pod, path: first, subject: ledger.path(first) },
     )
   }
 }

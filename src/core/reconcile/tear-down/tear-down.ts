@@ -1,6 +1,5 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind says what of it is there, and what goes. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
@@ -33,8 +32,8 @@ export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'message' | '
   readonly paths?: readonly string[]
   /** Operations that come first. */
   readonly after?: readonly Draft[]
-  readonly deletes?: Operation['deletes'] | undefined
-  readonly kubeletWould?: string | undefined
+  readonly deletes?: Operation['deletes']
+  readonly kubeletWould?: string
 }
 
 /** Adds the operation, or what it waits for. @param report what is said beside it, unless it only waits for some time to pass */
@@ -44,7 +43,7 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod) : waitForKubelet(context)
-  const about = { ...omitUndefined({ pod: pod?.ref, volume }), subject }
+  const about = { pod: pod?.ref, volume, subject }
   if (wait !== undefined && !isByKubelet(wait.code)) {
     context.findings.wait(kind, wait, 'S11', about)
     return
@@ -65,14 +64,12 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
     ...about,
     steps: [...first, ...leftover.steps].map((step) => ({ ...step, target: absolute(step.target) })),
     paths: [...targetsOf(first), ...paths, ...targetsOf(leftover.steps)].map(absolute),
-    ...omitUndefined({ after }),
+    after,
     rule,
-    ...omitUndefined({
-      deletes,
-      expects: mounts && stacks.map(({ path, layers }) => expectedMount(absolute(path), layers)),
-      kubeletWould,
-      dead: dead.length === 0 ? undefined : dead,
-    }),
+    deletes,
+    expects: mounts && stacks.map(({ path, layers }) => expectedMount(absolute(path), layers)),
+    kubeletWould,
+    dead: dead.length === 0 ? undefined : dead,
   } as const
   propose(context, operation, leftover, wait, 'S11')
 }
@@ -128,7 +125,7 @@ function reportDriverGone({ findings, inputs }: PlanContext, { kind, pod, volume
     'warning',
     'DriverGone',
     `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
-    { ...omitUndefined({ pod: pod?.uid }), volume: name, path, subject },
+    { pod: pod?.uid, volume: name, path, subject },
   )
 }
 

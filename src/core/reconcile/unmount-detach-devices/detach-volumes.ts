@@ -8,7 +8,6 @@
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { compareText } from '../../base/compare-text.ts'
 import { memoize } from '../../base/memoize.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
@@ -106,7 +105,7 @@ function detachVolume(
     after,
     rule: 'S21',
     kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
-    attachment: { name, uid, ...omitUndefined({ resourceVersion }) },
+    attachment: { name, uid, resourceVersion },
   } as const
   propose(context, detach, facts || {}, wait, 'S21')
 }

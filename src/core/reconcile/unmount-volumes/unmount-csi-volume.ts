@@ -3,7 +3,6 @@
  * S14, S16, O5, O6).
  */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
@@ -102,7 +101,7 @@ export function unmountLeakedSubPaths(
     name: volumeName,
     plugin: plugin ?? (persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN),
     mode: 'Filesystem' as const,
-    ...omitUndefined({ persistentVolume: persistentVolume && volumeName }),
+    persistentVolume: persistentVolume && volumeName,
   }
   const work = subPathWork(context, subPaths)
   const left = work.steps.filter(({ op }) => op === 'umount').length

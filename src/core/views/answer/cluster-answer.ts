@@ -1,7 +1,6 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
@@ -28,7 +27,7 @@ export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAt
         name: 'As it stands',
         rows: stands.map(({ message, about: { volume, claim } }) => ({
           text: said(message),
-          ...omitUndefined({ label: volume?.claim ?? volume?.name ?? claim }),
+          label: volume?.claim ?? volume?.name ?? claim,
         })),
       },
       readyPart(operations.filter(({ blocked }) => blocked === undefined)),

@@ -3,7 +3,6 @@
  * what hangs on it and what lifts it.
  */
 import { count } from '../../base/count.ts'
-import { omitUndefined } from '../../base/omit-undefined.ts'
 import { present } from '../../base/take.ts'
 import { type Code, saidOfMany } from '../../messages/codes.ts'
 import type { Cause } from '../../plan/cause.ts'
@@ -22,7 +21,7 @@ interface Ground {
   /** A message as its screen has it. */
   said(text: string): string
   /** Of the commands that lift a cause. */
-  readonly context?: CommandContext | undefined
+  readonly context?: CommandContext
   /** Is it a kubelet that would unmount before it stops a pod? */
   readonly isStopped?: boolean
 }
@@ -90,7 +89,7 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
   return {
     severity,
     text: ground.said(many ?? message),
-    ...omitUndefined({ names: names && areHeld ? `${KEPT}${names}` : names }),
+    names: names && areHeld ? `${KEPT}${names}` : names,
     wake: present(...pods, held.length > 0 && !areHeld && `${KEPT}${few(held)}`),
     remedy: present(...waysOf(same, ground), code === 'PodGoneButRunning' && ground.isStopped && KUBELET_STOPS_IT),
   }
