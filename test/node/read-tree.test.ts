@@ -59,8 +59,8 @@ describe('the tree of a real node, built anew', async () => {
       expect(byPath.get(entry.path)?.content).toBe(entry.content)
       const [, uid = '', volume = '', path = ''] =
         /^pods\/([^/]+)\/volumes\/[^/]+\/([^/]+)\/\.\.\d[^/]*\/(.+)/.exec(entry.path) ?? []
-      const want = living.get(uid)?.expectedFiles(volume)?.get(path)
-      const compared = want !== undefined && 'digest' in want
+      const want = living.get(uid)?.expectedFiles(volume)?.get(path)?.value
+      const compared = want?.digest !== undefined
       expect(byPath.get(entry.path)?.digest !== undefined, entry.path).toBe(compared)
       if (compared) digested.push(path)
     }

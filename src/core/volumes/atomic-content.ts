@@ -7,7 +7,7 @@ import { baseName } from '../facts/actual/tree.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { apiLookup, mapFound } from './api-lookup.ts'
+import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { podVolumeDir } from './paths.ts'
@@ -15,16 +15,20 @@ import {
   type ExpectedFile,
   isNoContent,
   type NoContent,
+  type PayloadFile,
   payloadFiles,
   projections,
   valuesOf,
 } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 
-/** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
-export type ExpectedContent = ReadonlyMap<string, ExpectedFile> | NoContent
+/** By path relative to `..data`. Modes and owners don't count (P28). */
+export type ExpectedFiles = ReadonlyMap<string, PayloadFile<ExpectedFile>>
 
-const ANY: ExpectedFile = { any: true }
+/** Exactly these files. */
+type ExpectedContent = ExpectedFiles | NoContent
+
+const ANY: ExpectedFile = {}
 
 /** `unknown` for a volume that no atomic writer fills. Computed once, since neither source nor API objects change. */
 export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
@@ -36,11 +40,7 @@ const contents = memoize((api: ApiSnapshot) =>
 )
 
 /** The files of a pod's volume of this name; undefined if there is nothing to compare with. */
-export function expectedFiles(
-  volume: string,
-  pod: Pod,
-  api: ApiSnapshot,
-): ReadonlyMap<string, ExpectedFile> | undefined {
+export function expectedFiles(volume: string, pod: Pod, api: ApiSnapshot): ExpectedFiles | undefined {
   const source = pod.spec.volumes?.find(({ name }) => name === volume)
   const content = source && expectedContent(source, pod, api)
   return content === undefined || isNoContent(content) ? undefined : content
@@ -49,16 +49,14 @@ export function expectedFiles(
 function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
   const lookup = apiLookup(api)
   const namespace = podNamespace(pod)
-  const files = payloadFiles<ExpectedFile>(source, {
-    namespace,
+  return payloadFiles<ExpectedFile>(source, pod, {
     configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
-    secret: (name) => mapFound(lookup.secret(name, namespace), secretKeys),
+    secret: (name) => secretKeys(lookup.secret(name, namespace)),
     downwardApi: (item) => downwardApiFile(item, pod),
     token: () => ANY,
     trustBundle: () => ANY,
     certificate: () => ANY,
   })
-  return isNoContent(files) ? files : new Map([...files].map(([path, { value }]) => [path, value]))
 }
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */
@@ -70,9 +68,11 @@ const configMapKeys = memoize(({ data, binaryData, digests }: ConfigMap): Readon
   ])
 })
 
-/** Undefined for a secret without digests: its keys are not known. */
-function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile> | undefined {
-  return digests && valuesOf(digests, (digest) => ({ digest }))
+/** Of a secret without digests the keys are not known. */
+function secretKeys(found: Lookup<SecretDigest>): Lookup<ReadonlyMap<string, ExpectedFile>> {
+  if (found.state === 'Found' && found.object.digests === undefined)
+    return { state: 'Unknown', reason: 'was read without its content' }
+  return mapFound(found, ({ digests }) => valuesOf(digests, (digest) => ({ digest })))
 }
 
 /** Which characters Go escapes depends on its Unicode version, except for these. */
@@ -155,13 +155,12 @@ export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): 
       .filter((entry) => entry.type !== 'dir')
       .map((entry) => [entry.path.slice(dir.length + generation.length + 2), entry]),
   )
-  for (const [path, want] of files) {
+  for (const [path, { value: want }] of files) {
     const entry = found.get(path)
     if (entry === undefined) return `${path} is missing in volume ${volume.specName}`
-    if ('digest' in want && entry.digest !== undefined && entry.digest !== want.digest)
-      return `${path} differs from the API`
-    if ('size' in want && entry.size !== undefined && entry.size !== want.size)
-      return `${path} differs in size from the API`
+    const differs = (of: 'digest' | 'size'): boolean => (entry[of] ?? want[of]) !== (want[of] ?? entry[of])
+    if (differs('digest')) return `${path} differs from the API`
+    if (differs('size')) return `${path} differs in size from the API`
   }
   const extra = [...found.keys()].find((path) => !files.has(path))
   return extra === undefined ? undefined : `${extra} is no longer part of volume ${volume.specName}`
@@ -196,6 +195,6 @@ function currentGeneration({ tree }: ActualInputs, dir: string): string | undefi
   return target === undefined ? undefined : baseName(target)
 }
 
-function topNames(files: ReadonlyMap<string, ExpectedFile>): ReadonlySet<string> {
+function topNames(files: ExpectedFiles): ReadonlySet<string> {
   return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path))
 }

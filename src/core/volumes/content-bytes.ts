@@ -15,8 +15,8 @@ import type {
 import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
-import { type NoContent, noContent, type PayloadFile, payloadFiles, valuesOf } from './payload-entries.ts'
-import { allContainers, podNamespace } from './pods.ts'
+import { foundContent, type NoContent, noContent, type PayloadFile, payloadFiles, valuesOf } from './payload-entries.ts'
+import { podNamespace } from './pods.ts'
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
 type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
@@ -38,19 +38,14 @@ export function contentBytes(
   fresh: FreshObjects,
 ): ReadonlyMap<string, PayloadFile<Buffer>> | NoContent {
   const { pod, node, configMaps, secrets, tokens, trustBundles } = fresh
-  return payloadFiles<Buffer>(
-    source,
-    {
-      namespace: podNamespace(pod),
-      configMap: (name) => mapFound(configMaps.get(name) ?? NOT_READ, configMapBytes),
-      secret: (name) => mapFound(secrets.get(name) ?? NOT_READ, ({ data }) => decoded(data)),
-      downwardApi: (item) => Buffer.from(downwardApiText(item, pod, node)),
-      token: (each) => Buffer.from(tokenText(each, pod, tokens.get(each))),
-      trustBundle: (each) => Buffer.from(bundleText(each, trustBundles.get(each))),
-      certificate: () => noContent('unknown', 'a certificate of the pod, which only the kubelet requests'),
-    },
-    { fsUser: fsUserOf(pod), fsGroup: pod.spec.securityContext?.fsGroup },
-  )
+  return payloadFiles<Buffer>(source, pod, {
+    configMap: (name) => mapFound(configMaps.get(name) ?? NOT_READ, configMapBytes),
+    secret: (name) => mapFound(secrets.get(name) ?? NOT_READ, ({ data }) => decoded(data)),
+    downwardApi: (item) => Buffer.from(downwardApiText(item, pod, node)),
+    token: (each) => Buffer.from(tokenText(each, pod, tokens.get(each))),
+    trustBundle: (each) => Buffer.from(bundleText(each, trustBundles.get(each))),
+    certificate: () => noContent('unknown', 'a certificate of the pod, which only the kubelet requests'),
+  })
 }
 
 /** A key in both comes from `data` (P47). */
@@ -63,10 +58,8 @@ function decoded(base64: Readonly<Record<string, string>> | undefined): Readonly
 }
 
 function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string {
-  if (found.state === 'Found') return found.object
   const what = `a token of service account ${podNamespace(pod)}/${pod.spec.serviceAccountName ?? ''}${audience ? ` for ${audience}` : ''}`
-  if (found.state === 'Absent') return noContent('missing', `${what}: the account or the pod does not exist`)
-  return noContent('unknown', `${what} ${found.reason}`)
+  return foundContent(what, found) ?? noContent('missing', `${what}: the account or the pod does not exist`)
 }
 
 function bundleText(
@@ -75,25 +68,16 @@ function bundleText(
 ): string {
   if (!name && !signerName) return noContent('invalid', 'a clusterTrustBundle source has neither name nor signerName')
   const what = name ? `ClusterTrustBundle ${name}` : `ClusterTrustBundles of signer ${signerName}`
-  if (found.state === 'Unknown') return noContent('unknown', `${what} ${found.reason}`)
-  const all = found.state === 'Found' ? found.object : []
-  const bundles = name ? all : selectedBundles(all, signerName ?? '', labelSelector)
+  const all = foundContent(what, found) ?? []
+  // The signer's that the selector matches.
+  const isSelected = ({ spec, metadata }: ClusterTrustBundle): boolean =>
+    spec.signerName === signerName && matchesSelector(labelSelector, metadata.labels ?? {})
+  const bundles = name ? all : all.filter(isSelected)
   if (bundles.length > 0 || optional) return trustAnchors(bundles)
   return noContent('missing', name ? `${what} does not exist` : `no ClusterTrustBundle of signer ${signerName} matches`)
 }
 
 const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
-
-/**
- * The user for whom a pod's tokens and certificates are written (P33).
- * The runAsUser of all containers, ephemeral ones included; undefined if one has none or two differ.
- */
-function fsUserOf(pod: Pod): number | undefined {
-  const ofPod = pod.spec.securityContext?.runAsUser
-  const users = new Set(allContainers(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod))
-  const [user] = users
-  return users.size === 1 ? user : undefined
-}
 
 const BLOCK = /-----BEGIN ([^-\n]+)-----\n([\s\S]*?)\n?-----END \1-----/g
 const LINE = /.{1,64}/g
@@ -110,17 +94,7 @@ function trustAnchors(bundles: readonly ClusterTrustBundle[]): string {
   return [...new Set(anchors)].sort(compareText).map(pemBlock).join('')
 }
 
-/** The signer's bundles that the selector matches. Without a selector none match; an empty one matches all (P55). */
-function selectedBundles(
-  bundles: readonly ClusterTrustBundle[],
-  signerName: string,
-  selector: LabelSelector | undefined,
-): ClusterTrustBundle[] {
-  return bundles.filter(
-    ({ spec, metadata }) => spec.signerName === signerName && matchesSelector(selector, metadata.labels ?? {}),
-  )
-}
-
+/** Without a selector none match; an empty one matches all (P55). */
 function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>>): boolean {
   if (selector == null) return false
   const { matchLabels = {}, matchExpressions = [] } = selector

@@ -4,9 +4,16 @@
  */
 import { posix } from 'node:path'
 import { compareText } from '../base/compare-text.ts'
-import type { Container, KeyToPath, Pod, PodVolumeSource, ProjectedSource } from '../kube/api/objects.ts'
-import type { Lookup } from './api-lookup.ts'
-import { allContainers } from './pods.ts'
+import type {
+  Container,
+  DownwardApiItem,
+  KeyToPath,
+  Pod,
+  PodVolumeSource,
+  ProjectedSource,
+} from '../kube/api/objects.ts'
+import { foundOf, type Lookup } from './api-lookup.ts'
+import { allContainers, podNamespace } from './pods.ts'
 
 /** Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. */
 export type NoContent =
@@ -39,22 +46,20 @@ export function noContent(kind: NoContent['kind'], reason: string): never {
   throw new WithoutContent({ kind, reason })
 }
 
-/** Where values come from: each that is none calls `noContent`. `undefined` for an object that was read without its content. */
+/** What an object's lookup has found; undefined: it is shown not to exist. @param what the object, in words */
+export function foundContent<T>(what: string, found: Lookup<T>): T | undefined {
+  return found.state === 'Unknown' ? noContent('unknown', `${what} ${found.reason}`) : foundOf(found)
+}
+
+/** Where values come from: each that is none calls `noContent`. */
 interface PayloadValues<T> {
-  /** The pod's namespace. */
-  readonly namespace: string
-  readonly configMap: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
-  readonly secret: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>
-  downwardApi(item: NonNullable<NonNullable<ProjectedSource['downwardAPI']>['items']>[number]): T
+  /** By key. */
+  readonly configMap: (name: string) => Lookup<ReadonlyMap<string, T>>
+  readonly secret: (name: string) => Lookup<ReadonlyMap<string, T>>
+  downwardApi(item: DownwardApiItem): T
   token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T
   trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T
   certificate(): T
-}
-
-/** Who besides root may read the pod's files (P33, P53). */
-interface PayloadOwners {
-  readonly fsUser?: number
-  readonly fsGroup?: number
 }
 
 type Entry<T> = readonly [path: string, file: PayloadFile<T>]
@@ -68,15 +73,15 @@ const PERMISSIONS = 0o777
 /** Files by clean path relative to `..data`; of two sources that name the same path the later one wins (P51). */
 export function payloadFiles<T>(
   source: PodVolumeSource,
+  pod: Pod,
   values: PayloadValues<T>,
-  owners: PayloadOwners = {},
 ): ReadonlyMap<string, PayloadFile<T>> | NoContent {
   const sources = projections(source)
   if (sources === undefined) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
   const failures: NoContent[] = []
   const entries = sources.flatMap((each) => {
     try {
-      return entriesOf(each, values, owners, defaultModeOf(source))
+      return entriesOf(each, pod, values, defaultModeOf(source))
     } catch (error) {
       if (!(error instanceof WithoutContent)) throw error
       failures.push(error.why)
@@ -108,7 +113,7 @@ export function projections(source: PodVolumeSource): readonly ProjectedSource[]
   if (configMap != null) return [{ configMap }]
   if (secret != null) {
     const { secretName: name, ...rest } = secret
-    return [{ secret: { ...rest, ...(name ? { name } : {}) } }]
+    return [{ secret: { ...rest, name } }]
   }
   if (downwardAPI != null) return [{ downwardAPI }]
   return projected == null ? undefined : (projected.sources ?? [])
@@ -121,8 +126,8 @@ function defaultModeOf({ configMap, secret, downwardAPI, projected }: PodVolumeS
 /** @throws WithoutContent */
 function entriesOf<T>(
   source: ProjectedSource,
+  pod: Pod,
   values: PayloadValues<T>,
-  { fsUser, fsGroup }: PayloadOwners,
   defaultMode: number,
 ): readonly Entry<T>[] {
   const fileOf = (path: string, value: T, mode = defaultMode): Entry<T> => [path, { value, mode: mode & PERMISSIONS }]
@@ -131,14 +136,11 @@ function entriesOf<T>(
   function keyed(
     kind: string,
     { name = '', optional = false, items }: { name?: string; optional?: boolean; items?: readonly KeyToPath[] },
-    find: (name: string) => Lookup<ReadonlyMap<string, T> | undefined>,
+    find: (name: string) => Lookup<ReadonlyMap<string, T>>,
   ): Entry<T>[] {
-    const label = `${kind} ${values.namespace}/${name}`
-    const found = find(name)
-    if (found.state === 'Unknown') return noContent('unknown', `${label} ${found.reason}`)
-    if (found.state === 'Absent') return optional ? [] : noContent('missing', `${label} does not exist`)
-    const keys = found.object
-    if (keys === undefined) return noContent('unknown', `${label} was read without its content`)
+    const label = `${kind} ${podNamespace(pod)}/${name}`
+    const keys = foundContent(label, find(name))
+    if (keys === undefined) return optional ? [] : noContent('missing', `${label} does not exist`)
     if (!items?.length) return [...keys].map(([key, value]) => fileOf(key, value))
     return items.flatMap(({ key, path, mode }) => {
       const value = keys.get(key)
@@ -149,8 +151,9 @@ function entriesOf<T>(
 
   /** P33, P53, P55. */
   function privately(path: string, value: T): Entry<T>[] {
-    const mode = fsUser === undefined && fsGroup === undefined ? defaultMode & PERMISSIONS : PRIVATE_MODE
-    return [[path, { value, mode, owner: fsUser }]]
+    const owner = fsUserOf(pod)
+    const isPrivate = (owner ?? pod.spec.securityContext?.fsGroup) !== undefined
+    return [[path, { value, mode: isPrivate ? PRIVATE_MODE : defaultMode & PERMISSIONS, owner }]]
   }
 
   const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source
@@ -168,6 +171,17 @@ function entriesOf<T>(
   return noContent('unknown', 'a projected source has a type that volctl does not know')
 }
 
+/**
+ * The user for whom a pod's tokens and certificates are written (P33).
+ * The runAsUser of all containers, ephemeral ones included; undefined if one has none or two differ.
+ */
+function fsUserOf(pod: Pod): number | undefined {
+  const ofPod = pod.spec.securityContext?.runAsUser
+  const users = new Set(allContainers(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod))
+  const [user] = users
+  return users.size === 1 ? user : undefined
+}
+
 /** What each key of an object's data has. */
 export function valuesOf<T>(data: Readonly<Record<string, string>> = {}, make: (text: string) => T): Map<string, T> {
   return new Map(Object.entries(data).map(([key, text]) => [key, make(text)]))
@@ -177,8 +191,11 @@ export function isNoContent(value: object): value is NoContent {
   return 'kind' in value && 'reason' in value
 }
 
-/** `any`: the file exists, but its content cannot be known (tokens, certificates, resources). */
-export type ExpectedFile = { readonly digest: string } | { readonly size: number } | { readonly any: true }
+/** Neither: the file exists, but its content cannot be known (tokens, certificates, resources). */
+export interface ExpectedFile {
+  readonly digest?: string
+  readonly size?: number
+}
 
 const MAX_PATH_BYTES = 4096
 const MAX_ELEMENT_BYTES = 255

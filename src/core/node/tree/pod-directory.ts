@@ -4,8 +4,8 @@ import { ownValue } from '../../base/own-value.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
+import type { ExpectedFiles } from '../../volumes/atomic-content.ts'
 import { wrappedName } from '../../volumes/paths.ts'
-import type { ExpectedFile } from '../../volumes/payload-entries.ts'
 import { digestFile, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
@@ -27,7 +27,7 @@ interface PodVolume {
 /** What the API says about the volumes of a pod that has not ended, by their names. */
 export interface LivingPod {
   /** The volume's expected files, by path below `..data`. A file without an expected digest is not read. */
-  expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
+  expectedFiles(volume: string): ExpectedFiles | undefined
   /** What the pod wants under this name. */
   wanted(volume: string): PodVolumeSource | undefined
 }
@@ -135,7 +135,7 @@ function readMarker(walk: TreeWalk, { directory: { path } }: PodScan, plugin: st
 }
 
 /** The files that are digested: those that are expected with a digest, by path below `..data`; or all. */
-type Digests = ReadonlyMap<string, ExpectedFile> | 'all' | undefined
+type Digests = ExpectedFiles | 'all' | undefined
 
 /**
  * Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). Targets
@@ -161,9 +161,9 @@ function readGeneration(walk: TreeWalk, directory: ListedEntry, generation: stri
     if (!walk.mayEnter(entry)) continue
     if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
     if (entry.type !== 'file') continue
-    const want = typeof digests === 'object' ? digests.get(entry.path.slice(generation.length + 1)) : undefined
-    if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(entry, walk.absolute(entry.path))
-    else if (want !== undefined && 'size' in want) walk.attributes([entry])
+    const want = typeof digests === 'object' ? digests.get(entry.path.slice(generation.length + 1))?.value : undefined
+    if (digests === 'all' || want?.digest !== undefined) digestFile(entry, walk.absolute(entry.path))
+    else if (want?.size !== undefined) walk.attributes([entry])
   }
   return entries
 }
