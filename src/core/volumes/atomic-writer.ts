@@ -3,55 +3,65 @@
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { contentDifference, volumeObstacle } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { emptyDirSteps, foreignMount, type InnerEmptyDir, tmpfsOptions } from './empty-dir-steps.ts'
+import { emptyDirSteps, foreignMount, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { filledEvidence } from './plugin-parts.ts'
+import { mountedUnless } from './plugin-parts.ts'
 
 interface AtomicKind {
   readonly name: string
   readonly source: 'configMap' | 'secret' | 'downwardAPI' | 'projected'
   /** On disk, or in a tmpfs (P22). */
-  readonly medium: 'disk' | 'memory'
+  readonly fsType: 'none' | 'tmpfs'
   /** What fills the volume, for the manual. */
   readonly content: string
 }
 
-export function atomicPlugin({ name, source, medium, content }: AtomicKind): VolumePlugin {
+function atomicPlugin({ name, source, fsType, content }: AtomicKind): VolumePlugin {
   return {
     name,
     source,
     about: {
-      tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
+      tearDown: `${fsType === 'tmpfs' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
       setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
     },
     reconstructs: true,
     tearDown: 'projected',
-    mountsOver: () => medium === 'memory',
-    evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, wrappedName(volume.specName)),
-    setUp: (context, volume) => setUp(context, volume, medium),
+    mountsOver: () => fsType === 'tmpfs',
+    evidence: (inputs, volume) =>
+      mountedUnless(whyNotThere(inputs, volume, fsType) ?? whyNotFilled(inputs, volume, fsType)),
+    setUp: (context, volume) => setUp(context, volume, fsType),
   }
 }
 
+/**
+ * Without `..data` the volume was not filled, even if the marker is there: after a boot, or a set-up that was killed half-way. For a tmpfs
+ * the mount and `..data` are enough (R805). A directory that was not read is taken as filled.
+ */
+function whyNotFilled(inputs: ActualInputs, volume: VolumeToMount, fsType: AtomicKind['fsType']): string | undefined {
+  const dir = podVolumeDir(volume)
+  const read = inputs.tree.get(dir)
+  const isFilled = read === undefined || read.error !== undefined || inputs.tree.has(`${dir}/..data`)
+  const marker = fsType === 'none' ? whyNotReady(inputs, volume.podUid, wrappedName(volume.specName)) : undefined
+  return marker ?? (isFilled ? undefined : 'its content was never written')
+}
+
 /** P22, P46. A tmpfs that is mounted already is filled as it is, as the kubelet does. */
-function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
+function setUp(context: SetUpContext, volume: VolumeToMount, fsType: AtomicKind['fsType']): SetUp {
   const { inputs } = context
   const path = podVolumeDir(volume)
-  const inner: InnerEmptyDir = {
-    mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
-    marker: wrappedName(volume.specName),
-  }
   const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
   const blocked =
-    foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
+    foreignMount(context, volume, fsType) ?? volumeObstacle(volume, inputs.snapshot) ?? unasked(context, volume)
   return {
-    steps: emptyDirSteps(context, volume, inner, [content]),
+    steps: emptyDirSteps(context, volume, { fsType, marker: wrappedName(volume.specName) }, [content]),
     expects: inputs.top(path) === undefined ? [] : [expectedMount(inputs.absolute(path), inputs.at(path))],
     blocked,
   }
@@ -80,7 +90,7 @@ export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {
 export const secret = atomicPlugin({
   name: 'kubernetes.io/secret',
   source: 'secret',
-  medium: 'memory',
+  fsType: 'tmpfs',
   content: 'the keys of a Secret',
 })
 
@@ -88,7 +98,7 @@ export const secret = atomicPlugin({
 export const configMap = atomicPlugin({
   name: 'kubernetes.io/configmap',
   source: 'configMap',
-  medium: 'disk',
+  fsType: 'none',
   content: 'the keys of a ConfigMap',
 })
 
@@ -96,7 +106,7 @@ export const configMap = atomicPlugin({
 export const downwardApi = atomicPlugin({
   name: 'kubernetes.io/downward-api',
   source: 'downwardAPI',
-  medium: 'memory',
+  fsType: 'tmpfs',
   content: "the pod's own fields and resources",
 })
 
@@ -104,6 +114,6 @@ export const downwardApi = atomicPlugin({
 export const projected = atomicPlugin({
   name: 'kubernetes.io/projected',
   source: 'projected',
-  medium: 'memory',
+  fsType: 'tmpfs',
   content: 'config maps, secrets, fields of the pod, service account tokens and trust bundles',
 })

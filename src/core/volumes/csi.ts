@@ -2,13 +2,13 @@
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { readStateFile } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
-import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './paths.ts'
 import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
-import { MOUNTED, notMounted, perPodFacts, specNameOf } from './plugin-parts.ts'
+import { MOUNTED, notMounted, specNameOf } from './plugin-parts.ts'
 
 /** @property volumeHandle of a PersistentVolume alone */
 interface CsiSource {
@@ -29,15 +29,10 @@ export const csi: VolumePlugin<CsiSource> = {
   facts: ({ driver, volumeHandle: handle }, spec, context) => {
     if (spec.persistentVolume === undefined)
       // Inline volumes are never attached or staged, whatever the CSIDriver says (C35).
-      return {
-        ...perPodFacts(CSI_PLUGIN, spec, context),
-        ...{ driver, handle: inlineCsiHandle(context.podUid, specNameOf(spec)) },
-      }
+      return { driver, handle: inlineCsiHandle(context.podUid, specNameOf(spec)) }
     // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
     if (!driver || !handle) return { error: 'its csi source names no driver or no volumeHandle' }
-    const attachability = attachabilityOf(driver, context.lookup)
-    const uniqueName = csiUniqueName(driver, handle)
-    return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
+    return { shared: `${driver}^${handle}`, attachability: attachabilityOf(driver, context.lookup), driver, handle }
   },
   globalPath: csiStagingPath,
   evidence: (inputs, volume) =>

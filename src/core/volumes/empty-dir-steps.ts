@@ -1,5 +1,7 @@
 /** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
 
+import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
@@ -12,11 +14,33 @@ import { parseQuantity } from './quantity.ts'
 /** Any user may write into an emptyDir; the mode of the pod's directory decides who can reach it (P37). */
 const MODE = '0777'
 
-export interface InnerEmptyDir {
-  /** What is mounted on the directory; undefined: nothing. */
-  readonly mount: { readonly fsType: 'tmpfs' | 'hugetlbfs'; readonly options: readonly string[] } | undefined
+/** What is mounted on the directory; `none`: it is on the kubelet's disk. */
+export type MediumType = 'none' | 'tmpfs' | 'hugetlbfs'
+
+interface InnerEmptyDir {
+  readonly fsType: MediumType
   /** The name of its marker: `wrapped_NAME` inside another volume. */
   readonly marker: string
+  /** Of huge pages. */
+  readonly pageSize?: string
+}
+
+/** Is what the medium needs mounted on the directory? */
+function isMounted(inputs: ActualInputs, volume: VolumeToMount, fsType: MediumType): boolean {
+  return fsType !== 'none' && inputs.top(podVolumeDir(volume))?.fsType === fsType
+}
+
+/** Why the volume's directory or mount is not there (R805); undefined: it is. */
+export function whyNotThere(inputs: ActualInputs, volume: VolumeToMount, fsType: MediumType): string | undefined {
+  const dir = podVolumeDir(volume)
+  if (fsType === 'none')
+    return inputs.tree.isDir(dir) || inputs.top(dir) !== undefined ? undefined : 'its directory is missing'
+  return isMounted(inputs, volume, fsType) ? undefined : `no ${fsType} is mounted on its directory`
+}
+
+/** The marker is written last: without it a set-up did not finish (P21, P36). */
+export function whyNotReady({ tree }: ActualInputs, ...marker: Parameters<typeof readyMarker>): string | undefined {
+  return tree.has(readyMarker(...marker)) ? undefined : 'its ready marker is missing'
 }
 
 /**
@@ -26,18 +50,20 @@ export interface InnerEmptyDir {
 export function emptyDirSteps(
   { inputs }: SetUpContext,
   volume: VolumeToMount,
-  { mount, marker }: InnerEmptyDir,
+  { fsType, marker, pageSize }: InnerEmptyDir,
   content: readonly Step[],
 ): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const ready = readyMarker(volume.podUid, marker)
-  const isMounted = mount !== undefined && inputs.top(podVolumeDir(volume))?.fsType === mount.fsType
+  const [source, options] =
+    fsType === 'tmpfs' ? ['tmpfs', tmpfsOptions(inputs.snapshot, volume)] : ['nodev', [`pagesize=${pageSize}`]]
+  const made: Step[] = [
+    { op: 'mkdir', target, mode: MODE, detail: 'exact' },
+    ...(fsType === 'none' ? [] : [{ op: 'mount' as const, target, source, fsType, options }]),
+  ]
   return [
     ...(inputs.tree.has(ready) ? [{ op: 'unlink' as const, target: inputs.absolute(ready) }] : []),
-    ...(isMounted ? [] : [{ op: 'mkdir' as const, target, mode: MODE, detail: 'exact' }]),
-    ...(isMounted || mount === undefined
-      ? []
-      : [{ op: 'mount' as const, target, source: mount.fsType === 'tmpfs' ? 'tmpfs' : 'nodev', ...mount }]),
+    ...(isMounted(inputs, volume, fsType) ? [] : made),
     ...content,
     { op: 'writeMarker', target: inputs.absolute(ready) },
   ]
@@ -47,10 +73,10 @@ export function emptyDirSteps(
 export function foreignMount(
   { inputs }: SetUpContext,
   volume: VolumeToMount,
-  { mount }: Pick<InnerEmptyDir, 'mount'>,
+  fsType: MediumType,
 ): Obstacle | undefined {
   const top = inputs.top(podVolumeDir(volume))
-  if (top === undefined || top.fsType === mount?.fsType) return undefined
+  if (top === undefined || isMounted(inputs, volume, fsType)) return undefined
   return inTheWay(inputs.absolute(podVolumeDir(volume)), `a ${top.fsType}`)
 }
 
@@ -68,8 +94,8 @@ export function inTheWay(path: string, what: string): Obstacle {
 /** The first kernel whose tmpfs can be kept out of swap. */
 const NOSWAP_SINCE = [6, 4] as const
 
-export function tmpfsOptions({ inputs }: SetUpContext, { pod, source }: VolumeToMount): readonly string[] {
-  const { api, kernelVersion, userNamespace = false } = inputs.snapshot
+function tmpfsOptions(snapshot: NodeSnapshot, { pod, source }: VolumeToMount): readonly string[] {
+  const { api, kernelVersion, userNamespace = false } = snapshot
   const size = tmpfsSize(
     parseQuantity(api?.node?.status?.allocatable?.memory) ?? 0n,
     podMemoryLimit(pod),

@@ -6,11 +6,11 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import type { VolumeToMount } from './desired-state.ts'
-import { emptyDirSteps, foreignMount, inTheWay, tmpfsOptions } from './empty-dir-steps.ts'
+import { emptyDirSteps, foreignMount, inTheWay, type MediumType, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
 import { ownershipOf } from './mount-options.ts'
-import { podVolumeDir, readyMarker } from './paths.ts'
-import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { directoryEvidence, fsTypeEvidence, MOUNTED, notMounted } from './plugin-parts.ts'
+import { podVolumeDir } from './paths.ts'
+import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+import { mountedUnless, notMounted } from './plugin-parts.ts'
 import { parseQuantity } from './quantity.ts'
 
 export const emptyDir: VolumePlugin = {
@@ -23,23 +23,17 @@ export const emptyDir: VolumePlugin = {
   reconstructs: true,
   tearDown: 'emptyDir',
   mountsOver: (volume) => mediumOf(volume).fsType !== 'none',
-  evidence,
+  evidence: (inputs, volume) => {
+    const medium = mediumOf(volume)
+    if (medium.fsType === undefined) return notMounted(noSuch(medium))
+    return mountedUnless(
+      whyNotThere(inputs, volume, medium.fsType) ??
+        (pagesFit(inputs, volume, medium)
+          ? whyNotReady(inputs, volume.podUid, volume.specName)
+          : 'its huge pages have another size'),
+    )
+  },
   setUp,
-}
-
-/**
- * The marker is written last: without it a set-up did not finish. The kubelet checks the marker, too (P36).
- */
-function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const medium = mediumOf(volume)
-  if (medium.fsType === 'none') return directoryEvidence(inputs, volume, volume.specName)
-  if (medium.fsType === undefined) return notMounted(noSuch(medium))
-  const mounted = fsTypeEvidence(inputs, volume, medium.fsType)
-  if (mounted.state !== 'mounted') return mounted
-  if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages have another size')
-  return inputs.tree.has(readyMarker(volume.podUid, volume.specName))
-    ? mounted
-    : notMounted('its ready marker is missing')
 }
 
 function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
@@ -55,11 +49,10 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   const pages = fsType === 'hugetlbfs' ? requestedPageSize(medium, volume.pod) : undefined
   if (pages?.error !== undefined)
     return refused(pages.error, 'a request for huge pages of one size that fits the medium')
-  const options = pages === undefined ? tmpfsOptions(context, volume) : [`pagesize=${pages.size}`]
-  const inner = { mount: fsType === 'none' ? undefined : { fsType, options }, marker: volume.specName }
+  const inner = { fsType, marker: volume.specName, pageSize: pages?.size }
   const group = ownershipOf(volume, target, true)
   const blocked =
-    foreignMount(context, volume, inner) ??
+    foreignMount(context, volume, fsType) ??
     // Containers may use its pages.
     (pagesFit(inputs, volume, medium) ? undefined : inTheWay(target, 'a hugetlbfs with pages of another size')) ??
     badLimit(volume) ??
@@ -132,8 +125,8 @@ export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, {
 
 interface Medium {
   readonly name: string
-  /** `none`: a directory on the kubelet's disk; undefined: there is no such medium. */
-  readonly fsType: 'none' | 'tmpfs' | 'hugetlbfs' | undefined
+  /** Undefined: there is no such medium. */
+  readonly fsType: MediumType | undefined
   /** Of huge pages, from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
   readonly size: string | undefined
 }
@@ -159,8 +152,7 @@ export const gitRepo: VolumePlugin = {
   tearDown: 'emptyDir',
   mountsOver: () => false,
   // A kubelet of an earlier version may have set the volume up, and the pod may still run.
-  evidence: (inputs, { podUid, specName }) =>
-    inputs.tree.has(readyMarker(podUid, specName, GIT_REPO)) ? MOUNTED : notMounted('its ready marker is missing'),
+  evidence: (inputs, { podUid, specName }) => mountedUnless(whyNotReady(inputs, podUid, specName, GIT_REPO)),
   setUp: () => ({
     steps: [],
     blocked: {

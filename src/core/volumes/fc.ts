@@ -4,7 +4,6 @@ import { posix } from 'node:path'
 import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { lunPlugin } from './map-steps.ts'
-import { sharedNameFacts } from './plugin-parts.ts'
 
 const FC_PLUGIN = 'kubernetes.io/fc'
 
@@ -97,7 +96,7 @@ export const fc = lunPlugin({
     const disk = diskOf(source)
     return disk === undefined
       ? { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
-      : sharedNameFacts(FC_PLUGIN, nameOf(disk), 'attachable')
+      : { shared: nameOf(disk), attachability: 'attachable' }
   },
   sourceText: ({ targetWWNs = [], wwids = [] }) => `Fibre Channel ${[...targetWWNs, ...wwids].join(', ')}`,
   directoryOf: fcDirectory,

@@ -2,8 +2,9 @@
 
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
+import { volumesInStatus } from './node-affinity.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { perPodFacts, sharedNameFacts, specNameOf } from './plugin-parts.ts'
+import { specNameOf } from './plugin-parts.ts'
 
 export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> = {
   name: 'flexVolume',
@@ -24,13 +25,10 @@ export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> 
    * Only the driver knows whether it attaches, and the unique name depends on that (P7). A name that the Node lists proves
    * that the driver attaches.
    */
-  facts: ({ driver }, spec, context) => {
-    const name = specNameOf(spec)
-    const shared = uniqueVolumeName(driver, name)
-    const { volumesAttached, volumesInUse } = context.node?.status ?? {}
-    const listed = volumesInUse?.includes(shared) || volumesAttached?.some((volume) => volume.name === shared)
-    if (listed) return sharedNameFacts(driver, name, 'attachable')
-    return { ...perPodFacts(driver, spec, context), attachability: 'unknown' }
+  facts: ({ driver: plugin }, spec, { node }) => {
+    const shared = specNameOf(spec)
+    const isListed = volumesInStatus(node).includes(uniqueVolumeName(plugin, shared))
+    return isListed ? { plugin, shared, attachability: 'attachable' } : { plugin, attachability: 'unknown' }
   },
   sourceText: ({ driver }) => `flexVolume driver ${driver}`,
   globalPath: ({ plugin, specName }) => `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`,

@@ -4,7 +4,6 @@ import { posix } from 'node:path'
 import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { lunPlugin } from './map-steps.ts'
-import { sharedNameFacts } from './plugin-parts.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
 /** The file in a global directory that records the login (P73). */
@@ -108,8 +107,10 @@ export const iscsi = lunPlugin({
   removed: 'removed and its session ended',
   depth: 2,
   // The portal exactly as it was written: a missing port stays missing (R014).
-  facts: ({ targetPortal, iqn, lun }) =>
-    sharedNameFacts(ISCSI_PLUGIN, `${targetPortal}:${iqn}:${lun ?? 0}`, 'attachable'),
+  facts: ({ targetPortal, iqn, lun }) => ({
+    shared: `${targetPortal}:${iqn}:${lun ?? 0}`,
+    attachability: 'attachable',
+  }),
   sourceText: ({ iqn, lun, targetPortal }) => `iSCSI ${iqn} LUN ${lun ?? 0} at ${targetPortal}`,
   directoryOf: iscsiDirectory,
   ownerOf: ([iface, ...rest]) => (rest.length === 1 && iface?.startsWith('iface-') ? ISCSI_PLUGIN : undefined),

@@ -8,7 +8,7 @@ import { mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
-import { sharedNameFacts, specNameOf } from './plugin-parts.ts'
+import { specNameOf } from './plugin-parts.ts'
 
 const NAME = 'kubernetes.io/local-volume'
 
@@ -29,7 +29,7 @@ export const localVolume: VolumePlugin<{ readonly path: string }> = {
     depths: [],
     maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
   },
-  facts: (_, spec) => sharedNameFacts(NAME, specNameOf(spec), 'notAttachable'),
+  facts: (_, spec) => ({ shared: specNameOf(spec) }),
   sourceText: ({ path }) => `local ${path}`,
   globalPath,
   setUp: ({ inputs }, volume, first) => {

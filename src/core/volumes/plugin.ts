@@ -25,10 +25,13 @@ export interface SpecContext {
 
 type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
 
-export type SpecFacts = Pick<
-  VolumeSpec,
-  'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'
->
+/** What a plugin says of a volume. */
+interface PluginFacts extends Partial<Pick<VolumeSpec, 'attachability' | 'driver' | 'handle'>> {
+  /** A flexVolume's driver; absent: the plugin's own name. */
+  readonly plugin?: string
+  /** Device-mountable: the name by which all pods of the node share it. Absent: every pod has its own volume (R019, P6). */
+  readonly shared?: string
+}
 
 export interface SpecFailure {
   readonly error: string
@@ -105,10 +108,10 @@ export interface VolumePlugin<Source = never> {
   /** What volctl does with such volumes, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
   /**
-   * Unique name of a volume of this plugin, and whether it attaches and has a device mount, which a driver or the source decides
-   * (P4, P6, P7). Absent: nothing of it is attached or shared.
+   * Under which name a volume of this plugin is shared, and whether it attaches, which a driver or the source decides (P4, P6, P7). Absent:
+   * nothing of it is attached or shared.
    */
-  facts?(source: Source, spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure
+  facts?(source: Source, spec: SpecSource, context: SpecContext): PluginFacts | SpecFailure
   /** The source of a PersistentVolume, in words and without a secret. */
   sourceText?(source: Source): string
   /** Can a container have the volume as a device (volumeMode Block)? */

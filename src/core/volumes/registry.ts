@@ -14,9 +14,9 @@ import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { mapEvidence } from './map-steps.ts'
 import { nfs } from './nfs.ts'
-import { csiMapFile, csiTarget, podPathOf, VOLUME_DATA } from './paths.ts'
+import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA } from './paths.ts'
 import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
-import { mountEvidence, notMounted } from './plugin-parts.ts'
+import { mountedUnless, notMounted } from './plugin-parts.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 
 /** In the kubelet's order, flexVolume last. */
@@ -88,7 +88,9 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const global = globalPathOf(volume)
   const evidence =
     plugin.evidence?.(inputs, volume) ??
-    (volume.mode === 'Block' ? mapEvidence(inputs, volume, global) : mountEvidence(inputs, volume))
+    (volume.mode === 'Block'
+      ? mapEvidence(inputs, volume, global)
+      : mountedUnless(inputs.top(podVolumeDir(volume)) === undefined && 'nothing is mounted on its directory'))
   if (evidence.state !== 'mounted') return evidence
   const mounted = (): OtherVolume | undefined => {
     if (volume.mode === 'Filesystem')

@@ -1,6 +1,6 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, mapFound } from './api-lookup.ts'
@@ -8,8 +8,8 @@ import { csi } from './csi.ts'
 import { type DeviceKind, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
-import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from './plugin.ts'
-import { perPodFacts, specNameOf } from './plugin-parts.ts'
+import type { SpecContext, SpecFailure, SpecSource } from './plugin.ts'
+import { specNameOf } from './plugin-parts.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS, pluginsFor } from './registry.ts'
 import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
@@ -74,6 +74,7 @@ export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: Spe
   return { spec: { ...found, readOnly: false, source: volume } }
 }
 
+type SpecFacts = Pick<VolumeSpec, 'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'>
 type SpecOfSource = SpecFacts & SpecSource & Pick<VolumeSpec, 'specName' | 'mode'>
 
 /** The volume that a PersistentVolume is, translated to CSI if it is in-tree; a failure completes a message after its name. */
@@ -169,6 +170,12 @@ export function pluginOf(spec: SpecSource, context: SpecContext): SpecFacts | Sp
   const [found, other] = pluginsFor(sharedSourcesOf(spec))
   if (found === undefined) return { error: 'the kubelet has no plugin for its type' }
   if (other !== undefined) return { error: 'it has several sources, so more than one plugin matches' }
-  const { plugin, source } = found
-  return plugin.facts?.(source, spec, context) ?? perPodFacts(plugin.name, spec, context)
+  const facts = found.plugin.facts?.(found.source, spec, context) ?? {}
+  if ('error' in facts) return facts
+  const { plugin = found.plugin.name, shared, attachability = 'notAttachable', ...identity } = facts
+  const uniqueName =
+    shared === undefined
+      ? uniquePodVolumeName(plugin, context.podUid, specNameOf(spec))
+      : uniqueVolumeName(plugin, shared)
+  return { plugin, uniqueName, attachability, deviceMountable: shared !== undefined, ...identity }
 }
