@@ -5,7 +5,6 @@
 
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
-import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
@@ -63,7 +62,7 @@ function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boole
   const judgeMount = (path: string): Judged => {
     const seen = seenAt(inputs, path)
     if (seen?.isDead) return bad(seen.says)
-    const other = otherStaged(inputs, { dir: parentOf(path), target: path })
+    const other = otherStaged(inputs, path)
     if (other !== undefined) return bad(`${other.name} is mounted there instead`)
     if (seen !== undefined) return had(seen.says)
     // A driver need not mount anything where a volume is staged.

@@ -20,7 +20,7 @@ export function reportOtherVolumes(context: PlanContext): void {
   const { inputs, ledger, staged, classes } = context
   const ended = classes.all.filter((pod) => !isLiving(pod)).flatMap(({ uid }) => ledger.podVolumes(uid))
   const keys = [
-    ...staged.filter((each) => otherStaged(inputs, each) !== undefined).map((each) => ledger.of(each)),
+    ...staged.filter(({ target }) => otherStaged(inputs, target) !== undefined).map((each) => ledger.of(each)),
     ...ended.map((each) => ledger.of(each)),
   ].map((subject) => rowOf(subject) ?? '')
   for (const key of new Set(keys)) {
@@ -54,7 +54,7 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
   })
   const paths = globals.map(({ path }) => path)
   return [
-    ...[...staged, ...paths.map((path) => ({ dir: path, target: path }))].map((each) => otherStaged(inputs, each)),
+    ...[...staged.map(({ target }) => target), ...paths].map((path) => otherStaged(inputs, path)),
     ...mountedForPods(context, row)
       .filter(({ target }) => inputs.deadError(target) === undefined)
       .map(({ plugin, target }) => otherMounted(inputs, claimed(plugin), { path: target, staged: paths })),

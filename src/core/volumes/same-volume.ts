@@ -4,7 +4,6 @@
  */
 
 import { posix } from 'node:path'
-import { append } from '../base/append.ts'
 import { memoize } from '../base/memoize.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import {
@@ -26,7 +25,7 @@ import { isSameVolume } from './api-objects.ts'
 import { sharedSourcesOf, type VolumeSpec, type VolumeToMount } from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
-import { CSI_BLOCK_DIR, csiPublishStateFile } from './paths.ts'
+import { CSI_BLOCK_DIR, csiPublishStateFile, VOLUME_DATA } from './paths.ts'
 
 export interface OtherVolume {
   /** Relative to the root directory: its state file here, or where it is mounted. */
@@ -88,18 +87,14 @@ export function otherMounted(inputs: ActualInputs, volume: Claimed, place: Mount
   const found = differs(inputs, shown, volume, place)
   if (found !== undefined) return { path: place.path, ...found }
   const own = stagedFor(inputs, volume).find((staged) => stagedShownBy([staged], shown).length > 0)
-  return own && otherStaged(inputs, own)
+  return own && otherStaged(inputs, own.target)
 }
 
 /** What is staged there, if no driver stages that: the node's own disk, or a device from which another volume is staged. */
-export function otherStaged(
-  inputs: ActualInputs,
-  { dir, target }: Pick<StagedVolume, 'dir' | 'target'>,
-): OtherVolume | undefined {
-  const top = inputs.top(target)
-  if (top === undefined) return undefined
-  const name = nodesOwn(inputs, top) ?? twins(inputs).get(dir)
-  return name === undefined ? undefined : { path: target, name }
+export function otherStaged(inputs: ActualInputs, path: string): OtherVolume | undefined {
+  const top = inputs.top(path)
+  const name = top && (nodesOwn(inputs, top) ?? twins(inputs).get(path))
+  return name === undefined ? undefined : { path, name }
 }
 
 /**
@@ -172,7 +167,7 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
   const directory = volume.persistentVolume?.spec.local?.path
   const own = directory === undefined ? undefined : locate(inputs.mounts, posix.resolve('/', directory))
   if (own?.dev === shown.dev && own.path === shown.root) return undefined
-  const node = nodesOwn(inputs, shown, place)
+  const node = nodesOwn(inputs, shown, place.isDirectory ? place.path : undefined)
   if (node !== undefined) return { name: node }
   if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
   return (
@@ -181,6 +176,12 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
     otherThanOwnStaged(inputs, shown, volume, place.staged) ??
     otherOnTop(inputs, shown, volume, place)
   )
+}
+
+/** What is mounted where the volume is staged. @param more where, besides the staging directories of CSI */
+function stagedMounts(inputs: ActualInputs, volume: Claimed, more: readonly string[]): MountInfo[] {
+  const paths = [...stagedFor(inputs, volume).map(({ target }) => target), ...more]
+  return paths.flatMap((path) => inputs.at(path))
 }
 
 /** A disk or a tmpfs over what was mounted there, of a volume that is staged nowhere: nobody publishes a volume twice from two of them. */
@@ -192,8 +193,7 @@ function otherOnTop(
 ): Differs | undefined {
   const below = inputs.at(path).at(-2)
   if (below === undefined || below.dev === shown.dev || !cannotHang(shown.fsType)) return undefined
-  const places = [...stagedFor(inputs, volume).map(({ target }) => target), ...staged]
-  if (volume.persistentVolume === undefined || places.some((each) => inputs.top(each) !== undefined)) return undefined
+  if (volume.persistentVolume === undefined || stagedMounts(inputs, volume, staged).length > 0) return undefined
   return { name: placeText(shown), expected: `${placeText(below)}, over which it is mounted` }
 }
 
@@ -245,10 +245,9 @@ export function otherThanOwnStaged(
   volume: Claimed,
   staged: readonly string[] = [],
 ): Differs | undefined {
-  const of = stagedFor(inputs, volume)
   const showing = stagedShownBy(stagedVolumes(inputs), shown)
-  if (showing.some((each) => of.includes(each))) return undefined
-  const own = [...of.map(({ target }) => target), ...staged].flatMap((path) => inputs.at(path))
+  if (stagedFor(inputs, volume).some((each) => showing.includes(each))) return undefined
+  const own = stagedMounts(inputs, volume, staged)
   // Of network file systems one device number says nothing.
   const isOne = volume.plugin === CSI_PLUGIN && (cannotHang(shown.fsType) || shown.fsType.startsWith('fuse'))
   const other = isOne ? showing.find(({ layers }) => layers.some(({ root }) => root === shown.root)) : undefined
@@ -288,8 +287,10 @@ function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
 /**
  * What no driver mounts for a volume: the node's whole root file system or the kubelet's, a staging directory on which nothing was
  * mounted, a directory of some pod's volume.
+ *
+ * @param own the directory that the volume is, relative to the root directory
  */
-function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): string | undefined {
+function nodesOwn(inputs: ActualInputs, shown: MountInfo, own?: string): string | undefined {
   const { mounts } = inputs
   const root = mounts.top('/')
   // All mounts of a server may have one device number, and the root "/".
@@ -302,9 +303,8 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo, place?: MountPlace): s
     if (isWithin(at.path, shown.root)) return `${placeText(shown)}, the file system of the kubelet's own directories,`
     if (!isWithin(shown.root, at.path)) continue
     const path = posix.join(base, posix.relative(at.path, shown.root))
-    if (place?.isDirectory && path === place.path) continue
-    if (STAGING.test(path) || place?.staged.includes(path))
-      return `${placeText(shown)}, a staging directory on which nothing was mounted,`
+    if (path === own) continue
+    if (STAGING.test(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
     if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
   }
   return undefined
@@ -324,34 +324,32 @@ function isDeleted({ root }: MountInfo): boolean {
 }
 
 /**
- * ReadWriteOnce volumes that have one device: by the staging directory, or the directory of the map, what is known of the device. Of
+ * ReadWriteOnce volumes that have one device: by the path where it is staged, or the directory of the map, what is known of the device. Of
  * network file systems one device number says nothing.
  */
 const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, string> => {
-  const found = new Map<string, { readonly dir: string; readonly volume: string; readonly text: string }[]>()
-  const note = (key: string, dir: string, data: VolumeData | undefined, mount: MountInfo): void => {
-    if (data !== undefined) append(found, key, { dir, volume: nameOf(data), text: placeText(mount) })
-  }
-  const numbers = new Map<string, string>()
-  for (const { dir, layers, stateFile } of stagedVolumes(inputs)) {
-    const top = layers.at(-1)
-    if (top === undefined || (top.dev.startsWith('0:') && !cannotHang(top.fsType))) continue
-    const key = `${top.dev} ${top.root}`
-    if (top.root === '/') numbers.set(top.source, key)
-    note(key, dir, stateFile?.data, top)
-  }
+  const { tree } = inputs
+  const staged = stagedVolumes(inputs).flatMap(({ target: path, layers, stateFile }) => {
+    const mount = layers.at(-1)
+    if (mount === undefined || (mount.dev.startsWith('0:') && !cannotHang(mount.fsType))) return []
+    return { path, mount, key: `${mount.dev} ${mount.root}`, data: stateFile?.data }
+  })
+  const whole = new Map(staged.flatMap(({ mount, key }) => (mount.root === '/' ? [[mount.source, key]] : [])))
   // A raw block volume shows its device by name alone.
-  for (const dir of inputs.tree.childDirs(CSI_BLOCK_DIR).map((name) => `${CSI_BLOCK_DIR}/${name}`)) {
-    const device = inputs.mountsWithin(`${dir}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
-    const data = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))?.data
-    if (device !== undefined) note(numbers.get(placeText(device)) ?? placeText(device), dir, data, device)
-  }
+  const mapped = tree.directoriesBelow(CSI_BLOCK_DIR, 1).flatMap((path) => {
+    const mount = inputs.mountsWithin(`${path}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
+    const data = readStateFile(tree.get(`${path}/data/${VOLUME_DATA}`))?.data
+    return mount === undefined ? [] : { path, mount, key: whole.get(placeText(mount)) ?? placeText(mount), data }
+  })
+  const known = [...staged, ...mapped].flatMap(({ data, ...each }) => (data ? { ...each, volume: nameOf(data) } : []))
   const texts = new Map<string, string>()
-  for (const all of found.values()) {
+  for (const all of Map.groupBy(known, ({ key }) => key).values()) {
     const volumes = new Set(all.map(({ volume }) => volume))
     if (volumes.size < 2 || [...volumes].some((volume) => isShared(inputs, volume))) continue
-    for (const { dir, volume, text } of all)
-      texts.set(dir, `${text}, which is ${[...volumes].filter((each) => each !== volume).join(' and ')} as well,`)
+    for (const { path, volume, mount } of all) {
+      const others = [...volumes].filter((each) => each !== volume)
+      texts.set(path, `${placeText(mount)}, which is ${others.join(' and ')} as well,`)
+    }
   }
   return texts
 })
