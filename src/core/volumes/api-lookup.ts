@@ -36,11 +36,22 @@ export const apiLookup = memoize((api: ApiSnapshot) => {
   const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
     const objects: readonly T[] = Array.isArray(list) ? list : []
     const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
-    const listed = isShown(api, resource)
+    const isListed = isShown(api, resource)
+    const about = failures.filter((each) => (each.resource ?? resource) === resource)
     return (name: string, namespace = ''): Lookup<T> => {
       const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
-      return absence(failures, { resource, name, namespace }, listed)
+      const covering = about.filter(
+        (each) => (each.namespace ?? namespace) === namespace && (each.name ?? name) === name,
+      )
+      /** Of exactly this object. */
+      const isNotFound = (each: ReadFailure): boolean =>
+        each.notFound && each.name === name && (each.namespace ?? '') === namespace
+      const notFound = covering.some(isNotFound)
+      // A refused list does not contradict the answer for this one object.
+      const doubt = covering.find((each) => !isNotFound(each) && !(notFound && isRefusedList(each)))
+      if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
+      return notFound || isListed ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
     }
   }
   return {
@@ -71,24 +82,27 @@ export function mayList(api: ApiSnapshot, resource: ListedResource): boolean {
   return isShown(api, resource) && !readFailures(api.errors).some(isRefused)
 }
 
-/** The snapshot's field for each resource, and whether the API server shows a node identity all objects of it. */
+/** The snapshot's field for each resource. */
 const LISTS = {
-  pods: { of: 'pods', toNodes: true },
-  nodes: { of: 'node', toNodes: true },
-  csinodes: { of: 'csiNode', toNodes: true },
-  csidrivers: { of: 'csiDrivers', toNodes: true },
-  persistentvolumeclaims: { of: 'persistentVolumeClaims', toNodes: false },
-  persistentvolumes: { of: 'persistentVolumes', toNodes: false },
-  volumeattachments: { of: 'volumeAttachments', toNodes: false },
-  configmaps: { of: 'configMaps', toNodes: false },
-  secrets: { of: 'secrets', toNodes: false },
-} as const satisfies Record<string, { of: keyof ApiSnapshot; toNodes: boolean }>
+  pods: 'pods',
+  nodes: 'node',
+  csinodes: 'csiNode',
+  csidrivers: 'csiDrivers',
+  persistentvolumeclaims: 'persistentVolumeClaims',
+  persistentvolumes: 'persistentVolumes',
+  volumeattachments: 'volumeAttachments',
+  configmaps: 'configMaps',
+  secrets: 'secrets',
+} as const satisfies Record<string, keyof ApiSnapshot>
+
+/** Those of which the API server shows a node identity all objects. */
+const SHOWN_TO_NODES: ReadonlySet<string> = new Set(['pods', 'nodes', 'csinodes', 'csidrivers'])
 
 /** The list is there, its credential may see all objects, and nothing was cut off. Errors are checked separately. */
 function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
-  const { of, toNodes } = LISTS[resource]
+  const of = LISTS[resource]
   const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
-  return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
+  return isThere && !isCutOff(api) && (SHOWN_TO_NODES.has(resource) || listsObjects(api))
 }
 
 /** By marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
@@ -104,29 +118,6 @@ function isCutOff(api: ApiSnapshot): boolean {
 function listsObjects({ credential, user }: ApiSnapshot): boolean {
   const isNodeIdentity = credential === 'kubelet' || (user?.startsWith(NODE_USER) ?? false)
   return typeof credential === 'string' && credential !== '' && !isNodeIdentity
-}
-
-function absence(
-  failures: readonly ReadFailure[],
-  { resource, name, namespace }: { resource: string; name: string; namespace: string },
-  listed: boolean,
-): Lookup<never> {
-  const covering = failures.filter(
-    (each) =>
-      each.resource === undefined ||
-      (each.resource === resource &&
-        (each.namespace === undefined || each.namespace === namespace) &&
-        (each.name === undefined || each.name === name)),
-  )
-  /** Of exactly this object. */
-  const isNotFound = (each: ReadFailure): boolean =>
-    each.notFound && each.name === name && (each.namespace ?? '') === namespace
-  const notFound = covering.some(isNotFound)
-  // A refused list does not contradict the answer for this one object.
-  const doubt = covering.find((each) => !isNotFound(each) && !(notFound && isRefusedList(each)))
-  if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
-  if (notFound || listed) return { state: 'Absent' }
-  return { state: 'Unknown', reason: 'was not read' }
 }
 
 // What a snapshot's `api.errors` say. An entry as volctl writes it covers the objects that it names; any other, of another program or of a

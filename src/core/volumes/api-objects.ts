@@ -81,7 +81,7 @@ export interface Handle {
 }
 
 /** Of a volume that may be no CSI volume: nothing is found then. */
-type MaybeHandle = { readonly [Key in keyof Handle]?: string | undefined }
+type MaybeHandle = Partial<Handle>
 
 export function isSameVolume(a: Handle, b: MaybeHandle): boolean {
   return a.driver === b.driver && a.handle === b.handle

@@ -113,25 +113,28 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
 
 /** Even a driver without staging gets the empty directory (C50). */
 function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
+  const { inputs, label } = context
   const directory = csiStagingDir(volume)
   if (!first || directory === undefined) return []
-  const dir = context.inputs.absolute(directory)
-  const mkdir: Step = { op: 'mkdir', target: `${dir}/globalmount` }
-  if (!stages(registeredDriver(context.inputs, volume.driver ?? ''))) return [mkdir]
-  return [
-    mkdir,
-    { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
-    { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context) },
+  const dir = inputs.absolute(directory)
+  const target = `${dir}/globalmount`
+  const staging: Step[] = [
+    { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, label },
+    { op: 'NodeStageVolume', target, label },
   ]
+  return [{ op: 'mkdir', target }, ...(isStaged(context, volume) ? staging : [])]
+}
+
+/** Does its driver stage volumes? */
+function isStaged({ inputs }: SetUpContext, { driver = '' }: VolumeToMount): boolean {
+  return stages(registeredDriver(inputs, driver))
 }
 
 /**
  * Like the kubelet, makes the directory but not the target: the driver makes the target itself (C53), and gives the volume to the pod's
  * group if it can (C62).
  */
-export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step[] {
-  const { inputs } = context
-  const label = labelled(context)
+function publishSteps({ inputs, label }: SetUpContext, volume: VolumeToMount): Step[] {
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   const target = inputs.absolute(csiTarget(volume))
   const { capabilities } = registeredDriver(inputs, volume.driver ?? '') ?? {}
@@ -139,14 +142,10 @@ export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step
     !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, foundOf(lookUpDriver(inputs, volume)))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
-    { op: 'writeVolumeData', target: stateFile, ...label },
-    { op: 'NodePublishVolume', target, ...label },
+    { op: 'writeVolumeData', target: stateFile, label },
+    { op: 'NodePublishVolume', target, label },
     ...(isKubelets ? ownershipOf(volume, target) : []),
   ]
-}
-
-function labelled({ label }: SetUpContext): Pick<Step, 'label'> {
-  return label === '' ? {} : { label }
 }
 
 /** C134. The driver publishes a device; the kubelet then maps the device like one of any other plugin (C74). */
@@ -155,7 +154,7 @@ function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
   const staging = inputs.absolute(csiStagingPath(volume) ?? '')
   const target = inputs.absolute(csiTarget(volume))
   const stage: Step[] =
-    first && stages(registeredDriver(context.inputs, volume.driver ?? ''))
+    first && isStaged(context, volume)
       ? [
           { op: 'mkdir', target: staging },
           { op: 'NodeStageVolume', target: staging },

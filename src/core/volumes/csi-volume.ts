@@ -1,5 +1,5 @@
 /** The spec of a CSI volume, a PersistentVolume's or an inline one's (C8, C52, C55-C58, C63, C64, C106). */
-import type { CsiDriver, SecretReference } from '../kube/api/objects.ts'
+import type { CsiDriver } from '../kube/api/objects.ts'
 import { isReadOnlyFor, type VolumeToMount } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 
@@ -26,22 +26,16 @@ export function isReadOnly(volume: VolumeToMount): boolean {
   return isReadOnlyFor(volume, volume.source?.csi?.readOnly)
 }
 
-export type SecretUse = 'stage' | 'publish' | 'expand'
+export type SecretUse = `node${'Stage' | 'Publish' | 'Expand'}SecretRef`
 
 /** The secret for a call (C58); an inline volume's is in the pod's namespace. */
 export function secretOf(volume: VolumeToMount, use: SecretUse): { namespace: string; name: string } | undefined {
   const { persistentVolume, source, pod } = volume
   if (persistentVolume === undefined) {
-    const name = use === 'publish' ? source?.csi?.nodePublishSecretRef?.name : undefined
+    const name = use === 'nodePublishSecretRef' && source?.csi?.[use]?.name
     return name ? { namespace: podNamespace(pod), name } : undefined
   }
-  const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = persistentVolume.spec.csi ?? {}
-  const of: Record<SecretUse, SecretReference | undefined> = {
-    stage: nodeStageSecretRef,
-    publish: nodePublishSecretRef,
-    expand: nodeExpandSecretRef,
-  }
-  const { namespace = '', name } = of[use] ?? {}
+  const { namespace = '', name } = persistentVolume.spec.csi?.[use] ?? {}
   return name ? { namespace, name } : undefined
 }
 

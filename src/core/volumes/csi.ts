@@ -8,7 +8,7 @@ import type { Attachability, VolumeToMount } from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './paths.ts'
 import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
-import { MOUNTED, notMounted, specNameOf } from './plugin-parts.ts'
+import { notMounted, specNameOf } from './plugin-parts.ts'
 
 /** @property volumeHandle of a PersistentVolume alone */
 interface CsiSource {
@@ -55,24 +55,19 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
   const entry = inputs.tree.get(target)
   const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
   if (!published) return notMounted('nothing is mounted on its directory')
-  const stateFile = csiPublishStateFile(volume)
-  if (!hasStateFile(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
   const global = csiStagingDir(volume)
-  if (global === undefined) return MOUNTED
-  const staged = inputs.top(`${global}/globalmount`) !== undefined
-  return staged && !hasStateFile(inputs, `${global}/${VOLUME_DATA}`)
-    ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
-    : MOUNTED
+  const isStaged = global !== undefined && inputs.top(`${global}/globalmount`) !== undefined
+  return mountedWith(inputs, csiPublishStateFile(volume), ...(isStaged ? [`${global}/${VOLUME_DATA}`] : []))
 }
 
-/** Is there a state file that a kubelet can read? An empty or broken one counts as none (C93, C94, O5). */
-function hasStateFile({ tree }: ActualInputs, path: string): boolean {
-  return readStateFile(tree.get(path))?.data !== undefined
+/** @param needed state files that a kubelet needs: an empty or broken one counts as none (C93, C94, O5) */
+function mountedWith({ tree }: ActualInputs, ...needed: readonly string[]): MountEvidence {
+  const stateFileLost = needed.find((path) => readStateFile(tree.get(path))?.data === undefined)
+  return { state: 'mounted', stateFileLost }
 }
 
 /** Published, and mapped for the pod (R805). */
 function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
-  const data = csiPublishStateFile(volume)
-  return mapped.state !== 'mounted' || hasStateFile(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
+  return mapped.state === 'mounted' ? mountedWith(inputs, csiPublishStateFile(volume)) : mapped
 }

@@ -1,5 +1,6 @@
 /** hostPath: the container gets the path itself, the kubelet only checks its type (P57-P59, O33); and image, which is the runtime's. */
 
+import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
@@ -48,15 +49,16 @@ type HostPathFault =
   /** Nothing is at the path, and the type asks to create it. */
   | { readonly why: string; readonly makes: 'dir' | 'file' }
 
-const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonly makes?: 'dir' | 'file' }>> = {
-  Directory: { type: 'dir' },
-  DirectoryOrCreate: { type: 'dir', makes: 'dir' },
-  File: { type: 'file' },
-  FileOrCreate: { type: 'file', makes: 'file' },
-  Socket: { type: 'socket' },
-  CharDevice: { type: 'char' },
-  BlockDevice: { type: 'block' },
+const WANTED: Readonly<Record<string, HostPath['type']>> = {
+  Directory: 'dir',
+  File: 'file',
+  Socket: 'socket',
+  CharDevice: 'char',
+  BlockDevice: 'block',
 }
+
+/** What may be made. */
+const OR_CREATE: Readonly<Record<string, 'dir' | 'file'>> = { DirectoryOrCreate: 'dir', FileOrCreate: 'file' }
 
 const FOUND: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
   dir: 'a directory is there',
@@ -82,12 +84,13 @@ const bad = (
 export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathFault | undefined {
   if (path.split('/').includes('..')) return bad('the path contains ".."')
   if (type === '' || found === undefined) return undefined
-  const wanted = WANTED[type]
+  const makes = ownValue(OR_CREATE, type)
+  const wanted = makes ?? ownValue(WANTED, type)
   if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
   if (found.type === undefined) return bad(`the path could not be examined (${found.error ?? 'unknown'})`, LOOK)
-  if (found.type === wanted.type) return undefined
+  if (found.type === wanted) return undefined
   const why = `${FOUND[found.type]}, but the volume's type is ${type}`
-  return found.type === 'absent' && wanted.makes !== undefined ? { why, makes: wanted.makes } : bad(why)
+  return found.type === 'absent' && makes !== undefined ? { why, makes } : bad(why)
 }
 
 /** The container runtime mounts the volume, the kubelet never does (P61, O33). */

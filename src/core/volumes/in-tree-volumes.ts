@@ -24,8 +24,6 @@ interface Within {
 }
 
 interface InTreeVolume<Source> {
-  /** As CSINode lists the plugins that the kubelet migrates. */
-  readonly plugin: string
   readonly driver: string
   /** The CSI source, without driver, fsType and readOnly, which are added for all. */
   csi(source: Source, within: Within): Omit<CsiPersistentVolumeSource, 'driver'> | Untranslatable
@@ -49,7 +47,6 @@ const onlyReadOnly = ({ readOnly }: { readonly readOnly?: boolean }): string =>
 export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Key]> } = {
   /** R155, R158. */
   awsElasticBlockStore: {
-    plugin: 'kubernetes.io/aws-ebs',
     driver: 'ebs.csi.aws.com',
     csi: ({ volumeID, partition }) => {
       const volumeHandle = ebsVolumeId(volumeID)
@@ -60,7 +57,6 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
   /** R155-R157, R160. */
   gcePersistentDisk: {
-    plugin: 'kubernetes.io/gce-pd',
     driver: 'pd.csi.storage.gke.io',
     csi: ({ pdName, partition }, { pv }) => {
       // Of an inline volume never the real zone: names and paths contain the hash of this text (R157).
@@ -80,7 +76,6 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
   /** R155, R159. */
   azureDisk: {
-    plugin: 'kubernetes.io/azure-disk',
     driver: 'disk.csi.azure.com',
     csi: ({ diskURI, kind, cachingMode, fsType }, { pv }) => {
       if (kind && kind.toLowerCase() !== 'managed')
@@ -98,7 +93,6 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
   /** R155, R161. */
   azureFile: {
-    plugin: 'kubernetes.io/azure-file',
     driver: 'file.csi.azure.com',
     csi: ({ secretName, secretNamespace, shareName }, { pv, name, namespace: ofPod }) => {
       const namespace = pv === undefined ? ofPod || 'default' : (secretNamespace ?? pv.spec.claimRef?.namespace)
@@ -116,14 +110,12 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
   /** R155, R162. */
   cinder: {
-    plugin: 'kubernetes.io/cinder',
     driver: 'cinder.csi.openstack.org',
     csi: ({ volumeID }) => ({ volumeHandle: volumeID, volumeAttributes: {} }),
     topology: { zone: 'topology.cinder.csi.openstack.org/zone' },
   },
   /** R155, R163. */
   vsphereVolume: {
-    plugin: 'kubernetes.io/vsphere-volume',
     driver: 'csi.vsphere.vmware.com',
     csi: ({ volumePath, storagePolicyName }, { pv }) => {
       // The kubelet itself panics here: no node can have mounted such a volume.
@@ -136,7 +128,6 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
   /** R155, R164. */
   portworxVolume: {
-    plugin: 'kubernetes.io/portworx-volume',
     driver: 'pxd.portworx.com',
     csi: ({ volumeID }, { pv }) => ({ volumeHandle: volumeID, volumeAttributes: {}, ...secretReferences(pv) }),
     dropsReadOnly: true,
@@ -144,14 +135,17 @@ export const IN_TREE: { readonly [Key in keyof Sources]: InTreeVolume<Sources[Ke
   },
 }
 
-/** Without the type of its source, so that all can be asked one after the other. */
-type AnyInTree = InTreeVolume<{ readonly readOnly?: boolean; readonly fsType?: string }>
+/** So that all can be asked one after the other. */
+interface AnySource {
+  readonly readOnly?: boolean
+  readonly fsType?: string
+}
 
 /** The one source that a volume has, in the spec of a pod or of its PersistentVolume. */
 function inTreeOf(sources: InTreeSources | undefined) {
   for (const key of Object.keys(IN_TREE) as (keyof InTreeSources)[]) {
     const source = sources?.[key]
-    if (source != null) return { key, source, kind: IN_TREE[key] as AnyInTree }
+    if (source != null) return { key, source: source as AnySource, kind: IN_TREE[key] as InTreeVolume<AnySource> }
   }
   return undefined
 }
@@ -160,13 +154,8 @@ function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) 
   const { source, kind } = found
   const csi = kind.csi(source, within)
   if ('error' in csi) return csi
-  const { fsType, readOnly } = source as { readonly fsType?: string; readonly readOnly?: boolean }
-  return {
-    driver: kind.driver,
-    ...csi,
-    fsType,
-    readOnly: kind.dropsReadOnly ? undefined : readOnly,
-  }
+  const { fsType, readOnly } = source
+  return { driver: kind.driver, ...csi, fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }
 }
 
 /** Undefined if the PersistentVolume has no in-tree source (R151). */

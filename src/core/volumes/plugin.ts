@@ -49,8 +49,8 @@ export interface SetUpContext {
   readonly inputs: ActualInputs
   readonly options: PlanOptions
   readonly staged: readonly StagedVolume[]
-  /** SELinux label that the volume is mounted with; empty: none. */
-  readonly label: string
+  /** SELinux label that the volume is mounted with; absent: none. */
+  readonly label?: string
 }
 
 /** The steps that set a volume up, or why that is not possible. */

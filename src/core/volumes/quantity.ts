@@ -2,17 +2,8 @@
 
 const SYNTAX = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,3})?$/
 
-const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-}
+/** From 10^-9 to 10^18. */
+const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 
 const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
@@ -58,8 +49,8 @@ function scaledQuantity(text: string | undefined): bigint | undefined {
 }
 
 function decimalExponent(suffix: string): number {
-  if (suffix === '') return 0
-  return DECIMAL_EXPONENT[suffix] ?? Number(suffix.slice(1))
+  const index = DECIMAL_SUFFIXES.indexOf(suffix)
+  return index < 0 ? Number(suffix.slice(1)) : 3 * index - 9
 }
 
 /** Rounds up values that are not negative; truncates negative ones. */

@@ -93,7 +93,7 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
     mayBe: cause === 'Unknown' ? 'any' : [],
     message: `${label} ${why}`,
     claimName: reference.name,
-    ...(persistentVolumeName ? { persistentVolumeName } : {}),
+    persistentVolumeName,
   })
 
   if (reference.name === '') return failed('Unknown', 'has no name')

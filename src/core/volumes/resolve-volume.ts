@@ -108,19 +108,18 @@ function modeFault(pv: PersistentVolume, use: VolumeUse): string | undefined {
 // Which volumes one that could not be resolved may be, by its source (S4). A readable source shows which plugins and drivers
 // the volume can belong to. A volume without a readable source may be any.
 
-/** Sources of plugins that Kubernetes has removed, with the CSI drivers that they could be migrated to. */
-const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
-  gitRepo: [],
-  glusterfs: [],
-  cephfs: [],
-  quobyte: [],
-  flocker: [],
-  storageos: [],
-  scaleIO: [],
-  photonPersistentDisk: [],
-  // Could be migrated to CSI before its removal (CSIMigrationRBD).
-  rbd: [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }],
-}
+/** Sources of plugins that Kubernetes has removed. */
+const REMOVED: ReadonlySet<string> = new Set([
+  'gitRepo',
+  'glusterfs',
+  'cephfs',
+  'quobyte',
+  'flocker',
+  'storageos',
+  'scaleIO',
+  'photonPersistentDisk',
+  'rbd',
+])
 
 /** Fields of a PersistentVolume's spec, or of a pod's volume, that are no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set([
@@ -145,16 +144,18 @@ export function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pi
   const all = keys.map(([key, value]) => kindsOf(key, value))
   if (all.length === 0 || all.includes(undefined)) return { cause: 'Unknown', mayBe: 'any' }
   const mayBe = all.flatMap((each) => each ?? [])
-  const areRemoved = keys.every(([key]) => Object.hasOwn(REMOVED, key))
+  const areRemoved = keys.every(([key]) => REMOVED.has(key))
   return { cause: mayBe.length === 0 || areRemoved ? 'Unusable' : 'Unknown', mayBe }
 }
 
 /** Undefined: the source is not known. */
 function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined {
-  if (Object.hasOwn(REMOVED, key)) return REMOVED[key]
+  // Could be migrated to CSI before its removal (CSIMigrationRBD).
+  if (key === 'rbd') return [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }]
+  if (REMOVED.has(key)) return []
   const inTree = Object.hasOwn(IN_TREE, key) ? IN_TREE[key as keyof typeof IN_TREE] : undefined
   if (inTree !== undefined) return [{ plugin: CSI_PLUGIN, driver: inTree.driver }]
-  const { driver } = (typeof value === 'object' ? value : {}) as { driver?: unknown }
+  const { driver } = value as { driver?: unknown }
   const named = typeof driver === 'string' && driver !== '' ? driver : undefined
   const plugin = PLUGINS.find(({ source }) => source === key)
   if (plugin === csi) return [{ plugin: CSI_PLUGIN, driver: named }]

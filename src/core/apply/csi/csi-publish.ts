@@ -23,7 +23,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<v
   const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
   if (!wasThere) await requireRulesOf('mount', { target: { path: step.target, isDriversOwn: true } }, run)
   const facts = await factsOf(run, step.label)
-  const secrets = await readSecret(run, 'publish')
+  const secrets = await readSecret(run, 'nodePublishSecretRef')
   const tokens = await requestTokens(run, facts)
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
   run.around.changed()
@@ -128,7 +128,7 @@ export async function nodeStageVolume(step: Step, run: StepContext): Promise<voi
   if (!facts.capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
     throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`)
   }
-  const secrets = await readSecret(run, 'stage')
+  const secrets = await readSecret(run, 'nodeStageSecretRef')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
   run.around.changed()
   const keeps = 'it stays staged while a pod of this node wants it'

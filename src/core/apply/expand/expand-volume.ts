@@ -110,7 +110,7 @@ export function expandCsiVolume(step: Step, run: StepContext): Promise<string | 
   return expandAsAsked(run, async ({ procedure, to }) => {
     const facts = await factsOf(run)
     if (!facts.capabilities.includes('EXPAND_VOLUME')) return withoutDriver(procedure, run)
-    const secrets = await readSecret(run, 'expand')
+    const secrets = await readSecret(run, 'nodeExpandSecretRef')
     const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
     const requiredBytes = parseQuantity(to) ?? 0n
     return async () => {

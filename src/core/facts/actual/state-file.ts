@@ -66,30 +66,19 @@ function firstJsonValue(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    const end = endOfFirstObject(text)
-    if (end === -1) return undefined
-    try {
-      return JSON.parse(text.slice(0, end))
-    } catch {
-      return undefined
-    }
+    const first = text.slice(0, endOfFirstObject(text))
+    return first === '' || first === text ? undefined : firstJsonValue(first)
   }
 }
 
+/** A brace within a string is none; one that is not ended goes on to the end. */
+const STRING_OR_BRACE = /"[^"\\]*(?:\\.?[^"\\]*)*(?:"|$)|[{}]/gs
+
 function endOfFirstObject(text: string): number {
   let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i += 1) {
-    const char = text[i]
-    if (inString) {
-      if (char === '\\') i += 1
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === '{') depth += 1
-    else if (char === '}') {
-      depth -= 1
-      if (depth === 0) return i + 1
-    }
+  for (const { 0: mark, index } of text.matchAll(STRING_OR_BRACE)) {
+    if (mark === '{') depth++
+    else if (mark === '}' && --depth === 0) return index + 1
   }
-  return -1
+  return 0
 }

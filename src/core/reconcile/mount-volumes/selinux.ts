@@ -18,7 +18,7 @@ export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUp
   const { inputs, options, staged } = context
   const wanted = wantedOf(context, volume)
   // Where the label is unclear, `labelObstacle` says so.
-  return { inputs, options, staged, label: 'label' in wanted ? wanted.label : '' }
+  return { inputs, options, staged, label: ('label' in wanted && wanted.label) || undefined }
 }
 
 /** Why the volume cannot be mounted with its label: a kubelet waits for that as well, unless it knows the label better. */
