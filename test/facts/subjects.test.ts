@@ -67,7 +67,7 @@ function strayThings(ledger: Ledger): string[] {
     ...[...row.unresolved, ...row.onDisk, ...row.leaked, ...row.staged, ...row.globals].map((thing) =>
       ledger.of(thing),
     ),
-    ...row.maps.map((block) => ledger.block(block)),
+    ...row.maps.map((block) => ledger.of(block)),
     ...(row.attachment === undefined ? [] : [ledger.attachment(row.attachment)]),
   ]
   return ledger.all.flatMap((row) =>

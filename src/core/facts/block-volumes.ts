@@ -137,7 +137,7 @@ function csiVolume(inputs: ActualInputs, name: string, links: readonly Link[] | 
   const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
   const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
   const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
-  const known = [`${dir}/data`, stagingPath, publishDir, ...(stateFile ? [stateFile.path] : [])]
+  const known = present(`${dir}/data`, stagingPath, publishDir, stateFile?.path)
   // A shared directory contains the directories of other volumes.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
   const places = { plugin: CSI_PLUGIN, name, dir, mapDir, publishDir, known, dirs: [...own, publishDir] }

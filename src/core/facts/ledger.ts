@@ -11,7 +11,7 @@ import { isWithin } from '../linux/paths.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
 import { globalPathOf } from '../volumes/registry.ts'
-import type { BlockMapping, BlockVolume } from './actual/block-volume.ts'
+import type { BlockVolume } from './actual/block-volume.ts'
 import { type PodParts, type PodVolume, podParts, type SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
 import { csiGlobalDir } from './actual/volume-names.ts'
@@ -45,23 +45,16 @@ export function ledgerOf(sources: LedgerSources) {
     return parts().within(absolute(path)).flat()
   }
 
-  const keyOf = (thing: object): RowKey => rows().keys.get(thing) ?? ''
-
   /** Whose a finding is that is made about a thing. */
   const subjects = {
-    /** Of what is here, or cannot be used as a pod asks: the very one. */
-    of: (thing: UnresolvedVolume | PodVolume | SubPaths | StagedVolume | GlobalMount): Subject => ({
-      row: keyOf(thing),
-      ...('podUid' in thing && { pod: thing.podUid }),
-    }),
+    /** Of what is here, or cannot be used as a pod asks: the very one. @param pod of a raw block volume: one pod's part of it */
+    of: (
+      thing: UnresolvedVolume | PodVolume | SubPaths | StagedVolume | GlobalMount | BlockVolume,
+      pod = 'podUid' in thing ? thing.podUid : undefined,
+    ): Subject => ({ row: rows().keys.get(thing) ?? '', pod }),
     wanted: ({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject => ({
       row: uniqueName,
       pod: podUid,
-    }),
-    /** @param mapping one pod's part of it */
-    block: (block: BlockVolume, mapping?: BlockMapping): Subject => ({
-      row: keyOf(block),
-      ...(mapping && { pod: mapping.podUid }),
     }),
     /** Of this node's. */
     attachment: ({ metadata: { name } }: VolumeAttachment): Subject => ({
@@ -89,7 +82,6 @@ export function ledgerOf(sources: LedgerSources) {
     get globals() {
       return globals()
     },
-    podDirectory: (uid: PodUid): string => inputs.absolute(`pods/${uid}`),
     /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
     podAt: (path: string): PodUid | undefined => {
       const [top, uid] = inputs.relative(path).split('/', 2)

@@ -71,7 +71,7 @@ function meetsPath(ledger: Ledger, path: string): (subject: Subject) => boolean 
   return (subject) => {
     if ('path' in subject) return meets(subject.path)
     if ('row' in subject) return parts().has(keyOf(subject))
-    return 'pod' in subject && meets(ledger.podDirectory(subject.pod))
+    return 'pod' in subject && meets(ledger.sources.inputs.absolute(`pods/${subject.pod}`))
   }
 }
 
@@ -93,7 +93,7 @@ export class SharesOf<T extends Shown> {
   constructor(shown: readonly T[]) {
     for (const each of shown) {
       const { volume, pod } = each
-      this.#by.add(`part ${keyOf({ row: volume.key, ...(pod && { pod: pod.uid }) })}`, each)
+      this.#by.add(`part ${keyOf({ row: volume.key, pod: pod?.uid })}`, each)
       this.#by.add(`row ${volume.key}`, each)
       this.#by.add(`pod ${pod?.uid}`, each)
       this.#by.add(`driver ${volume.identity?.driver}`, each)

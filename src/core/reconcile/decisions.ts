@@ -88,7 +88,7 @@ function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): D
       const { podUid, mapFile, publishPath, symlink } = mapping
       const pod = classes.of(podUid)
       const path = mapFile ?? publishPath ?? symlink
-      return pod && path && isLiving(pod) ? kept(pod, path, ledger.block(block, mapping)) : []
+      return pod && path && isLiving(pod) ? kept(pod, path, ledger.of(block, mapping.podUid)) : []
     }),
   )
   return [...volumes, ...maps]

@@ -57,7 +57,7 @@ export interface PodVolume {
   /** Entries below the directory on the kubelet's own file system, without state file and mount point. */
   readonly content: readonly TreeEntry[]
   /** The sub-paths that show this volume, if several volumes of the pod have its name. */
-  readonly subPaths: SubPaths | undefined
+  readonly subPaths?: SubPaths
 }
 
 /** The name of an inline CSI volume, which no other pod can have. */
@@ -76,25 +76,24 @@ export interface PodParts {
   readonly leaked: readonly SubPaths[]
 }
 
-/** Its sub-paths are shared out once all volumes are found. */
-type Found = Omit<PodVolume, 'subPaths'> & { subPaths: SubPaths | undefined }
-
 export function podParts(inputs: ActualInputs, podUid: string): PodParts {
-  const subPaths = podSubPaths(inputs, podUid)
-  const found = volumesFound(inputs, podUid)
-  if (subPaths.length === 0) return { volumes: found, leaked: [] }
-  const alike = Map.groupBy(found, ({ name }) => name)
-  for (const all of subPaths) shareSubPaths(inputs, all, alike.get(all.volumeName) ?? [])
+  const all = podSubPaths(inputs, podUid)
+  const volumes = volumesFound(inputs, podUid)
+  if (all.length === 0) return { volumes, leaked: [] }
+  const alike = Map.groupBy(volumes, ({ name }) => name)
   return {
-    volumes: found,
-    leaked: subPaths.filter(
+    volumes: volumes.map((volume) => {
+      const subPaths = all.find(({ volumeName }) => volumeName === volume.name)
+      return { ...volume, subPaths: subPaths && shareOf(inputs, volume, subPaths, alike.get(volume.name) ?? []) }
+    }),
+    leaked: all.filter(
       ({ volumeName, leaves, foreign }) =>
         !alike.has(volumeName) && (foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)),
     ),
   }
 }
 
-function volumesFound(inputs: ActualInputs, podUid: string): Found[] {
+function volumesFound(inputs: ActualInputs, podUid: string): PodVolume[] {
   const base = `pods/${podUid}/volumes`
   const mounted = inputs.mountedAt(base, 2)
   const dirs = new Set([...inputs.tree.grandchildren(base), ...mounted.keys()])
@@ -108,7 +107,7 @@ function podVolume(
   inputs: ActualInputs,
   found: Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir'>,
   mounts: readonly MountInfo[],
-): Found {
+): PodVolume {
   const { tree } = inputs
   const { podUid, plugin, name, dir } = found
   const csi = plugin === CSI_PLUGIN
@@ -117,7 +116,6 @@ function podVolume(
   const stateFile = csi ? readStateFile(tree.get(`${dir}/vol_data.json`)) : undefined
   return {
     ...{ podUid, plugin, name, dir, target, layers, foreign, stateFile },
-    subPaths: undefined,
     markers: markersOf(inputs, podUid, plugin, name),
     content: outsideMounts(
       inputs,
@@ -172,20 +170,23 @@ function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
 }
 
 /**
- * Which sub-paths belong to which volume. The kubelet names them only by the volume's spec name (P136), and a PersistentVolume
+ * Which sub-paths belong to a volume. The kubelet names them only by the volume's spec name (P136), and a PersistentVolume
  * may have the same name as a volume of the pod: each leaf belongs to the volume that it shows (S18).
  *
- * @param volumes all of its name: each gets its part; a mount that is on no leaf is part of all of them
+ * @param alike all volumes of its name: each gets its part; a mount that is on no leaf is part of all of them
  */
-function shareSubPaths(inputs: ActualInputs, subPaths: SubPaths, volumes: readonly Found[]): void {
-  const owners = volumes.length < 2 ? undefined : Map.groupBy(subPaths.leaves, (leaf) => ownerOf(inputs, leaf, volumes))
-  for (const volume of volumes) {
-    const leaves = owners === undefined ? subPaths.leaves : (owners.get(volume) ?? [])
-    if (owners === undefined || leaves.length + subPaths.foreign.length > 0) volume.subPaths = { ...subPaths, leaves }
-  }
+function shareOf(
+  inputs: ActualInputs,
+  volume: PodVolume,
+  subPaths: SubPaths,
+  alike: readonly PodVolume[],
+): SubPaths | undefined {
+  if (alike.length < 2) return subPaths
+  const leaves = subPaths.leaves.filter((leaf) => ownerOf(inputs, leaf, alike) === volume)
+  return leaves.length + subPaths.foreign.length > 0 ? { ...subPaths, leaves } : undefined
 }
 
-function ownerOf(inputs: ActualInputs, leaf: SubPathLeaf, volumes: readonly Found[]): Found | undefined {
+function ownerOf(inputs: ActualInputs, leaf: SubPathLeaf, volumes: readonly PodVolume[]): PodVolume | undefined {
   const top = leaf.layers.at(-1)
   const shown = top === undefined ? undefined : volumes.find((volume) => shows(inputs, top, volume))
   if (shown !== undefined) return shown
@@ -196,7 +197,7 @@ function ownerOf(inputs: ActualInputs, leaf: SubPathLeaf, volumes: readonly Foun
 }
 
 /** Is the leaf a bind mount of the volume's mount or a part of it, or, if the volume is not mounted, of its directory? */
-function shows(inputs: ActualInputs, leaf: MountInfo, { dir, layers }: Found): boolean {
+function shows(inputs: ActualInputs, leaf: MountInfo, { dir, layers }: PodVolume): boolean {
   const root = undeletedRoot(leaf.root)
   if (layers.length > 0) return layers.some((layer) => layer.dev === leaf.dev && isWithin(root, layer.root))
   if (`${root}/`.includes(`/${dir}/`)) return true

@@ -243,7 +243,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
     if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) continue
     const pods = held.map(({ podUid }) => podUid)
-    noteCsi(stateFile.data, { path, pods, subject: () => ledger.block(block, held[0]) }, name)
+    noteCsi(stateFile.data, { path, pods, subject: () => ledger.of(block, held[0]?.podUid) }, name)
   }
   // Of other plugins a PersistentVolume gives the name by which the Node lists the volume.
   for (const each of ledger.globals) {

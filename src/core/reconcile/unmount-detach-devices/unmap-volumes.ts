@@ -29,7 +29,7 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     kind: 'UnmapVolume',
     pod,
     volume,
-    subject: context.ledger.block(block, mapping),
+    subject: context.ledger.of(block, mapping.podUid),
     rule: 'R451',
   } as const
   if (symlink !== undefined && isCsi && identity === undefined && isLinkAlone(context, block, mapping)) {
@@ -108,7 +108,7 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { isCsi, identified, identity, volume } = knownBlock(context, block)
   const dir = inputs.absolute(block.dir)
   const uniqueName = identity && uniqueNameOf(identity)
-  const subjectOf = () => ledger.block(block)
+  const subjectOf = () => ledger.of(block)
   const predecessors = findings.operations.filter(
     ({ kind, subject: its }) => kind === 'UnmapVolume' && areOfOneRow(its, subjectOf()),
   )
