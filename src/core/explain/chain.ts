@@ -4,7 +4,6 @@
  */
 
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { fileSystemText } from '../linux/file-systems.ts'
@@ -89,9 +88,8 @@ function missingLink(inputs: ActualInputs, wanted: readonly VolumeToMount[], isH
   const judge = (): Judged => {
     // A local volume may be a directory, which is mounted for its pods alone.
     if (volume.plugin !== CSI_PLUGIN) return isHad ? absent('not needed: its pods have the volume') : bad('not mounted')
-    const socket = registeredDriver(inputs, volume.driver ?? '')
-    if (socket === undefined) return bad('not staged, and its driver does not answer')
-    return stages(socket) ? bad('not staged') : absent('not needed: the driver does not stage volumes')
+    if (inputs.driver(volume.driver) === undefined) return bad('not staged, and its driver does not answer')
+    return inputs.stages(volume.driver) ? bad('not staged') : absent('not needed: the driver does not stage volumes')
   }
   return [{ kind: 'StagedMount', name: inputs.absolute(path), ...judge() }]
 }

@@ -12,7 +12,6 @@ import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import { type BlockVolume, existing, mapFileOf } from './actual/block-volume.ts'
-import { readStateFile } from './actual/state-file.ts'
 import { baseName, parentOf } from './actual/tree.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
 
@@ -136,7 +135,7 @@ function csiVolume(inputs: ActualInputs, name: string, links: readonly Link[] | 
   const mapDir = `${dir}/dev`
   const stagingPath = `${CSI_BLOCK_DIR}/staging/${name}`
   const publishDir = `${CSI_BLOCK_DIR}/publish/${name}`
-  const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
+  const stateFile = inputs.tree.stateFile(`${dir}/data/vol_data.json`)
   const known = present(`${dir}/data`, stagingPath, publishDir, stateFile?.path)
   // A shared directory contains the directories of other volumes.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]

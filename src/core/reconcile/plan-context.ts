@@ -5,7 +5,6 @@ import { memoize } from '../base/memoize.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { stagedVolumes } from '../facts/actual/staged-volumes.ts'
-import { readStateFile } from '../facts/actual/state-file.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { ledgerOf } from '../facts/ledger.ts'
@@ -83,7 +82,7 @@ const NOTHING: DesiredState = { volumes: [], unresolved: [] }
 function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
   const all = (snapshot.tree ?? []).flatMap((entry): DiskRecord[] => {
     if (nameOf(entry) !== 'vol_data.json' || !entry.path.includes('/')) return []
-    const volume = identityOnRecord(readStateFile(tree.get(entry.path)))
+    const volume = identityOnRecord(tree.stateFile(entry.path))
     return volume === undefined ? [] : [{ path: parentOf(entry.path), volume: { ...volume, from: entry.path } }]
   })
   all.sort((a, b) => compareText(a.path, b.path))

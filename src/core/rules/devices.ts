@@ -1,6 +1,5 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import { registeredDriver, stages } from '../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { whoMounted } from '../linux/mount-words.ts'
 import type { Obstacle } from '../plan/draft.ts'
@@ -140,7 +139,7 @@ export const stagedByNobody: Judge = ({ call, device, identified, mounts: [stage
   const driver = device && identified?.identity?.driver
   if (call?.kind !== 'call' || driver === undefined || staged === undefined || staged.layers.length === 0)
     return undefined
-  if (stages(registeredDriver(inputs, driver))) return undefined
+  if (inputs.stages(driver)) return undefined
   const path = inputs.absolute(staged.path)
   return {
     code: 'ForeignMount',

@@ -211,7 +211,7 @@ export function isOfAnother(mountPoint: string, { host, operation, plan, around 
   const directory = staged ?? published ?? (devices && `${devices}${name}/data`)
   const path = `${plan.rootDir}/${directory}/vol_data.json`
   const content = directory === undefined ? undefined : host.readSmallFile(placeOf(around.table, path))
-  const data = content === undefined ? undefined : readStateFile({ path, type: 'file', content })?.data
+  const data = content === undefined ? undefined : readStateFile({ path, type: 'file', content }).data
   return data !== undefined && uniqueNameOf(data) !== operation.volume?.uniqueName
 }
 

@@ -3,8 +3,7 @@
 import { giveHandle } from '../base/command.ts'
 import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { registeredDriver, stagedShownBy, stages } from '../facts/actual/staged-volumes.ts'
-import { readStateFile } from '../facts/actual/state-file.ts'
+import { stagedShownBy } from '../facts/actual/staged-volumes.ts'
 import { baseName, parentOf } from '../facts/actual/tree.ts'
 import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
@@ -71,7 +70,7 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   const { mode, driver, handle, specName } = volume
   const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
-  if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
+  if (inputs.tree.stateFile(csiPublishStateFile(volume))?.data !== undefined) return undefined
   // The staging path of a raw block volume does not contain the handle's hash (O22).
   const directories = mode === 'Block' ? [] : stagedShownBy(context.staged, shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
@@ -122,12 +121,7 @@ function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
     { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, label },
     { op: 'NodeStageVolume', target, label },
   ]
-  return [{ op: 'mkdir', target }, ...(isStaged(context, volume) ? staging : [])]
-}
-
-/** Does its driver stage volumes? */
-function isStaged({ inputs }: SetUpContext, { driver = '' }: VolumeToMount): boolean {
-  return stages(registeredDriver(inputs, driver))
+  return [{ op: 'mkdir', target }, ...(inputs.stages(volume.driver) ? staging : [])]
 }
 
 /**
@@ -137,7 +131,7 @@ function isStaged({ inputs }: SetUpContext, { driver = '' }: VolumeToMount): boo
 function publishSteps({ inputs, label }: SetUpContext, volume: VolumeToMount): Step[] {
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   const target = inputs.absolute(csiTarget(volume))
-  const { capabilities } = registeredDriver(inputs, volume.driver ?? '') ?? {}
+  const { capabilities } = inputs.driver(volume.driver) ?? {}
   const isKubelets =
     !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, foundOf(lookUpDriver(inputs, volume)))
   return [
@@ -154,7 +148,7 @@ function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
   const staging = inputs.absolute(csiStagingPath(volume) ?? '')
   const target = inputs.absolute(csiTarget(volume))
   const stage: Step[] =
-    first && isStaged(context, volume)
+    first && inputs.stages(volume.driver)
       ? [
           { op: 'mkdir', target: staging },
           { op: 'NodeStageVolume', target: staging },

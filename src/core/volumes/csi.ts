@@ -1,6 +1,5 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { readStateFile } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
@@ -62,7 +61,7 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
 
 /** @param needed state files that a kubelet needs: an empty or broken one counts as none (C93, C94, O5) */
 function mountedWith({ tree }: ActualInputs, ...needed: readonly string[]): MountEvidence {
-  const stateFileLost = needed.find((path) => readStateFile(tree.get(path))?.data === undefined)
+  const stateFileLost = needed.find((path) => tree.stateFile(path)?.data === undefined)
   return { state: 'mounted', stateFileLost }
 }
 

@@ -13,7 +13,7 @@ import {
   stagedUnder,
   stagedVolumes,
 } from '../facts/actual/staged-volumes.ts'
-import { readStateFile, type VolumeData } from '../facts/actual/state-file.ts'
+import type { VolumeData } from '../facts/actual/state-file.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
@@ -58,7 +58,7 @@ interface MountPlace {
 export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): OtherVolume | undefined {
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
-  const data = readStateFile(tree.get(path))?.data
+  const data = tree.stateFile(path)?.data
   return data === undefined || isSameVolume(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
 }
 
@@ -338,7 +338,7 @@ const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, string> => {
   // A raw block volume shows its device by name alone.
   const mapped = tree.directoriesBelow(CSI_BLOCK_DIR, 1).flatMap((path) => {
     const mount = inputs.mountsWithin(`${path}/dev`).find(({ fsType }) => fsType === 'devtmpfs')
-    const data = readStateFile(tree.get(`${path}/data/${VOLUME_DATA}`))?.data
+    const data = tree.stateFile(`${path}/data/${VOLUME_DATA}`)?.data
     return mount === undefined ? [] : { path, mount, key: whole.get(placeText(mount)) ?? placeText(mount), data }
   })
   const known = [...staged, ...mapped].flatMap(({ data, ...each }) => (data ? { ...each, volume: nameOf(data) } : []))

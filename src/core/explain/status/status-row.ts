@@ -4,7 +4,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'
-import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
@@ -259,6 +258,5 @@ function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }:
   // A local volume that is a directory is bound into the pods as it is (P66).
   if (wanted.plugin !== CSI_PLUGIN || wanted.driver === undefined)
     return onDisk.every(({ layers }) => layers.length === 0)
-  const driver = registeredDriver(inputs, wanted.driver)
-  return driver === undefined || stages(driver)
+  return inputs.stages(wanted.driver)
 }

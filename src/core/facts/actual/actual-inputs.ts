@@ -5,7 +5,7 @@ import { undeletedPath } from '../../linux/deleted.ts'
 import { locate } from '../../linux/location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin, plainPath } from '../../linux/paths.ts'
-import type { NodeSnapshot, NodeState } from './snapshot.ts'
+import type { CsiSocket, NodeSnapshot, NodeState } from './snapshot.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE, Tree } from './tree.ts'
 
 /** The kernel shows a loop device's backing file without links, too. */
@@ -131,6 +131,16 @@ export class ActualInputs {
   /** The mount that a pod sees on a path relative to the root directory; undefined if the path is no mount point. */
   top(relative: string): MountInfo | undefined {
     return this.mounts.top(this.absolute(relative))
+  }
+
+  /** The socket of a registered CSI driver, if it answered when the snapshot was taken (R045, C26). */
+  driver(name = ''): CsiSocket | undefined {
+    return this.snapshot.csiSockets?.find(({ driver, registered }) => driver === name && registered)
+  }
+
+  /** Does the CSI driver stage volumes? True if its capabilities are not known: skipping an unstage would leak (R806). */
+  stages(driver: string | undefined): boolean {
+    return this.driver(driver)?.capabilities?.includes('STAGE_UNSTAGE_VOLUME') ?? true
   }
 
   /** The error of a probe, if the mount on this path is known to be dead. */

@@ -12,7 +12,7 @@ import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
-import { readStateFile, type StateFile } from './state-file.ts'
+import type { StateFile } from './state-file.ts'
 import { baseName, isWithinAny, parentOf } from './tree.ts'
 import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName, uniquePodVolumeName } from './volume-names.ts'
 
@@ -113,7 +113,7 @@ function podVolume(
   const csi = plugin === CSI_PLUGIN
   const target = csi ? `${dir}/mount` : dir
   const { layers, foreign } = inputs.stackedOn(target, dir, mounts)
-  const stateFile = csi ? readStateFile(tree.get(`${dir}/vol_data.json`)) : undefined
+  const stateFile = csi ? tree.stateFile(`${dir}/vol_data.json`) : undefined
   return {
     ...{ podUid, plugin, name, dir, target, layers, foreign, stateFile },
     markers: markersOf(inputs, podUid, plugin, name),

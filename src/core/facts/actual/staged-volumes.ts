@@ -1,4 +1,4 @@
-/** Staged file systems, the global mounts of CSI volumes: which there are, by device and by handle; and which drivers answered. */
+/** Staged file systems, the global mounts of CSI volumes: which there are, by device and by handle. */
 
 import { append } from '../../base/append.ts'
 import { compareText } from '../../base/compare-text.ts'
@@ -7,8 +7,8 @@ import { areOtherExports } from '../../linux/file-systems.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import type { CsiSocket, TreeEntry } from './snapshot.ts'
-import { readStateFile, type StateFile } from './state-file.ts'
+import type { TreeEntry } from './snapshot.ts'
+import type { StateFile } from './state-file.ts'
 import { baseName, DRIVER_DIRECTORIES, parentOf } from './tree.ts'
 import { sha256Hex } from './volume-names.ts'
 
@@ -52,7 +52,7 @@ export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolu
     const target = `${dir}/globalmount`
     const onDir = inputs.absolute(dir)
     const { layers, foreign } = inputs.stackedOn(target, dir)
-    const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
+    const stateFile = inputs.tree.stateFile(`${dir}/vol_data.json`)
     return {
       dir,
       target,
@@ -108,16 +108,4 @@ const byHandle = memoize((staged: readonly StagedVolume[]) => {
 
 export function driverOf(staged: StagedVolume): string | undefined {
   return isOld(staged) ? staged.stateFile?.data?.driver : staged.driverDir
-}
-
-// CSI drivers that answered when the snapshot was taken.
-
-/** The socket of a registered driver, if it answered (R045, C26). */
-export function registeredDriver(inputs: ActualInputs, driver: string): CsiSocket | undefined {
-  return (inputs.snapshot.csiSockets ?? []).find((socket) => socket.driver === driver && socket.registered)
-}
-
-/** Does the driver stage volumes? True if its capabilities are not known: skipping an unstage would leak (R806). */
-export function stages(socket: CsiSocket | undefined): boolean {
-  return socket?.capabilities === undefined || socket.capabilities.includes('STAGE_UNSTAGE_VOLUME')
 }

@@ -22,21 +22,16 @@ export type StateFile = { readonly path: string; readonly mtime: number | undefi
 
 const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'volumeLifecycleMode', 'seLinuxMountContext'] as const
 
-/**
- * Reads a vol_data.json out of the tree.
- * A file without driver or handle is corrupt: the kubelet would look in the wrong directory (C94).
- */
-export function readStateFile(entry: TreeEntry | undefined): StateFile | undefined {
-  return entry === undefined ? undefined : stateFileOf(entry)
-}
-
 /** In words what is in the place of a state file. */
 export function notAFile({ type }: TreeEntry): string {
   return `a ${type}, not a file`
 }
 
-/** Parsed once: several phases of a pass use each file. */
-const stateFileOf = memoize((entry: TreeEntry): StateFile => {
+/**
+ * Reads a vol_data.json. A file without driver or handle is corrupt: the kubelet would look in the wrong directory (C94). Parsed once:
+ * several phases of a pass use each file.
+ */
+export const readStateFile = memoize((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
   if (entry.type !== 'file') return { ...at, corrupt: notAFile(entry) }
   if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }

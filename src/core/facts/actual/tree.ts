@@ -1,6 +1,7 @@
 import { compareText } from '../../base/compare-text.ts'
 import { once } from '../../base/memoize.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
 import { CSI_PLUGIN } from './volume-names.ts'
 
 /**
@@ -78,6 +79,12 @@ export class Tree {
 
   has(path: string): boolean {
     return this.get(path) !== undefined
+  }
+
+  /** What is there as a vol_data.json. */
+  stateFile(path: string): StateFile | undefined {
+    const entry = this.get(path)
+    return entry && readStateFile(entry)
   }
 
   isDir(path: string): boolean {

@@ -2,7 +2,6 @@
 
 import { kubectl, podsOn, volctl } from '../../base/command.ts'
 import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
-import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -30,7 +29,7 @@ export function driverCall(
   stateFile: StateFile | undefined,
   mounted: boolean,
 ): DriverCall {
-  if (registeredDriver(context.inputs, identity.driver) !== undefined) return { kind: 'call' }
+  if (context.inputs.driver(identity.driver) !== undefined) return { kind: 'call' }
   if (context.options.driverGone.includes(identity.driver)) return { kind: 'gone' }
   const { mtime = 0 } = stateFile ?? {}
   const isOlderThanBoot = mtime > 0 && mtime * 1000 < (context.bootTime ?? 0)

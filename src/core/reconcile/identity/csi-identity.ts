@@ -9,15 +9,7 @@ import { giveHandle, volctl } from '../../base/command.ts'
 import { ownValue } from '../../base/own-value.ts'
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
-import {
-  driverOf,
-  isOld,
-  registeredDriver,
-  type StagedVolume,
-  stagedShownBy,
-  stagedUnder,
-} from '../../facts/actual/staged-volumes.ts'
-import { readStateFile } from '../../facts/actual/state-file.ts'
+import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../facts/actual/staged-volumes.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
@@ -83,7 +75,7 @@ function byConfirmedName(context: PlanContext, volume: PodVolume): Identified {
   const { name } = volume
   const named = identityOfObject(context.objects.persistentVolume(unescapeQualifiedName(name)))
   const dir = named && csiGlobalDir(named.driver, named.handle)
-  const record = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
+  const record = context.inputs.tree.stateFile(`${dir}/vol_data.json`)?.data
   if (named === undefined || dir === undefined || record === undefined || !isSameVolume(named, record))
     return unconfirmedOfPod(
       context,
@@ -241,7 +233,7 @@ function inlineIdentity(context: PlanContext, name: string, handle: string, show
 function inlineDrivers({ inputs }: PlanContext): readonly string[] {
   const drivers = inputs.snapshot.api?.csiDrivers ?? []
   const serving = drivers.filter(({ spec }) => spec.volumeLifecycleModes?.includes('Ephemeral'))
-  return serving.map(({ metadata }) => metadata.name).filter((name) => registeredDriver(inputs, name) !== undefined)
+  return serving.map(({ metadata }) => metadata.name).filter((name) => inputs.driver(name) !== undefined)
 }
 
 function givenForBlock(context: PlanContext, name: string): Identified | undefined {

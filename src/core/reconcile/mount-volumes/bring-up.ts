@@ -1,6 +1,5 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
-import { readStateFile } from '../../facts/actual/state-file.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet } from '../../messages/codes.ts'
@@ -165,7 +164,7 @@ function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boole
   }
   const directory = csiGlobalDir(driver, handle)
   const staged = inputs.top(`${directory}/globalmount`)
-  if (readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined) return false
+  if (inputs.tree.stateFile(`${directory}/${VOLUME_DATA}`)?.data === undefined) return false
   const shown = staged === undefined ? [] : alsoShowing(inputs.mounts, staged)
   return shown.some((mount) => inputs.pathOf(mount).startsWith('pods/'))
 }

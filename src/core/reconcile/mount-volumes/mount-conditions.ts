@@ -2,7 +2,6 @@
 
 import { kubectl } from '../../base/command.ts'
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
-import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
@@ -252,8 +251,7 @@ export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): 
 }
 
 const driverWait: WaitOf = (context, { plugin, driver }) => {
-  if (plugin !== CSI_PLUGIN || driver === undefined || registeredDriver(context.inputs, driver) !== undefined)
-    return undefined
+  if (plugin !== CSI_PLUGIN || driver === undefined || context.inputs.driver(driver) !== undefined) return undefined
   return { code: 'DriverUnavailable', message: whyNoDriver(context, driver), ...bringDriverBack(context, driver) }
 }
 

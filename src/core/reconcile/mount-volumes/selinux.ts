@@ -1,7 +1,6 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
-import { readStateFile } from '../../facts/actual/state-file.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
@@ -103,7 +102,7 @@ interface FoundLabel {
 }
 
 function recordAt({ inputs }: PlanContext, path: string): FoundLabel | undefined {
-  const data = readStateFile(inputs.tree.get(path))?.data
+  const data = inputs.tree.stateFile(path)?.data
   return data && { path, label: data.seLinuxMountContext ?? '' }
 }
 

@@ -1,7 +1,6 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
 
 import type { CsiSocket } from '../../facts/actual/snapshot.ts'
-import { registeredDriver } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
@@ -159,11 +158,7 @@ function reportMissingDrivers(context: PlanContext, mounted: readonly VolumeToMo
         about,
         bringDriverBack(context, driver).hint,
       )
-    } else if (
-      registeredDriver(context.inputs, driver) !== undefined &&
-      listed !== undefined &&
-      !listed.includes(driver)
-    ) {
+    } else if (context.inputs.driver(driver) !== undefined && listed !== undefined && !listed.includes(driver)) {
       context.findings.problem(
         'warning',
         'DriverRegistration',

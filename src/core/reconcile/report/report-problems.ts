@@ -2,7 +2,7 @@
 
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { take } from '../../base/take.ts'
-import { isOld, isSetUp, registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
+import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
 import { attachmentName, CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
@@ -363,7 +363,7 @@ function lacksGlobalMount(context: PlanContext, volume: VolumeToMount): boolean 
   const found = evidenceOf(inputs, volume)
   if (found.state !== 'mounted' || found.other !== undefined || mount.dev.startsWith('0:') || mount.root !== '/')
     return false
-  if (!stages(registeredDriver(inputs, driver))) return false
+  if (!inputs.stages(driver)) return false
   // Where a kubelet before 1.24 has staged it, it still is.
   if (stagedFor(inputs, volume).some(({ layers }) => layers.length > 0)) return false
   return staged.some(({ driverDir, layers }) => driverDir === driver && layers.length > 0)

@@ -1,7 +1,6 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
-import { registeredDriver, stages } from '../../facts/actual/staged-volumes.ts'
 import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName, parentOf } from '../../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
@@ -115,7 +114,7 @@ export function stagedParts(context: PlanContext, found: StagingFacts) {
   const { path, identity, stateFile, layers, mounts, files, predecessors } = found
   const call = identity && driverCall(context, identity, stateFile, layers.length + mounts.length > 0)
   // A driver, known or not, has to unstage it.
-  const unstages = !isWithoutDriver(call) && stages(identity && registeredDriver(inputs, identity.driver))
+  const unstages = !isWithoutDriver(call) && inputs.stages(identity?.driver)
   // Without a driver that is called to unstage nothing counts as made by the driver.
   const handle = unstages ? identity?.handle : undefined
   const isBeside = (at: string): boolean => handle !== undefined && parentOf(at) === path
