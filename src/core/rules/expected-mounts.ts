@@ -89,13 +89,16 @@ export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nam
  * The first mount that is found, in our own table before others; those that the operation unmounts, and what goes with them, do not
  * count.
  *
- * @param find gives all that there are in a table
+ * @param find gives all that there are in a table, ours or another namespace's
  * @returns undefined: there is none
  */
-export function firstMount(facts: MachineFacts, find: (table: MountTable) => readonly MountInfo[]): UsedBy | undefined {
+export function firstMount(
+  facts: MachineFacts,
+  find: (table: MountTable, other?: OtherNamespace) => readonly MountInfo[],
+): UsedBy | undefined {
   const stays = stayingOf(facts)
   for (const { table, other } of tablesAround(facts.around)) {
-    const mount = find(table).find((each) => stays(each, table))
+    const mount = find(table, other).find((each) => stays(each, table))
     if (mount !== undefined) return mountIn(mount, other, facts.context.nameOf)
   }
   return undefined

@@ -1,8 +1,7 @@
 /** Who else has a mount that goes: by another mount of it, or by what keeps it busy, or cut off by force (S12, S19, S20, S24). */
 
-import { posix } from 'node:path'
 import { isOfServer } from '../linux/file-systems.ts'
-import { locateName } from '../linux/location.ts'
+import { alsoShowing, locateName } from '../linux/location.ts'
 import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
@@ -16,10 +15,9 @@ import {
   describeMount,
   expectedIds,
   expectedMounts,
+  firstMount,
   isReleased,
-  mountIn,
   pathsOf,
-  stayingOf,
   tablesAround,
 } from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
@@ -32,36 +30,26 @@ import type { MachineJudge } from './rule.ts'
  * not, nor what the pods of that one have in their own namespaces.
  */
 export const otherReader: MachineJudge = (facts) => {
-  const { operation, around, host, context } = facts
+  const { operation, around, host } = facts
   const paths = (operation.expects ?? []).map((each) => each.path)
-  const stays = stayingOf(facts)
   for (const mount of expectedMounts(facts)) {
     const others = isOfServer(mount.fsType)
       ? around.table.ofDevice(mount.dev).filter(({ mountPoint }) => isOfAnother(mountPoint, facts))
       : []
-    const reader = readersIn(around.table, mount, stays).find(
-      (each) => !paths.includes(each.mountPoint) && !others.includes(each),
-    )
-    if (reader !== undefined) return stillInUse(operation, { who: `${describeMount(reader)} is another mount of it` })
-    for (const other of around.others) {
+    const reader = firstMount(facts, (table, other) => {
+      const all = alsoShowing(table, mount)
+      if (other === undefined) return all.filter((each) => !paths.includes(each.mountPoint) && !others.includes(each))
       const pods = others.length === 0 ? [] : host.podsOf(other.pid)
-      if (others.some(({ mountPoint }) => pods.some((uid) => mountPoint.includes(`/pods/${uid}/`)))) continue
-      const [there] = readersIn(other.table, mount, stays)
-      if (there !== undefined) return stillInUse(operation, mountIn(there, other, context.nameOf))
-    }
+      return others.some(({ mountPoint }) => pods.some((uid) => mountPoint.includes(`/pods/${uid}/`))) ? [] : all
+    })
+    if (reader === undefined) continue
+    return stillInUse(operation, reader.users ? reader : { who: `${reader.who} is another mount of it` })
   }
   const directory = pathsOf(operation).at(-1)
   const isBelow = (file: string): boolean =>
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
   const loop = around.loops.find((each) => isBelow(each.backingFile) && !isReleased(each, operation))
   return loop && stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
-}
-
-function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {
-  return table
-    .ofDevice(staged.dev)
-    .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
-    .filter((mount) => stays(mount, table))
 }
 
 function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): Verdict {

@@ -19,7 +19,7 @@ import type { Obstacle } from '../plan/draft.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { type SoughtVolume, shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
 import { deviceBehind } from './disk-users.ts'
-import { layersOf, mountIn, stayingOf, tablesAround } from './expected-mounts.ts'
+import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { fstabOf, isSame, ownOf } from './node-stack.ts'
@@ -27,26 +27,23 @@ import type { Judge, MachineJudge } from './rule.ts'
 
 /** Names the path and, in another namespace, one of its processes. */
 export const setUpElsewhere: MachineJudge = (facts) => {
-  const { operation, around, context, attachment } = facts
-  const { volume } = operation
+  const { attachment } = facts
+  const { volume } = facts.operation
   if (volume === undefined || volume.plugin !== CSI_PLUGIN) return undefined
   const matches = shapeMatcher({
     ...(volume.uniqueName === undefined ? {} : parseCsiUniqueName(volume.uniqueName)),
     names: namesOf(volume, attachment?.spec.source.persistentVolumeName),
   })
-  const stays = stayingOf(facts)
-  for (const { table, other } of tablesAround(around)) {
-    if (other?.anybodys !== undefined) continue
-    const there = shapedMounts(table.all).find(({ mount, shape }) => {
+  const there = firstMount(facts, (table, other) =>
+    shapedMounts(other?.anybodys === undefined ? table.all : []).flatMap(({ mount, shape }) => {
       const by = shape && matches(shape)
-      if (by === undefined || isOfAnother(mount, facts) || !stays(mount, table)) return false
-      return by === 'handle' || !isJudged(mount, facts)
-    })
-    if (there === undefined) continue
-    const { who, users = [] } = mountIn(there.mount, other, context.nameOf)
-    return { code: 'HeldBy', message: `volume ${volume.name} is also set up elsewhere on this node: ${who}`, users }
-  }
-  return undefined
+      const counts = by === 'handle' || (by === 'name' && !isJudged(mount, facts))
+      return counts && !isOfAnother(mount, facts) ? mount : []
+    }),
+  )
+  if (there === undefined) return undefined
+  const { who, users = [] } = there
+  return { code: 'HeldBy', message: `volume ${volume.name} is also set up elsewhere on this node: ${who}`, users }
 }
 
 /** The names by which the volume may be mounted. If only the path was known to the plan, its name is the escaped one. */
