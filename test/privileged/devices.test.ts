@@ -27,7 +27,7 @@ function loopsOnDisk(disk: string, loops: readonly string[], host: Partial<Host>
   const own = readLoops().filter(({ device }) => loops.includes(device))
   const run = {
     host: { ...linuxHost, loops: () => own, ...host },
-    around: { table: readMounts(), others: [], loops: own },
+    around: { table: readMounts(), others: [], kernelFiles: { loops: own } },
     operation: { steps: [] },
     waiting: new WaitingBudget(20_000),
   } as unknown as StepContext

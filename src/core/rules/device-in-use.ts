@@ -9,7 +9,6 @@ import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, nodeOf, wholeDisk } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
-import { ownPathOf } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
 import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-holders.ts'
@@ -112,13 +111,11 @@ export const usedDisk: MachineJudge = async (facts) => {
   const inUse = (await userOfFileSystems(fileSystems, facts)) ?? (await userOfDirectories(directories, facts))
   if (inUse !== undefined) return volumeInUse(facts, inUse)
   // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
-  const loops = record.devices.size > 0 ? [] : around.loops
+  const loops = record.devices.size > 0 ? [] : around.kernelFiles.loops
   const { volume } = operation
   const loop = loops.find(
     (each) =>
-      !isReleased(each, operation) &&
-      volume?.mode === 'Block' &&
-      ownPathOf(around.table, each.backingFile).includes(`/volumeDevices/${volume.name}/`),
+      !isReleased(each, operation) && volume?.mode === 'Block' && each.at.includes(`/volumeDevices/${volume.name}/`),
   )
   return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
 }

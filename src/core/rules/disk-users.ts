@@ -243,7 +243,7 @@ export async function loopsOn(
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const users: DiskUser[] = []
-  for (const loop of around.loops) {
+  for (const loop of around.kernelFiles.loops) {
     const { device, backingFile } = loop
     if (isReleased(loop, operation) || isOwn(device)) continue
     // No loop device is made of itself.

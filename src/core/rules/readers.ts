@@ -3,7 +3,7 @@
 import { isOfServer } from '../linux/file-systems.ts'
 import { alsoShowing, locateName } from '../linux/location.ts'
 import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
-import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
+import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
@@ -46,9 +46,8 @@ export const otherReader: MachineJudge = (facts) => {
     return stillInUse(operation, reader.users ? reader : { who: `${reader.who} is another mount of it` })
   }
   const directory = pathsOf(operation).at(-1)
-  const isBelow = (file: string): boolean =>
-    directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
-  const loop = around.loops.find((each) => isBelow(each.backingFile) && !isReleased(each, operation))
+  if (directory === undefined) return undefined
+  const loop = around.kernelFiles.loops.find((each) => isWithin(each.at, directory) && !isReleased(each, operation))
   return loop && stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
 }
 
@@ -164,10 +163,10 @@ export const aliveOrHeld: MachineJudge = async (facts) => {
     // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
     if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000))))
       return { code: 'FlagWithoutEffect', message: `${path} answers, so it is not dead` }
-    const { table, others, loops } = around
+    const { table, others, kernelFiles: files } = around
     const uses = await around.uses({ fileSystems: fileSystemsAt(table, [path]) })
     // A copy in another namespace is a separate mount, and is not touched.
-    const holders = { ...host.findHolders({ table, paths: [path], others, loops, uses }), namespaces: [] }
+    const holders = { ...host.findHolders({ table, paths: [path], others, files, uses }), namespaces: [] }
     const user = userAmong(holders, context.nameOf)
     if (user === undefined) continue
     if ('who' in user) return { code: 'HeldBy', message: `${path} is held by ${user.who}`, users: user.users ?? [] }

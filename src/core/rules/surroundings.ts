@@ -31,7 +31,6 @@ export class Surroundings {
   #known: {
     table?: MountTable
     others?: readonly OtherNamespace[]
-    loops?: ReturnType<Host['loops']>
     kernelFiles?: KernelFiles
     below?: PathIndex<MountInfo>
   } = {}
@@ -59,13 +58,8 @@ export class Surroundings {
 
   /** What the kernel itself has open. */
   get kernelFiles(): KernelFiles {
-    this.#known.kernelFiles ??= kernelFiles(this.loops, this.table)
+    this.#known.kernelFiles ??= kernelFiles(this.#host.loops(), this.table)
     return this.#known.kernelFiles
-  }
-
-  get loops(): ReturnType<Host['loops']> {
-    this.#known.loops ??= this.#host.loops()
-    return this.#known.loops
   }
 
   /** By processes as they are now. @param ms what is left of the operation's time */

@@ -42,12 +42,12 @@ export interface HolderSearch {
   /** Absolute. */
   readonly paths: readonly string[]
   readonly others: readonly OtherNamespace[]
-  readonly loops: readonly LoopFile[]
+  readonly files: KernelFiles
   /** Of the file systems of the paths, and of all that is mounted below them (fileSystemsAt). */
   readonly uses: Uses
 }
 
-export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
+export function findHolders({ table, paths, others, files, uses }: HolderSearch): Holders {
   const mounts = [...new Set(paths.flatMap((path) => table.under(path)))]
   const own = paths.flatMap((path) => locate(table, path) ?? [])
   const below = mounts.map(shownBy)
@@ -62,7 +62,7 @@ export function findHolders({ table, paths, others, loops, uses }: HolderSearch)
       namespaces: namespaceHolders(others, (of) => shown(of).filter((mount) => stays(mount, of))),
       unseen: uses.unseen,
     },
-    heldByKernel(paths, kernelFiles(loops, table)),
+    heldByKernel(paths, files),
   ])
 }
 

@@ -5,7 +5,7 @@ import { listIfAny } from '../trust/kernel.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
-import { fileSystemsAt, findHolders, type HolderSearch, type Holders, together } from './find-holders.ts'
+import { fileSystemsAt, findHolders, type HolderSearch, type Holders, kernelFiles, together } from './find-holders.ts'
 import { numberOf } from './follow-links.ts'
 import type { NamedPath } from './mount-uses.ts'
 import { holder } from './uses.ts'
@@ -42,7 +42,7 @@ export async function liveHolders(held: Held, { table, named, reader }: LiveSear
     .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
   const mounted = heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))
   return together([
-    findHolders({ table, paths: heldAt, others, loops: readLoops(), uses }),
+    findHolders({ table, paths: heldAt, others, files: kernelFiles(readLoops(), table), uses }),
     ...users,
     { processes: openers, kernel: kernelHolders([...names.keys(), ...mounted]) },
   ])

@@ -157,9 +157,9 @@ const MOST_MOUNTS = 4
 
 /** What keeps a mount point busy, as text: mounts below it, and holders by the shared look, since thousands may be busy. Empty: nothing was found. */
 export async function holdersOfMounts(path: string, { around, host, context, users }: StepContext): Promise<string> {
-  const { table, others, loops } = around
+  const { table, others, kernelFiles: files } = around
   const mounts = around.below(path).map(describeMount)
   const { processes: uses } = await users()
-  const holders = describeHolders(host.findHolders({ table, paths: [path], others, loops, uses }), context.nameOf)
+  const holders = describeHolders(host.findHolders({ table, paths: [path], others, files, uses }), context.nameOf)
   return [...mounts.slice(0, MOST_MOUNTS), ...(holders === '' ? [] : [holders])].join(', ')
 }
