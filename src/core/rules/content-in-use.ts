@@ -14,8 +14,10 @@ import type { ContentLook } from '../users/content-look.ts'
 import { type UsedBy, userAmong } from '../users/describe-holders.ts'
 import { type Holders, namespaceHolders, together } from '../users/find-holders.ts'
 import {
+  describeOverlay,
   describeUse,
   hostPathsOf,
+  type Layer,
   layersByText,
   layersIn,
   type MountUse,
@@ -131,17 +133,19 @@ function mountUsers(place: Location, path: string, deep: boolean, facts: Machine
   const stays = stayingOf(facts)
   const goingPlaces = (deep ? expectedMounts(facts) : []).map(({ dev, root: path }) => ({ dev, path }))
   const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
-  const usesIn = (of: MountTable): MountUse[] => [
-    ...(deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(
+  const mountsIn = (of: MountTable): MountUse[] =>
+    (deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(
       ({ mount }) => stays(mount, of) && !(of === table && isPods(mount)),
-    ),
-    // By its text, a layer in a mount that goes lies in the directory afterwards.
-    ...[place, ...goingPlaces].flatMap((each) => layersIn(layersByText(of), each)),
-  ]
+    )
+  // By its text, a layer in a mount that goes lies in the directory afterwards.
+  const overlaysIn = (of: MountTable): Layer[] =>
+    [place, ...goingPlaces].flatMap((each) => layersIn(layersByText(of), each))
   return together([
     {
-      namespaces: namespaceHolders(ofTheNode(others), (of) => usesIn(of).map(({ mount }) => mount)),
-      kernel: usesIn(table).map(describeUse),
+      namespaces: namespaceHolders(ofTheNode(others), (of) =>
+        [...mountsIn(of), ...overlaysIn(of)].map(({ mount }) => mount),
+      ),
+      kernel: [...mountsIn(table).map(describeUse), ...overlaysIn(table).map(describeOverlay)],
     },
   ])
 }

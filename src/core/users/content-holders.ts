@@ -22,7 +22,7 @@ import { boundAt } from './bound-sockets.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import { type Holders, type MountIds, namespaceHolders, staying, together } from './find-holders.ts'
-import { describeUse, isErofsImage, type Layer, layersIn, type MountUse, mountsOf, withTop } from './mount-uses.ts'
+import { describeOverlay, describeUse, isErofsImage, type Layer, layersIn, mountsOf, withTop } from './mount-uses.ts'
 import type { ByProcess } from './uses.ts'
 
 export interface Content {
@@ -74,15 +74,15 @@ export function usesOf(
     ),
     kernel: [
       ...own.map(describeUse),
-      ...oneOfEach(inLayers).map((use) => describeLayer(use, look)),
+      ...oneOfEach(inLayers).map((layer) => describeLayer(layer, look)),
       ...named.within(place, place.top),
     ],
   }
 }
 
 /** Each overlay once: the same one may be in every namespace. */
-function oneOfEach(uses: readonly MountUse[]): MountUse[] {
-  return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
+function oneOfEach(layers: readonly Layer[]): Layer[] {
+  return [...new Map(layers.toReversed().map((layer) => [layer.mount.dev, layer])).values()].toReversed()
 }
 
 /** Undefined: ours. */
@@ -90,20 +90,17 @@ function namespaceOf(mount: MountInfo, { others }: Pick<ContentLook, 'others'>):
   return others.find(({ table }) => table.byId(mount.id) === mount)
 }
 
-function describeLayer(use: MountUse, look: Pick<ContentLook, 'others'>): string {
-  const other = namespaceOf(use.mount, look)
-  return other === undefined
-    ? describeUse(use)
-    : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
+function describeLayer(layer: Layer, look: Pick<ContentLook, 'others'>): string {
+  const other = namespaceOf(layer.mount, look)
+  const overlay = describeOverlay(layer)
+  return other === undefined ? overlay : `${overlay} in the mount namespace of ${describeProcess(other)}`
 }
 
 function lostLayer(layer: Layer, look: ContentLook): Unseen {
-  const use = { mount: layer.mount, how: 'layer', layer } as const
-  const on = undeletedPath(layer.mount.mountPoint)
   const other = namespaceOf(layer.mount, look)
-  const text = `${describeLayer(use, look)} has a layer that its path does not lead to any more`
+  const text = `${describeLayer(layer, look)} has a layer that its path does not lead to any more`
   if (other !== undefined) return unseenOf([other.pid], text)
-  return { text, hint: whoMounted(on) }
+  return { text, hint: whoMounted(undeletedPath(layer.mount.mountPoint)) }
 }
 
 /** NFS exports of the directory, of something in it, or of a directory above that shows it. */
@@ -169,8 +166,7 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
     const [first] = inside
     // All start from one directory: where that may be another, as its absolute layers tell, a few of the names here are by chance.
     if (first === undefined || (look.layers.has(first.layer) && inside.length < parts.length)) continue
-    const { layer } = first
-    found.add({ kernel: [`${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`] })
+    found.add({ kernel: [`${describeOverlay(first.layer)}, a path that is not absolute`] })
   }
   // Processes are read from /proc only if their file is found, and not for every directory.
   const processes = look.processes.named([...found].flatMap(({ use }) => use ?? []))

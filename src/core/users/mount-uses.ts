@@ -36,8 +36,7 @@ export function withTop(place: Location, path: string, podUid: string | undefine
 
 export interface MountUse {
   readonly mount: MountInfo
-  readonly how: 'shows' | 'lies in' | 'layer'
-  readonly layer?: Layer
+  readonly how: 'shows' | 'lies in'
 }
 
 /**
@@ -65,10 +64,9 @@ export function mountsShowing(place: ContentPlace, table: MountTable): MountUse[
   return showing(table, place, place.top).map((mount) => ({ mount, how: 'shows' }))
 }
 
-/** Layers of overlays in the directory: one use for each mount. */
-export function layersIn(layers: PlaceIndex<Layer>, place: ContentPlace): MountUse[] {
-  const byMount = new Map(layers.within(place, place.top).map((layer) => [layer.mount, layer]))
-  return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
+/** Layers of overlays in the directory: one of each mount. */
+export function layersIn(layers: PlaceIndex<Layer>, place: ContentPlace): Layer[] {
+  return [...new Map(layers.within(place, place.top).map((layer) => [layer.mount, layer])).values()]
 }
 
 /** Layers placed by the text of the options alone; following links takes access to the node. */
@@ -83,12 +81,15 @@ export const layersByText = memoize(
 const childrenOf = memoize((table: MountTable) => Map.groupBy(table.all, ({ parentId }) => parentId))
 
 /** For messages, with the mount point, so that `findmnt` finds it. */
-export function describeUse({ mount, how, layer }: MountUse): string {
+export function describeUse({ mount, how }: MountUse): string {
   const on = undeletedPath(mount.mountPoint)
-  if (how === 'layer') return `the overlay on ${on} (${layer?.option} ${layer?.path})`
   return how === 'shows'
     ? `the mount on ${on}, which shows ${mount.root}`
     : `the ${mount.fsType} mount on ${on}, which is inside the directory`
+}
+
+export function describeOverlay({ mount, option, path }: Layer): string {
+  return `the overlay on ${undeletedPath(mount.mountPoint)} (${option} ${path})`
 }
 
 // The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
