@@ -21,7 +21,7 @@ const READ: Readonly<Record<string, (path: string) => unknown>> = {
   /** As users are searched for who are known by an inode, and as it is deleted. */
   searched: async (path) => {
     const found: string[] = []
-    await visitContent(path, mountOf(path), ({ file }) => void (file.ino === 1 && found.push('found')))
+    await visitContent(path, mountOf(path), (file) => void (file.ino === 1 && found.push('found')))
     return found
   },
   deleted: async (path) => (await deleteContent(path, { mountId: mountOf(path) })).files,

@@ -10,7 +10,7 @@ import { errnoOf, errorMessage } from '../base/errors.ts'
 import { StepInterrupted } from '../base/operation-error.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { walkDown } from '../linux/descent.ts'
+import { type Entry, walkDown } from '../linux/descent.ts'
 import { openBelow } from '../linux/descriptors.ts'
 import { cannotHang } from '../linux/file-systems.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
@@ -146,15 +146,15 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   }
   const images: Found = { kernel: look.images }
   const sockets: number[] = []
-  const visit = ({ file, name, at, describe, within }: Visited): void => {
+  const visit = (file: Stats, { directory, name, at, where }: Entry): void => {
     for (const { dev, report } of inodes.get(String(file.ino)) ?? [])
       if (dev === undefined || dev === deviceNumberFrom(file.dev)) found.add(report)
-    for (const { end, report } of ends.get(name) ?? []) if (describe().endsWith(`/${end}`)) found.add(report)
+    for (const { end, report } of ends.get(name.toString()) ?? []) if (where().endsWith(`/${end}`)) found.add(report)
     if (file.isSocket()) sockets.push(file.ino)
     else if (file.isFile() && look.images.length > 0 && isErofsImage(at)) found.add(images)
     // Of btrfs: with a device number of its own in the same mount. Nothing in it can be deleted.
-    else if (file.isDirectory() && file.dev !== within() && isReadOnly(at))
-      found.add({ kernel: [`the read-only snapshot ${describe()} (btrfs subvolume delete)`] })
+    else if (file.isDirectory() && file.dev !== fstatSync(directory.fd).dev && isReadOnly(at))
+      found.add({ kernel: [`the read-only snapshot ${where()} (btrfs subvolume delete)`] })
   }
   if (inodes.size + ends.size + look.images.length > 0 || look.sockets !== undefined) {
     const why = await search(look, content, visit)
@@ -188,7 +188,7 @@ async function boundIn(inodes: readonly number[], dev: string, { sockets }: Cont
 async function search(
   { table, signal }: ContentLook,
   { path, rootDir }: Content,
-  visit: (entry: Visited) => void,
+  visit: (file: Stats, entry: Entry) => void,
 ): Promise<string | undefined> {
   const mount = containingMount(table, path)
   if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id))
@@ -203,18 +203,8 @@ async function search(
   }
 }
 
-interface Visited {
-  readonly file: Stats
-  readonly name: string
-  /** By its directory's descriptor. */
-  readonly at: Buffer
-  readonly describe: () => string
-  /** The device number of its directory. */
-  readonly within: () => number
-}
-
 /**
- * Walks by descriptors, as a deletion does (S12). The directory itself counts.
+ * Walks by descriptors, as a deletion does (S12). The directory itself counts, as if it were in itself.
  *
  * @param path absolute, without links on the way
  * @param mountId the mount that the directory must be in
@@ -224,20 +214,20 @@ interface Visited {
 export async function visitContent(
   path: string,
   mountId: number,
-  visit: (entry: Visited) => void,
+  visit: (file: Stats, entry: Entry) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   await walkDown(path, mountId, {
-    begin: ({ fd }) => {
-      const file = fstatSync(fd)
-      visit({ file, name: posix.basename(path), at: Buffer.from(path), describe: () => path, within: () => file.dev })
+    begin: (directory) => {
+      const name = Buffer.from(posix.basename(path))
+      visit(fstatSync(directory.fd), { directory, name, at: Buffer.from(path), where: () => path })
       return true
     },
-    visit: ({ directory, name, at, where: describe }, enter) => {
+    visit: (entry, enter) => {
       try {
-        const file = lstatSync(at)
-        visit({ file, name: name.toString(), at, describe, within: () => fstatSync(directory.fd).dev })
-        if (file.isDirectory()) enter(openBelow(directory, name))
+        const file = lstatSync(entry.at)
+        visit(file, entry)
+        if (file.isDirectory()) enter(openBelow(entry.directory, entry.name))
       } catch (error) {
         const code = errnoOf(error)
         // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
