@@ -142,8 +142,8 @@ export const changedFile: MachineJudge = ({ operation, host }) => {
     // As far as the plan knew it.
     const now = {
       ...{ dev, ino },
-      ...(file.size !== undefined && { size: found.size }),
-      ...(file.mtime !== undefined && { mtime }),
+      size: file.size === undefined ? undefined : found.size,
+      mtime: file.mtime === undefined ? undefined : mtime,
     }
     if (fileText(now) === fileText(file)) continue
     return { code: 'Changed', message: `${file.path} was ${fileText(file)}, now ${fileText(now)}` }

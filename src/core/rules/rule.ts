@@ -65,7 +65,7 @@ export interface Facts {
     readonly unread?: TreeEntry
   }
   /** Files on or below a target where nothing is mounted. */
-  readonly uncovered?: { readonly target: string; readonly files: readonly TreeEntry[] } | undefined
+  readonly uncovered?: { readonly target: string; readonly files: readonly TreeEntry[] }
   /** What could not be read, or not all of it. */
   readonly unread?: Obstacle | TreeEntry
   readonly identified?: Identified
@@ -78,19 +78,17 @@ export interface Facts {
     readonly unread: Obstacle | undefined
   }
   /** A mount that stays, and shows the same file system as the one at the target. */
-  readonly held?: { readonly by: MountInfo; readonly target: string } | undefined
+  readonly held?: { readonly by: MountInfo; readonly target: string }
   /** Finds the operation on an unidentified volume that may be this one. */
   readonly unidentified?: () => Draft | undefined
   readonly call?: DriverCall
   /** Content that is deleted, or ends with its mounts. @property removed ids of the mounts that go first, if not its own */
-  readonly content?:
-    | {
-        readonly dir: string
-        readonly layers: readonly MountInfo[]
-        readonly removed?: ReadonlySet<number>
-        readonly podUid: string
-      }
-    | undefined
+  readonly content?: {
+    readonly dir: string
+    readonly layers: readonly MountInfo[]
+    readonly removed?: ReadonlySet<number>
+    readonly podUid: string
+  }
   readonly wanted?: VolumeToMount
   /** What the volume's plugin, and the pod's spec, say against setting it up as it is. */
   readonly setUp?: () => Obstacle | undefined

@@ -164,9 +164,7 @@ export async function verdictOf(facts: MachineFacts, when: When): Promise<Verdic
   try {
     for (const each of RULES) {
       if (each.asked === undefined || !each.asked.includes(when) || !each.about.has(kind)) continue
-      // Most judge at once, and a batch asks for thousands of operations.
-      const judging = each.judge(facts)
-      const verdict = judging instanceof Promise ? await judging : judging
+      const verdict = await each.judge(facts)
       if (verdict !== undefined) return verdict
     }
   } catch (error) {

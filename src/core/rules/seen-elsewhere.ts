@@ -31,7 +31,7 @@ export const setUpElsewhere: MachineJudge = (facts) => {
   const { volume } = facts.operation
   if (volume === undefined || volume.plugin !== CSI_PLUGIN) return undefined
   const matches = shapeMatcher({
-    ...(volume.uniqueName === undefined ? {} : parseCsiUniqueName(volume.uniqueName)),
+    ...parseCsiUniqueName(volume.uniqueName ?? ''),
     names: namesOf(volume, attachment?.spec.source.persistentVolumeName),
   })
   const there = firstMount(facts, (table, other) =>

@@ -4,6 +4,7 @@
  * asked about right after it.
  */
 
+import { lazy } from '../base/memoize.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { containingMount, type Location } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
@@ -70,7 +71,7 @@ export interface ContentSearch extends Pick<ContentLook, 'table' | 'processes' |
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
   const { table, others, processes, named, signal } = search
-  let sockets: Promise<BoundSockets> | undefined
+  const sockets = lazy(() => boundSockets())
   const views = viewsOf(table, others)
   const [ours] = views
   const layers = placeLayers(views)
@@ -95,7 +96,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
       (named ?? []).flatMap(({ path, text }) => placesAt(ours, path).map((at) => [at, text] as const)),
     ),
     images: named === undefined ? [] : mountedImages(views.map((view) => view.table)),
-    ...(named !== undefined && { sockets: () => (sockets ??= boundSockets()) }),
+    sockets: named && sockets,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace() ? [] : [processes, exports, loops, swaps].flatMap(({ unseen }) => unseen),
   }

@@ -23,10 +23,7 @@ export interface UsedBy {
 /** How many holders of each kind are named; the rest is counted. */
 const MOST = 4
 
-const byUid: NameOf = ({ podUid, containerId }) => ({
-  pod: { uid: podUid },
-  ...(containerId && { container: containerId }),
-})
+const byUid: NameOf = ({ podUid, containerId: container }) => ({ pod: { uid: podUid }, container })
 
 /** Empty where there are none. @param nameOf absent: pods are named by their UIDs */
 export function describeHolders({ processes, namespaces, loops, kernel }: Holders, nameOf: NameOf = byUid): string {
@@ -90,19 +87,18 @@ export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api
   const pods = new Map<string, PodRef>()
   const containers = new Map<string, string>()
   for (const { uid, namespace, name, containers: own } of runtime?.pods ?? []) {
-    pods.set(uid, { ...(namespace && { namespace }), ...(name && { name }), uid })
+    pods.set(uid, { namespace, name, uid })
     for (const { id, name: container } of own) if (id !== undefined) containers.set(id, container)
   }
   for (const pod of api?.pods ?? []) {
     const { namespace, name } = pod.metadata
-    for (const uid of namedUids(pod)) pods.set(uid, { ...(namespace && { namespace }), name, uid })
+    for (const uid of namedUids(pod)) pods.set(uid, { namespace, name, uid })
     for (const { containerID, name: container } of containerStatusesOf(pod)) {
       if (typeof containerID === 'string') containers.set(containerID.replace(/^.*:\/\//, ''), container)
     }
   }
   return ({ podUid, containerId }) => {
-    const container =
-      containerId === undefined ? undefined : (containers.get(containerId) ?? containerId.slice(0, SHORT_ID))
-    return { pod: pods.get(podUid) ?? { uid: podUid }, ...(container && { container }) }
+    const container = containers.get(containerId ?? '') ?? containerId?.slice(0, SHORT_ID)
+    return { pod: pods.get(podUid) ?? { uid: podUid }, container }
   }
 })

@@ -13,7 +13,7 @@ export interface LoopFile {
   /** As the kernel names it: from the root of the mount namespace in which it was opened. */
   readonly backingFile: string
   /** Identifies the file; absent: losetup(8) does not show it. */
-  readonly file?: { readonly dev: string; readonly inode: number } | undefined
+  readonly file?: { readonly dev: string; readonly inode: number }
 }
 
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']

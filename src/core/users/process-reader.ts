@@ -210,7 +210,7 @@ class Reader {
   #note({ link, ...called }: Use, fdinfo: string, ask: () => Stats): void {
     const mount = mountIdIn(fdinfo)
     const inode = inodeIn(fdinfo)
-    const use = { ...called, mount, ...(inode && { inode }) }
+    const use = { ...called, mount, inode }
     const dev = this.#slow.get(mount ?? -1)
     if (dev !== undefined) {
       if (this.#fileSystems.has(dev)) this.#report({ ...use, dev })
