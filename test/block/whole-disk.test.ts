@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isPassive, wholeDisk } from '../../src/core/linux/block/whole-disk.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { Host } from '../../src/core/node/host.ts'
+import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
 import { ownOf } from '../../src/core/rules/node-stack.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { type RecordedDevice, recordDisks } from './recorded-disks.ts'
@@ -127,8 +127,9 @@ describe('the disk and everything on it (S21)', () => {
       ['1 1 253:0 / / rw - ext4 /dev/mapper/root rw', '2 1 8:34 / /data rw - xfs /dev/sdc2 rw', ''].join('\n'),
     )
     const readSmallFile = (): string => '# none\n/dev/sdc2 /data xfs defaults 0 0\n'
-    const host = { blockTree: tree, readSmallFile } as unknown as Host
-    const own = ownOf({ around: { table, others: [] }, plan: { rootDir: '/var/lib/kubelet' }, host })
+    const host = { blockTree: tree, readSmallFile }
+    const facts = { around: { table, others: [] }, plan: { rootDir: '/var/lib/kubelet' }, host }
+    const own = ownOf(facts as unknown as MachineFacts)
     expect([...own.devices].toSorted()).toEqual(['dm-0', 'sda', 'sda1'])
     expect([...own.fileSystems].toSorted()).toEqual(['253:0', '8:34'])
     const names = (dev: string) =>

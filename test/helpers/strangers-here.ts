@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { readBackingFile, readDiskSequence } from '../../src/core/linux/block/device-use.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { linuxHost } from '../../src/core/node/host.ts'
+import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
 import { ownOf } from '../../src/core/rules/node-stack.ts'
 import { STRANGERS, type Stranger } from './strangers.ts'
 
@@ -20,7 +21,7 @@ export function strangersHere(): readonly Stranger[] {
     around: { table, others: [] },
     plan: { rootDir: realpathSync(tmpdir()) },
     host: linuxHost,
-  }).devices
+  } as unknown as MachineFacts).devices
   return blockTree.names().flatMap((name) => {
     const node = own.has(name) || isFree(name) ? undefined : blockTree.node(name)
     // A partition goes with its disk, unless the disk stays for another one.

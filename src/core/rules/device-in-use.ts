@@ -7,7 +7,7 @@
 import { memoize } from '../base/memoize.ts'
 import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
-import { isPassive, nodeOf, wholeDisk } from '../linux/block/whole-disk.ts'
+import { isPassive, nodeOf } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
@@ -19,7 +19,7 @@ import { type DiskQuestion, loopsOn, usersOf } from './disk-users.ts'
 import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
-import { devicesOf, ownOf } from './node-stack.ts'
+import { devicesOf } from './node-stack.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -43,16 +43,14 @@ export function takesDevice({ kind, steps }: Operation): boolean {
 /** Which devices nobody else may use, and what is no use of them. */
 function questionFor(facts: MachineFacts): DiskQuestion {
   const { operation, host, record } = facts
-  const own = ownOf(facts)
-  const { disks } = devicesOf(record, own, host)
-  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })
+  const { nodes } = devicesOf(facts)
   const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
   const isFound = record.found.size > 0
   const expected = expectedIds(operation)
   const common = {
     nodes,
     // The volume's own device is a holder of the devices below it.
-    isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
+    isNoUse: (holder: BlockNode) =>
       isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
   }
   if (operation.kind === 'UnmountDevice') {
@@ -100,14 +98,14 @@ export const usedDisk: MachineJudge = async (facts) => {
   // While the volume is mounted or mapped, an exclusive open of its device says nothing.
   const isToBeFree = (): boolean => before === undefined
   const question = (): DiskQuestion => ({
-    nodes: disksToDetach(facts).nodes,
+    nodes: devicesOf(facts).nodes,
     isNoUse: isPassive,
     isOwnMount,
     isToBeFree,
   })
   const [user] = await usersOf(question, facts)
   if (user !== undefined) return volumeInUse(facts, user)
-  const { fileSystems, directories } = disksToDetach(facts)
+  const { fileSystems, directories } = devicesOf(facts)
   const inUse = (await userOfFileSystems(fileSystems, facts)) ?? (await userOfDirectories(directories, facts))
   if (inUse !== undefined) return volumeInUse(facts, inUse)
   // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
@@ -120,22 +118,13 @@ export const usedDisk: MachineJudge = async (facts) => {
   return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
 }
 
-/** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
-function disksToDetach(facts: MachineFacts) {
-  const { host } = facts
-  const own = ownOf(facts)
-  const { disks, below, fileSystems, directories } = devicesOf(facts.record, own, host)
-  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
-  return { nodes, fileSystems, directories }
-}
-
 /**
  * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
  * those who will keep it alive without a mount that anybody sees.
  */
 export const keptAlive: MachineJudge = async (facts) => {
   if (facts.before === undefined) return undefined
-  const devices = disksToDetach(facts).nodes.map(({ dev }) => dev)
+  const devices = devicesOf(facts).nodes.map(({ dev }) => dev)
   const uses = await facts.around.uses({ fileSystems: devices })
   const [process] = uses.detached(devices)
   if (process !== undefined)

@@ -5,8 +5,7 @@
 
 import { memoize, once } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
-import type { OtherNamespace } from '../linux/mount-namespaces.ts'
+import { EVERYTHING, nodeOf, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Host } from '../node/host.ts'
@@ -16,14 +15,7 @@ import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
 import { layersOf } from './expected-mounts.ts'
-import { type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
-
-interface NodesOwn {
-  /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
-  readonly fileSystems: ReadonlySet<string>
-  /** Kernel names of the devices below system directories, and of everything that those are built on, down to the disks. */
-  readonly devices: ReadonlySet<string>
-}
+import { type MachineFacts, type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 const SYSTEM = [
   '/boot',
@@ -40,15 +32,7 @@ const SYSTEM = [
 ]
 
 /** As it is now. The file system of the kubelet's root directory is the node's own as well. */
-export function ownOf({
-  around: { table, others },
-  plan: { rootDir },
-  host,
-}: {
-  readonly around: { readonly table: MountTable; readonly others: readonly OtherNamespace[] }
-  readonly plan: Pick<Plan, 'rootDir'>
-  readonly host: Host
-}): NodesOwn {
+export function ownOf({ around: { table, others }, plan: { rootDir }, host }: MachineFacts) {
   const { blockTree } = host
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
@@ -63,7 +47,12 @@ export function ownOf({
       for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)) devices.add(name)
     }
   }
-  return { fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)), devices }
+  return {
+    /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
+    fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)),
+    /** Kernel names of the devices below system directories, and of everything that those are built on, down to the disks. */
+    devices,
+  }
 }
 
 /** "major:minor" of the devices behind a mount whose own number differs from theirs. */
@@ -110,44 +99,41 @@ function isKubelets(path: string): boolean {
 }
 
 /**
- * What must be unused before a volume is detached or removed: whole disks, file systems without a disk, directories (S21,
- * O36).
+ * What must be unused before a volume is unmapped, unstaged or detached (S21, O36). Only a detach takes away what is below the volume's own
+ * devices.
  */
-interface VolumeDevices {
-  /** "major:minor" of block devices. */
-  readonly disks: readonly string[]
-  /** The devices that these were built on when first seen. */
-  readonly below: readonly string[]
-  /** File systems without a block device: of a server, in memory. */
-  readonly fileSystems: readonly SeenLayer[]
-  /** Directories of one of the node's own file systems: only use of the directory itself counts. */
-  readonly directories: readonly SeenLayer[]
-}
-
-export function devicesOf(record: VolumeRecord, own: NodesOwn, host: Host): VolumeDevices {
+export function devicesOf(facts: MachineFacts) {
+  const { record, host, operation } = facts
+  const { blockTree } = host
+  const isDetach = operation.kind === 'DetachVolume'
+  const own = ownOf(facts)
   const layers = record.layers.filter(({ fsType }) => fsType !== 'devtmpfs')
   const whole = new Set(layers.filter(({ root }) => root === '/').map(({ dev }) => dev))
-  const isDirectory = ({ dev, keptAt }: SeenLayer): boolean =>
-    !whole.has(dev) && (keptAt !== undefined || own.fileSystems.has(dev))
-  const kept = new Set(layers.filter(isDirectory).flatMap(({ dev, behind }) => [dev, ...behind]))
-  const others = layers.filter((layer) => !isDirectory(layer))
-  for (const { dev, behind } of others) for (const each of [dev, ...behind]) kept.delete(each)
-  const disks = [...record.devices.keys()].filter((dev) => !dev.startsWith('0:') && !kept.has(dev))
-  const below = disks.flatMap((dev) =>
-    [...(record.devices.get(dev)?.below ?? [])]
-      .filter(([each, before]) => isSame(each, before, host) && !own.devices.has(host.blockTree.nameOf(each) ?? ''))
-      .map(([each]) => each),
+  const { directories = [], others = [] } = Object.groupBy(layers, ({ dev, keptAt }) =>
+    !whole.has(dev) && (keptAt !== undefined || own.fileSystems.has(dev)) ? 'directories' : 'others',
   )
+  const numbersOf = (of: readonly SeenLayer[]) => new Set(of.flatMap(({ dev, behind }) => [dev, ...behind]))
+  const kept = numbersOf(directories).difference(numbersOf(others))
+  const isStill = ([dev, before]: readonly [string, string | undefined]): boolean => isSame(dev, before, host)
+  const disks = [...record.devices].filter(([dev]) => !dev.startsWith('0:') && !kept.has(dev))
+  const below = disks
+    .flatMap(([, seen]) => (isDetach ? [...seen.below] : []))
+    .filter((each) => isStill(each) && !own.devices.has(blockTree.nameOf(each[0]) ?? ''))
+  const there = disks.filter(([dev, { sequence }]) => isStill([dev, sequence]))
+  const anonymous = [...record.devices.keys()]
+    .filter((dev) => dev.startsWith('0:') && !layers.some((layer) => layer.dev === dev))
+    .map((dev): SeenLayer => ({ dev, root: '/', fsType: '', source: '', behind: [] }))
   return {
-    disks: disks.filter((dev) => isSame(dev, record.devices.get(dev)?.sequence, host)),
-    below: [...new Set(below)],
-    fileSystems: [
-      ...others.filter(({ dev, behind }) => dev.startsWith('0:') && behind.length === 0),
-      ...[...record.devices.keys()]
-        .filter((dev) => dev.startsWith('0:') && !layers.some((layer) => layer.dev === dev))
-        .map((dev) => ({ dev, root: '/', fsType: '', source: '', behind: [] })),
-    ],
-    directories: layers.filter(isDirectory),
+    /** The whole disks; of a detach also by what its devices were built on when first seen. */
+    nodes: wholeDisk(
+      [...there, ...below].map(([dev]) => dev),
+      blockTree,
+      { own: own.devices, throughLvm: isDetach },
+    ),
+    /** Without a block device: of a server, in memory. */
+    fileSystems: [...others.filter(({ dev, behind }) => dev.startsWith('0:') && behind.length === 0), ...anonymous],
+    /** In one of the node's own file systems: only use of the directory itself counts. */
+    directories,
   }
 }
 
