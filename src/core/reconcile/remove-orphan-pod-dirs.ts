@@ -78,7 +78,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     steps: [...steps, { op: 'rmdir', target: base }],
     paths: [base],
     after: mine,
-    content: { dir, layers: [], removed, podUid: pod.uid },
+    content: dir,
   })
   return false
 }

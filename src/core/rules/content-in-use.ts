@@ -6,6 +6,7 @@ import { type Location, locate, locateName } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import { leadersOf } from '../linux/propagation.ts'
+import { removedBy } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/pod-classes.ts'
@@ -49,7 +50,7 @@ export const usedContent: MachineJudge = async (facts) => {
     if (verdict !== undefined) return verdict
   }
   const where = operation.steps.at(-1)?.target ?? ''
-  const places = [...memoryOf(facts), ...(targets.length === 0 ? removedBy(facts) : [])]
+  const places = [...memoryOf(facts), ...(targets.length === 0 ? removedDirectories(facts) : [])]
   for (const { place, deep } of places) {
     const user = userAmong(mountUsers(place, where, deep, facts), facts.context.nameOf)
     if (user !== undefined && 'who' in user) return usedBy(where, user, 'done')
@@ -109,15 +110,17 @@ function contentOf({ operation, around }: MachineFacts): readonly string[] {
 function memoryOf(facts: MachineFacts): Removed[] {
   const { operation } = facts
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
-  const types = allowedFsTypes('emptyDir') ?? []
-  const places = expectedMounts(facts)
-    .filter(({ fsType }) => types.includes(fsType))
-    .map(({ dev, root }): Removed => ({ place: { dev, path: root }, deep: false }))
-  return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
+  return expectedMounts(facts)
+    .filter(isMemory)
+    .map(({ dev, root }) => ({ place: { dev, path: root }, deep: false }))
+}
+
+function isMemory({ fsType }: Pick<MountInfo, 'fsType'>): boolean {
+  return allowedFsTypes('emptyDir')?.includes(fsType) === true
 }
 
 /** Directories that the operation removes, which somebody may have bind-mounted elsewhere before they were empty. */
-function removedBy({ operation, around }: MachineFacts): Removed[] {
+function removedDirectories({ operation, around }: MachineFacts): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)
   if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
@@ -151,7 +154,7 @@ function mountUsers(place: Location, path: string, deep: boolean, facts: Machine
 }
 
 /** True for an emptyDir, and the volumes built on it: their content is data (S13). */
-export function isEmptyDir({ volume }: Operation): boolean {
+export function isEmptyDir({ volume }: Pick<Operation, 'volume'>): boolean {
   return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
 }
 
@@ -161,11 +164,12 @@ export function isEmptyDir({ volume }: Operation): boolean {
 const MOST = 4
 
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
-export const contentUsed: Judge = ({ operation, content, context }) => {
-  if (content === undefined) return undefined
-  const { dir, layers, podUid, removed = expectedIds(operation) } = content
+export const contentUsed: Judge = ({ operation, content: dir, context }) => {
+  if (dir === undefined) return undefined
   const { mounts } = context.inputs
+  const podUid = operation.pod?.uid
   const look = { table: mounts, others: [], layers: layersByText(mounts), named: namedPlaces(context) }
+  const removed = new Set([operation, ...operation.after].flatMap(removedBy))
   const isGoing = ({ id }: MountInfo): boolean => removed.has(id)
   // In memory: a mount in the pod's own directories, under any prefix, belongs to this pod.
   const isOwn = (mount: MountInfo): boolean => isGoing(mount) || mount.mountPoint.includes(`/pods/${podUid}/`)
@@ -178,6 +182,9 @@ export const contentUsed: Judge = ({ operation, content, context }) => {
   ]
   // The content below any mount on the directory is meant.
   const onDisk = locateName(mounts, dir)
+  // A tmpfs that shows a secret is not data of the pod (S13).
+  const own = isEmptyDir(operation) ? operation.expects?.find(({ path }) => path === dir) : undefined
+  const layers = own?.layers.filter(isMemory) ?? []
   const inMemory = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
   const users = [
     ...(onDisk === undefined ? [] : usersOf(onDisk, isGoing)),

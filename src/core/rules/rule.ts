@@ -82,13 +82,8 @@ export interface Facts {
   /** Finds the operation on an unidentified volume that may be this one. */
   readonly unidentified?: () => Draft | undefined
   readonly call?: DriverCall
-  /** Content that is deleted, or ends with its mounts. @property removed ids of the mounts that go first, if not its own */
-  readonly content?: {
-    readonly dir: string
-    readonly layers: readonly MountInfo[]
-    readonly removed?: ReadonlySet<number>
-    readonly podUid: string
-  }
+  /** A directory whose content is deleted, or ends with its mounts. */
+  readonly content?: string
   readonly wanted?: VolumeToMount
   /** What the volume's plugin, and the pod's spec, say against setting it up as it is. */
   readonly setUp?: () => Obstacle | undefined

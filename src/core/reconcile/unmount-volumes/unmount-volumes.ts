@@ -120,8 +120,6 @@ function unmountContent(
   }
   const { tearDown: family } = pluginNamed(plugin)
   const allowed = allowedFsTypes(family) ?? []
-  // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
-  const inMemory = family === 'emptyDir' ? layers.filter(({ fsType }) => allowed.includes(fsType)) : []
   tearDown(context, {
     ...parts,
     ...facts,
@@ -141,7 +139,8 @@ function unmountContent(
     allowed,
     // A volume in memory is unmounted first, which fails (P42).
     emptiedByKubelet: !allowed.includes(layers.at(-1)?.fsType ?? ''),
-    content: keepsDirectory ? undefined : { dir: inputs.absolute(target), layers: inMemory, podUid: pod.uid },
+    // A dead mount shows nothing.
+    content: keepsDirectory ? undefined : inputs.absolute(target),
     deletes,
     kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
   })
