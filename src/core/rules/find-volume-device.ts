@@ -37,7 +37,7 @@ export const findDevice: MachineJudge = async (facts) => {
   if (!isDetach) noteOverlays(facts)
   if (!isDetach && !(takesDevice(operation) && isDeviceUnknown(facts))) return undefined
   const given = operation.volume?.givenDevice
-  const dev = given === undefined || given === NO_DEVICE ? undefined : deviceAt(given, host)
+  const dev = given === undefined ? undefined : deviceAt(given, host)
   if (given !== undefined && given !== NO_DEVICE && dev === undefined)
     return {
       code: 'DeviceUnknown',
@@ -216,6 +216,6 @@ export function isOfAnother(mountPoint: string, { host, operation, plan, around 
 }
 
 function namesOf(mount: MountInfo, { host: { blockTree } }: MachineFacts): string[] {
-  const name = mount.dev.startsWith('0:') ? undefined : blockTree.nameOf(mount.dev)
+  const name = blockTree.nameOf(mount.dev)
   return name === undefined ? namesBehind(mount, blockTree) : [name]
 }

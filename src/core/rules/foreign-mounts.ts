@@ -51,14 +51,15 @@ const hidingPods = memoize(({ mounts, rootDir }: ActualInputs): Obstacle | undef
  * is no obstacle, any other hidden mount is.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
+  const isHidden = (mount: MountInfo): boolean => mounts.coverOf(mount) !== undefined
   const stacked = mounts.at(path)
-  const covered = stacked.filter((mount) => mounts.coverOf(mount) !== undefined)
-  if (covered.length === 0) return undefined
-  const hidden = new Set(covered)
-  const reached = stacked.filter((mount) => !hidden.has(mount))
-  const stays = covered.find(
-    (mount) => expected.some(({ id }) => id === mount.id) && !reached.some((each) => goesWith(mounts, each, mount)),
-  )
+  const stays = stacked
+    .filter(isHidden)
+    .find(
+      (mount) =>
+        expected.some(({ id }) => id === mount.id) &&
+        !stacked.some((each) => !isHidden(each) && goesWith(mounts, each, mount)),
+    )
   return stays && mounts.coverOf(stays)
 }
 

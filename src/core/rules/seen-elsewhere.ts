@@ -82,7 +82,7 @@ function ownDevices({ record, operation, host }: MachineFacts): readonly string[
 
 /** Names of a device and of every device that it is built on; undefined: the kernel has no such block device. */
 function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
-  const name = dev.startsWith('0:') ? undefined : blockTree.nameOf(dev)
+  const name = blockTree.nameOf(dev)
   const node = name === undefined ? undefined : blockTree.node(name)
   if (node === undefined) return undefined
   return new Set(withWhatItIsMadeOf(node, blockTree, EVERYTHING).map((each) => each.name))

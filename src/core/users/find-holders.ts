@@ -102,10 +102,7 @@ export function staying(table: MountTable, going: MountIds = new Set()): (mount:
 /** "major:minor" of the file systems that these paths are on, and of all that is mounted below them. */
 export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<string> {
   return new Set(
-    [...paths].flatMap((path) => [
-      ...[locate(table, path)?.dev].filter((dev) => dev !== undefined),
-      ...table.under(path).map(({ dev }) => dev),
-    ]),
+    [...paths].flatMap((path) => [locate(table, path) ?? [], table.under(path)].flat().map(({ dev }) => dev)),
   )
 }
 

@@ -51,8 +51,6 @@ export async function liveHolders(held: Held, { table, named, reader }: LiveSear
 /** Devices that are built on these: LVM volumes, open LUKS mappings, arrays. */
 function kernelHolders(devs: readonly string[]): string[] {
   return [...new Set(devs)].flatMap((dev) =>
-    dev.startsWith('0:')
-      ? []
-      : listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is built on ${dev}`),
+    listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is built on ${dev}`),
   )
 }
