@@ -166,8 +166,7 @@ const NO_DISKS = /^(?:zram|ram|loop)\d+$/
  */
 async function firstUnexplained(facts: MachineFacts, attached: readonly string[]): Promise<DiskUser | undefined> {
   const tree = facts.host.blockTree
-  const explained = explainedDevices(facts)
-  for (const dev of attached) explained.add(tree.nameOf(dev) ?? '')
+  const explained = explainedDevices(facts, attached)
   const isExplained = (name: string): boolean => explained.has(name) || NO_DISKS.test(name)
   const nodes = tree
     .names()
@@ -192,13 +191,15 @@ async function firstUnexplained(facts: MachineFacts, attached: readonly string[]
   return users[0]
 }
 
-function explainedDevices(facts: MachineFacts): Set<string> {
+function explainedDevices(facts: MachineFacts, attached: readonly string[]): ReadonlySet<string> {
   const { around, host, plan } = facts
   const own = ownOf(facts)
   const fstab = fstabOf(host)
   const kept = fstab.places.flatMap((place) => around.table.at(place))
   const volumes = around.table.under(plan.rootDir).filter(({ mountPoint }) => isOfAnother(mountPoint, facts))
-  return new Set([...own.devices, ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, facts)), ...fstab.devices])
+  const mounted = [...kept, ...volumes].flatMap((mount) => namesOf(mount, facts))
+  const named = attached.flatMap((dev) => host.blockTree.nameOf(dev) ?? [])
+  return new Set([...own.devices, ...mounted, ...fstab.devices, ...named])
 }
 
 /** Where the kubelet mounts or maps a CSI volume. */

@@ -36,9 +36,9 @@ export function ownOf({ around: { table, others }, plan: { rootDir }, host }: Ma
   const { blockTree } = host
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
-  const at = (places: Iterable<string>): MountInfo[] =>
-    [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
-  const system = at(new Set([...SYSTEM, ...aboveOf(rootDir)]))
+  const at = (places: readonly string[]): MountInfo[] =>
+    places.flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
+  const system = at([...SYSTEM, ...upTo(rootDir)])
   const kept = at(fstabOf(host).places)
   const devices = new Set<string>()
   for (const mount of system) {
@@ -60,9 +60,9 @@ function numbersBehind(mount: Parameters<typeof namesBehind>[0], tree: Host['blo
   return namesBehind(mount, tree).flatMap((name) => tree.node(name)?.dev ?? [])
 }
 
-function aboveOf(path: string): string[] {
-  const parts = path.split('/').filter((part) => part !== '')
-  return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
+/** The directories above, and it itself. */
+function upTo(path: string): string[] {
+  return path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/')
 }
 
 /** What fstab(5) names, the machine's own and never a volume's: kernel names of devices, those of swap areas included, and mount points. */
@@ -210,22 +210,17 @@ export class VolumeRecords {
   }
 
   #see(layer: Layer, { volume }: Operation, table: () => MountTable): SeenLayer {
-    const { id, dev, root, fsType, source = '' } = layer
-    const { blockTree } = this.#host
-    if (fsType === 'devtmpfs') {
-      const device = deviceBehind(layer, this.#host)
-      return { dev, root, fsType, source, behind: device === undefined ? [] : [device] }
-    }
-    const behind = numbersBehind({ dev, root, fsType, source }, blockTree)
+    const { id, root, fsType, source = '' } = layer
+    const behind =
+      fsType === 'devtmpfs'
+        ? [deviceBehind(layer, this.#host) ?? []].flat()
+        : numbersBehind({ ...layer, source }, this.#host.blockTree)
     // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
-    const keeper = mount === undefined ? undefined : keeperOf(mount, table(), this.#plan.rootDir)
-    return { dev, root, fsType, source, behind, keptAt: keeper?.mountPoint }
+    return { ...layer, behind, keptAt: mount && keeperOf(mount, table(), this.#plan.rootDir)?.mountPoint }
   }
 
   #seeDevice(dev: string): SeenDevice {
-    // Anonymous devices (tmpfs, network file systems) are not disks, and a batch has thousands.
-    if (dev.startsWith('0:')) return { sequence: undefined, below: new Map() }
     const { blockTree, diskSequence } = this.#host
     const sequenceOf = (each: string): string | undefined => once(this.#sequences, each, () => diskSequence(each))
     // Anew for each volume: a number that was freed meanwhile may be another mapping's.
