@@ -50,9 +50,9 @@ export const usedContent: MachineJudge = async (facts) => {
     if (verdict !== undefined) return verdict
   }
   const where = operation.steps.at(-1)?.target ?? ''
-  const places = [...memoryOf(facts), ...(targets.length === 0 ? removedDirectories(facts) : [])]
-  for (const { place, deep } of places) {
-    const user = userAmong(mountUsers(place, where, deep, facts), facts.context.nameOf)
+  const places = [...memoryOf(facts), ...(targets.length === 0 ? removedDirectory(facts) : [])]
+  for (const place of places) {
+    const user = userAmong(mountUsers(place, where, facts), facts.context.nameOf)
     if (user !== undefined && 'who' in user) return usedBy(where, user, 'done')
   }
   return undefined
@@ -90,14 +90,6 @@ export async function userOfContent(
   return userAmong(await host.contentHolders(look, content), context.nameOf)
 }
 
-interface Removed {
-  readonly place: Location
-  /**
-   * True if mounts on something in the directory count as well; if not, each name in it is checked when it is removed (R036).
-   */
-  readonly deep: boolean
-}
-
 /** Directories whose content is deleted; an empty one too, since a process that has it open could still write to it. */
 function contentOf({ operation, around }: MachineFacts): readonly string[] {
   const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
@@ -107,33 +99,37 @@ function contentOf({ operation, around }: MachineFacts): readonly string[] {
 }
 
 /** The tmpfs of an emptyDir: its content is lost with its last mount. */
-function memoryOf(facts: MachineFacts): Removed[] {
+function memoryOf(facts: MachineFacts): Location[] {
   const { operation } = facts
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
   return expectedMounts(facts)
     .filter(isMemory)
-    .map(({ dev, root }) => ({ place: { dev, path: root }, deep: false }))
+    .map(({ dev, root }) => ({ dev, path: root }))
 }
 
 function isMemory({ fsType }: Pick<MountInfo, 'fsType'>): boolean {
   return allowedFsTypes('emptyDir')?.includes(fsType) === true
 }
 
-/** Directories that the operation removes, which somebody may have bind-mounted elsewhere before they were empty. */
-function removedDirectories({ operation, around }: MachineFacts): Removed[] {
-  const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
+/** The directory that the operation removes, which somebody may have bind-mounted elsewhere before it was empty. */
+function removedDirectory({ operation, around }: MachineFacts): Location[] {
   const last = operation.steps.at(-1)
-  if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
+  if (last?.op !== 'rmdir' || !(isOfPod(operation) || isEmptyDir(operation))) return []
   // Mounts on the directory itself are unmounted first.
-  const place = locateName(around.table, last.target)
-  return place === undefined ? [] : [{ place, deep: isPodDirectory }]
+  return [locateName(around.table, last.target) ?? []].flat()
+}
+
+function isOfPod({ kind }: Operation): boolean {
+  return kind === 'RemoveOrphanPodDir'
 }
 
 /** Users of the place by mounts and overlays. */
-function mountUsers(place: Location, path: string, deep: boolean, facts: MachineFacts): Holders {
+function mountUsers(place: Location, path: string, facts: MachineFacts): Holders {
   const { operation } = facts
   const { table, others } = facts.around
   const stays = stayingOf(facts)
+  // Mounts on something in it count as well; of any other directory each name in it is checked when it is removed (R036).
+  const deep = isOfPod(operation)
   const goingPlaces = (deep ? expectedMounts(facts) : []).map(({ dev, root: path }) => ({ dev, path }))
   const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
   const mountsIn = (of: MountTable): MountUse[] =>

@@ -15,7 +15,7 @@ import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-
 import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
 import { unfinished } from './api-now.ts'
-import { type DiskQuestion, loopsOn, usersOf } from './disk-users.ts'
+import { type DiskQuestion, loopsOn, userOf } from './disk-users.ts'
 import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
@@ -25,7 +25,7 @@ import type { Surroundings } from './surroundings.ts'
 
 export const usedDevice: MachineJudge = async (facts) => {
   if (!takesDevice(facts.operation)) return undefined
-  const [user] = await usersOf(() => questionFor(facts), facts)
+  const user = await userOf(() => questionFor(facts), facts)
   return user && volumeInUse(facts, user)
 }
 
@@ -44,14 +44,15 @@ export function takesDevice({ kind, steps }: Operation): boolean {
 function questionFor(facts: MachineFacts): DiskQuestion {
   const { operation, host, record } = facts
   const { nodes } = devicesOf(facts)
-  const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
   const isFound = record.found.size > 0
   const expected = expectedIds(operation)
   const common = {
     nodes,
     // The volume's own device is a holder of the devices below it.
     isNoUse: (holder: BlockNode) =>
-      isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
+      isPassive(holder) ||
+      nodes.some(({ name, isBelow }) => isBelow && name === holder.name) ||
+      (isFound && isOpenedByDriver(holder)),
   }
   if (operation.kind === 'UnmountDevice') {
     const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
@@ -92,7 +93,7 @@ function podsWith({ operation, witness, context }: MachineFacts): ReadonlySet<st
 }
 
 export const usedDisk: MachineJudge = async (facts) => {
-  const { operation, around, record, before } = facts
+  const { before } = facts
   const stays = stayingOf(facts)
   const isOwnMount: DiskQuestion['isOwnMount'] = (mount, _, table) => !stays(mount, table)
   // While the volume is mounted or mapped, an exclusive open of its device says nothing.
@@ -103,11 +104,15 @@ export const usedDisk: MachineJudge = async (facts) => {
     isOwnMount,
     isToBeFree,
   })
-  const [user] = await usersOf(question, facts)
-  if (user !== undefined) return volumeInUse(facts, user)
+  const user = (await userOf(question, facts)) ?? (await userWithoutDisk(facts))
+  return user && volumeInUse(facts, user)
+}
+
+async function userWithoutDisk(facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
+  const { operation, around, record } = facts
   const { fileSystems, directories } = devicesOf(facts)
-  const inUse = (await userOfFileSystems(fileSystems, facts)) ?? (await userOfDirectories(directories, facts))
-  if (inUse !== undefined) return volumeInUse(facts, inUse)
+  const user = (await userOfFileSystems(fileSystems, facts)) ?? (await userOfDirectories(directories, facts))
+  if (user !== undefined) return user
   // Of a device that is known, the look has identified what each is made on, below whatever kubelet's root directory.
   const loops = record.devices.size > 0 ? [] : around.kernelFiles.loops
   const { volume } = operation
@@ -115,7 +120,7 @@ export const usedDisk: MachineJudge = async (facts) => {
     (each) =>
       !isReleased(each, operation) && volume?.mode === 'Block' && each.at.includes(`/volumeDevices/${volume.name}/`),
   )
-  return loop && volumeInUse(facts, { who: `${loop.device}, backed by ${loop.backingFile}` })
+  return loop && { who: `${loop.device}, backed by ${loop.backingFile}` }
 }
 
 /**

@@ -29,7 +29,7 @@ export interface DiskQuestion {
   readonly luns?: readonly IscsiLun[]
   /** True if the existence of this holder alone is no use of the device below it. */
   readonly isNoUse: (holder: BlockNode) => boolean
-  /** Mounts that do not count; default: none. @param pid a process of the mount's namespace; absent: it is in ours */
+  /** Mounts that do not count. @param pid a process of the mount's namespace; absent: it is in ours */
   readonly isOwnMount?: (mount: MountInfo, pid: number | undefined, table: MountTable) => boolean
   /** Openers that do not count; default: none. */
   readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
@@ -42,34 +42,33 @@ export interface DiskQuestion {
 }
 
 /**
- * Users of the disks; empty: none. If only openers are found, the search is repeated for a short time.
+ * The first user of the disks. If only openers are found, the search is repeated for a short time.
  *
  * @param luns LUNs without a disk: tapes and the like
  * @throws StepFailed UsersUnknown
  */
-export async function usersOfDisks(
+export async function userOfDisks(
   disks: readonly string[],
   facts: MachineFacts,
   luns: readonly IscsiLun[] = [],
-): Promise<readonly DiskUser[]> {
+): Promise<DiskUser | undefined> {
   const { blockTree } = facts.host
   const devices = disks.flatMap((disk) => blockTree.node(disk)?.dev ?? [])
   const isNoUse = ({ isMultipath }: BlockNode): boolean => isMultipath
-  return usersOf(() => ({ nodes: wholeDisk(devices, blockTree, EVERYTHING), luns, isNoUse }), facts)
+  return userOf(() => ({ nodes: wholeDisk(devices, blockTree, EVERYTHING), luns, isNoUse }), facts)
 }
 
-/** As usersOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
-export async function usersOf(question: () => DiskQuestion, facts: MachineFacts): Promise<readonly DiskUser[]> {
+/** As userOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
+export async function userOf(question: () => DiskQuestion, facts: MachineFacts): Promise<DiskUser | undefined> {
   let same = 0
   let last: string | undefined
   for (let looks = 1; ; looks++) {
     facts.around.changed()
-    const { users, arePassing } = await lookAtDisks(question(), facts)
-    const [first] = users
-    if (first === undefined || !arePassing) return users
-    same = first.who === last ? same + 1 : 1
-    last = first.who
-    if (same === SAME_TRIES || looks === MOST_TRIES || facts.signal?.aborted) return users
+    const { user, isPassing } = await lookAtDisks(question(), facts)
+    if (user === undefined || !isPassing) return user
+    same = user.who === last ? same + 1 : 1
+    last = user.who
+    if (same === SAME_TRIES || looks === MOST_TRIES || facts.signal?.aborted) return user
     await facts.waiting.spend(() => pause(BETWEEN_MS, facts.signal))
   }
 }
@@ -77,30 +76,31 @@ export async function usersOf(question: () => DiskQuestion, facts: MachineFacts)
 /**
  * One look.
  *
- * @returns openers are passing, and may be gone in a moment: udev and blkid open a device after every unmount
+ * @returns the first user: an opener is passing, and may be gone in a moment, as udev and blkid open a device after every unmount
  * @throws StepFailed UsersUnknown
  */
 export async function lookAtDisks(
   question: DiskQuestion,
   facts: MachineFacts,
-): Promise<{ readonly users: readonly DiskUser[]; readonly arePassing: boolean }> {
-  const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true, isOwnLoop } = question
+): Promise<{ readonly user: DiskUser | undefined; readonly isPassing: boolean }> {
+  const { nodes, luns = [], isNoUse, isOwnMount, isToBeFree = () => true, isOwnLoop } = question
   const { around, host, context } = facts
   const loops = await loopsOn(nodes, facts, isOwnLoop)
-  const users = [
+  const [lasting] = [
     ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => holdersOf(node, isNoUse, facts)),
     ...[...tablesAround(around)].flatMap(({ table, other }) =>
       mountsOf(table, nodes, host.blockTree)
-        .filter(([mount]) => !isOwnMount(mount, other?.pid, table))
+        .filter(([mount]) => !isOwnMount?.(mount, other?.pid, table))
         .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, context.nameOf) })),
     ),
     ...loops,
   ]
-  if (users.length > 0) return { users, arePassing: false }
+  if (lasting !== undefined) return { user: lasting, isPassing: false }
   const { mapped, open } = await openersOf(question, facts)
-  if (mapped.length > 0) return { users: mapped, arePassing: false }
-  return { users: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, facts)], arePassing: true }
+  if (mapped.length > 0) return { user: mapped[0], isPassing: false }
+  const [user] = [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, facts)]
+  return { user, isPassing: true }
 }
 
 /** For devices of these drivers, openers show the use. Use by other drivers is unknown, and counts as use. */
@@ -111,7 +111,7 @@ function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
 
 /** A mapping lasts; an open descriptor may be that of a program which lists devices. */
 async function openersOf(
-  { nodes, luns = [], isOwnOpener = () => false }: DiskQuestion,
+  { nodes, luns = [], isOwnOpener }: DiskQuestion,
   facts: MachineFacts,
 ): Promise<Record<Opener['how'], DiskUser[]>> {
   const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
@@ -129,7 +129,7 @@ async function openersOf(
   const found = { mapped: [] as DiskUser[], open: [] as DiskUser[] }
   for (const opener of uses.openers(devices)) {
     const { on = '', what = '', node } = byDev.get(opener.dev) ?? {}
-    if (isOwnOpener(opener, node) || facts.host.isPathChecker(opener.pid)) continue
+    if (isOwnOpener?.(opener, node) || facts.host.isPathChecker(opener.pid)) continue
     found[opener.how].push({
       disk: on,
       who: `${describeProcess(opener, facts.context.nameOf)}, which has ${what} ${opener.how}`,
@@ -235,7 +235,7 @@ type LoopDevice = ReturnType<Host['loops']>[number]
 export async function loopsOn(
   nodes: readonly OnDisk[],
   facts: MachineFacts,
-  isOwn: (device: string) => boolean = () => false,
+  isOwn?: DiskQuestion['isOwnLoop'],
 ): Promise<DiskUser[]> {
   const { around, host, operation } = facts
   const [first] = nodes
@@ -245,7 +245,7 @@ export async function loopsOn(
   const users: DiskUser[] = []
   for (const loop of around.kernelFiles.loops) {
     const { device, backingFile } = loop
-    if (isReleased(loop, operation) || isOwn(device)) continue
+    if (isReleased(loop, operation) || isOwn?.(device)) continue
     // No loop device is made of itself.
     if (byFile.has(device)) continue
     const named = byFile.get(undeletedPath(backingFile))

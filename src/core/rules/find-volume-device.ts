@@ -178,7 +178,7 @@ async function firstUnexplained(facts: MachineFacts, attached: readonly string[]
     const name = tree.nameOfFile(undeletedPath(facts.host.loopBackingFile(device) ?? ''))
     return nodes.some((node) => node.name === name)
   }
-  const { users } = await lookAtDisks(
+  const { user } = await lookAtDisks(
     {
       nodes: nodes.map((node) => ({ ...node, on: node.name, isBelow: false })),
       // The holders are checked themselves, and the existence of an unused map is no use.
@@ -188,7 +188,7 @@ async function firstUnexplained(facts: MachineFacts, attached: readonly string[]
     },
     facts,
   )
-  return users[0]
+  return user
 }
 
 function explainedDevices(facts: MachineFacts, attached: readonly string[]): ReadonlySet<string> {

@@ -20,7 +20,7 @@ import {
   parseIscsiJson,
 } from '../volumes/iscsi.ts'
 import { pluginNamed } from '../volumes/registry.ts'
-import { deviceBehind, usersOfDisks } from './disk-users.ts'
+import { deviceBehind, userOfDisks } from './disk-users.ts'
 import { describeMount, isExpected } from './expected-mounts.ts'
 import type { IscsiVolume, MachineFacts, SeenDisk } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
@@ -33,7 +33,7 @@ export const otherDisk: MachineJudge = ({ lun, host }) => {
 
 export const usedLun: MachineJudge = async (facts) => {
   const names = stillThere(facts.lun?.disks ?? [], facts.host).map(({ name }) => name)
-  const [user] = names.length === 0 ? [] : await usersOfDisks(names, facts)
+  const user = names.length === 0 ? undefined : await userOfDisks(names, facts)
   return user && { code: 'HeldBy', message: `${names.join(', ')} is still in use: ${user.who}` }
 }
 
@@ -292,7 +292,7 @@ export async function recordedVolume(
   const stranger = mountedDisks(facts).find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger !== undefined)
     throw byHand(directory, 'ForeignDevice', `${stranger} was mounted, but is not LUN ${disk.lun} of ${disk.iqn}`)
-  const [user] = await usersOfDisks(
+  const user = await userOfDisks(
     namesOf(false),
     facts,
     luns.filter((each) => each.disks.length === 0),
