@@ -11,22 +11,19 @@ import { inNetworkOf } from '../trust/enter-namespace.ts'
 import { namespaceOf, processIds } from '../trust/kernel.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 
-export interface BoundSockets {
-  /**
-   * A process in whose network it is, by the number of the file's file system, as mount tables have it, and the 32 bits of its inode that
-   * the kernel tells.
-   */
-  readonly files: ReadonlyMap<string, number>
-  /** Networks whose sockets could not be read: any file may be one of theirs. */
-  readonly unseen: readonly Unseen[]
-}
+type BoundSockets = Awaited<ReturnType<typeof boundSockets>>
 
 /**
  * Of every network namespace that a process is in. One that only processes of other user namespaces are in counts as far as it was read:
  * anybody can make any number of them (S39).
  */
-export async function boundSockets(run = runCommand): Promise<BoundSockets> {
+export async function boundSockets(run = runCommand) {
+  /**
+   * A process in whose network it is, by the number of the file's file system, as mount tables have it, and the 32 bits of its inode that
+   * the kernel tells.
+   */
   const files = new Map<string, number>()
+  /** Networks whose sockets could not be read: any file may be one of theirs. */
   const unseen: Unseen[] = []
   const nodes = namespaceOf('self', 'user')
   const isNodes = (pid: number): boolean => namespaceOf(pid, 'user') === nodes

@@ -7,41 +7,15 @@
 import { lazy } from '../base/memoize.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import { containingMount, type Location } from '../linux/location.ts'
-import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
+import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { type BoundSockets, boundSockets } from './bound-sockets.ts'
+import { boundSockets } from './bound-sockets.ts'
 import type { Holders } from './find-holders.ts'
 import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
-import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
+import { type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
 import { type Layer, mountedImages, type NamedPath, overlayLayers, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
-
-export interface ContentLook {
-  /** Of our own mount namespace. */
-  readonly table: MountTable
-  /** Of the node. */
-  readonly others: readonly OtherNamespace[]
-  /** What they use of the file systems that the directories are in. */
-  readonly processes: Uses
-  readonly layers: PlaceIndex<Layer>
-  /** Overlays with a layer that cannot be found. */
-  readonly lostLayers: readonly Layer[]
-  /** Backing files of loop devices, and swap files. */
-  readonly files: PlaceIndex<KernelFile>
-  /** Those of them whose name leads nowhere, or elsewhere. */
-  readonly unknownFiles: readonly KernelFile[]
-  readonly exports: readonly ExportedPlace[]
-  /** HostPaths, for messages, at the places that their paths lead to. */
-  readonly named: PlaceIndex<string>
-  /** Mounts of image files, for messages. */
-  readonly images: readonly string[]
-  /** Asked for the first directory in which there is a socket; absent: nobody who only has a name is of interest. */
-  readonly sockets?: () => Promise<BoundSockets>
-  readonly unseen: readonly Unseen[]
-  /** Ends what is searched for. */
-  readonly signal?: AbortSignal
-}
 
 /** A file that the kernel itself has open. */
 interface KernelFile {
@@ -53,24 +27,26 @@ interface KernelFile {
   readonly holds: Partial<Holders>
 }
 
-/** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
-interface ExportedPlace extends Export {
-  readonly real: string
-}
-
-export interface ContentSearch extends Pick<ContentLook, 'table' | 'processes' | 'signal'> {
+export interface ContentSearch {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
   /** The namespaces of every thread. */
   readonly others: readonly OtherNamespace[]
+  /** What they use of the file systems that the directories are in. */
+  readonly processes: Uses
   /**
    * The content would be deleted: whoever only has a name in it counts as well, as these paths of our own mount namespace do,
    * and bound sockets and images everywhere. Absent: it would only be unmounted.
    */
   readonly named?: readonly NamedPath[]
+  /** Ends what is searched for. */
+  readonly signal?: AbortSignal
 }
 
+export type ContentLook = Awaited<ReturnType<typeof lookForUsers>>
+
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
-export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
-  const { table, others, processes, named, signal } = search
+export async function lookForUsers({ table, others, processes, named, signal }: ContentSearch) {
   const sockets = lazy(() => boundSockets())
   const views = viewsOf(table, others)
   const [ours] = views
@@ -84,18 +60,26 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const exports = nfsExports()
   return {
     table,
+    /** Of the node. */
     others: ofTheNode(others),
     signal,
     processes,
     layers: layers.index,
+    /** Overlays with a layer that cannot be found. */
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
+    /** Backing files of loop devices, and swap files. */
     files: located(files, views),
+    /** Those of them whose name leads nowhere, or elsewhere. */
     unknownFiles: files.filter((file) => !isSure(file, ours)),
+    /** And where each leads with links followed: exportfs(8) leaves them to the kernel. */
     exports: exports.files.map((each) => ({ ...each, real: follow(ours, each.path).real })),
+    /** HostPaths, for messages, at the places that their paths lead to. */
     named: new PlaceIndex(
       (named ?? []).flatMap(({ path, text }) => placesAt(ours, path).map((at) => [at, text] as const)),
     ),
+    /** Mounts of image files, for messages. */
     images: named === undefined ? [] : mountedImages(views.map((view) => view.table)),
+    /** Asked for the first directory in which there is a socket; absent: nobody who only has a name is of interest. */
     sockets: named && sockets,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace() ? [] : [processes, exports, loops, swaps].flatMap(({ unseen }) => unseen),

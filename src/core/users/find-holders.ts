@@ -66,14 +66,10 @@ export function findHolders({ table, paths, others, files, uses }: HolderSearch)
   ])
 }
 
-/** Files that the kernel itself has open, and where they lie, in our own paths. */
-export interface KernelFiles {
-  readonly loops: readonly (LoopFile & { readonly at: string })[]
-  readonly swaps: readonly string[]
-  readonly unseen: readonly Unseen[]
-}
+export type KernelFiles = ReturnType<typeof kernelFiles>
 
-export function kernelFiles(loops: readonly LoopFile[], table: MountTable): KernelFiles {
+/** Files that the kernel itself has open, and where they lie, in our own paths. */
+export function kernelFiles(loops: readonly LoopFile[], table: MountTable) {
   const at = (file: string): string => ownPathOf(table, undeletedPath(file))
   const { files, unseen } = swapFiles()
   return { loops: loops.map((loop) => ({ ...loop, at: at(loop.backingFile) })), swaps: files.map(at), unseen }
