@@ -157,20 +157,29 @@ describe('what a plan is narrowed to', () => {
     expect(made.summary.filtered).toBe(filtered)
   })
 
+  it('--pod, with the detach of what only one node may have, though its node is not ready for it', () => {
+    const nodes = [node('a', { ready: 'False' }), node('b')]
+    expect(shown(plan({ ...state, nodes }, { pods: ['default/p'] }))).toEqual([detachX])
+  })
+
   it.each<{ options: Partial<ClusterOptions>; is: string[] }>([
     { options: {}, is: ['a', 'b'] },
     { options: { pods: ['default/q'] }, is: ['a'] },
     { options: { nodes: ['a'] }, is: ['a'] },
   ])('waits and problems of other things are left out, and counted: $options', ({ options, is }) => {
     const pods = [pod('q', 'a', ['x']), pod('p', 'b', ['y'])]
-    const attachments = [attachment('x', 'a', { deletedAt: ago(9) }), attachment('y', 'b', { deletedAt: ago(9) })]
+    // No pod has z.
+    const attachments = ['x a', 'y b', 'z b'].map((each) => {
+      const [name = '', on = ''] = each.split(' ')
+      return attachment(name, on, { deletedAt: ago(9) })
+    })
     const found = ({ waiting, problems }: ClusterPlan): string[] => [
       ...waiting.map(({ node }) => node),
       ...problems.flatMap(({ about }) => about.nodes ?? []),
     ]
     const [whole, made] = [
-      plan({ ...bound('x', 'y'), pods, attachments }),
-      plan({ ...bound('x', 'y'), pods, attachments }, options),
+      plan({ ...bound('x', 'y', 'z'), pods, attachments }),
+      plan({ ...bound('x', 'y', 'z'), pods, attachments }, options),
     ]
     expect([...new Set(found(made))].toSorted()).toEqual(is)
     expect(made.summary.filtered).toBe(found(whole).length - found(made).length)

@@ -4,38 +4,31 @@
  */
 
 import { compareText } from '../../base/compare-text.ts'
-import { memoize } from '../../base/memoize.ts'
 import { take } from '../../base/take.ts'
-import type { ClusterAbout, ClusterStand, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import type { PodRef, Refusal } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
-import {
-  attachedRef,
-  type ClusterDraft,
-  ON_API,
-  ofPod,
-  podRef,
-  type Said,
-  saidOf,
-  subjectOf,
-  unresolvedKey,
-} from '../model/findings.ts'
+import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
 import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
+export type Scope = ReturnType<typeof scopeOf>
+
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
-export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => {
+export function scopeOf({ state, objects, options, rows }: ClusterContext) {
   const { nodes = [], pods = [], volumes = [], namespaces = [] } = options
   // A snapshot of before has pods without a node as well, of which there is nothing to say.
   const scheduled = state.pods.filter(({ node }) => node !== undefined)
   const found = pods.map((given) => ({ given, pods: podsCalled(given, { pods: scheduled }, (pod) => pod) }))
   // Of a name that several pods have, none is taken.
   const uids = new Set(found.flatMap((each) => (each.pods.length === 1 ? each.pods.map(({ uid }) => uid) : [])))
+  const isPod = ({ uid, namespace = '' }: PodRef): boolean =>
+    (pods.length === 0 || uids.has(uid)) && (namespaces.length === 0 || namespaces.includes(namespace))
   // A claim means the PersistentVolume that it is bound to, and that its volume.
-  const names = new Set<string | undefined>(
+  const names = new Set(
     volumes.flatMap((name) => {
       const [namespace = '', own = ''] = name.split('/')
       const claim = objects.claim(namespace, own)
@@ -44,66 +37,48 @@ export const scopeOf = memoize(({ state, objects, options }: ClusterContext) => 
       return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
     }),
   )
+  const attached = new Set(
+    state.attachments.flatMap(({ name, persistentVolume = '' }) => (names.has(name) ? persistentVolume : [])),
+  )
+  /** Also pods that have on another node what only one may have; and in the place of nobody's the namespace of the claim. */
+  const usersOf = ({ pods: own = [], volume, nodes: on }: ClusterAbout): PodRef[] => {
+    const { uniqueName = '', claim } = { ...volume }
+    const having = rows.ofVolume.of(uniqueName).filter((row) => isExclusive(row.volume) || on?.includes(row.node))
+    return [...own, ...having.flatMap(podsOf), ...(claim ? [{ uid: '', namespace: claim.split('/', 1)[0] }] : [])]
+  }
+  const namesOf = ({ volume, claim, attachment }: ClusterAbout): string[] => {
+    const { name, uniqueName, handle, persistentVolume, claim: its } = { ...volume }
+    return [name, uniqueName, handle, persistentVolume, its, claim, attachment].filter((each) => each !== undefined)
+  }
   return {
     scheduled,
     unmatched: found.flatMap((each) => (each.pods.length === 0 ? each.given : [])),
     ambiguous: found.filter((each) => each.pods.length > 1),
-    narrowsPods: pods.length + namespaces.length > 0,
-    isNode: (name: string): boolean => nodes.length === 0 || nodes.includes(name),
-    isPod: ({ uid, namespace = '' }: PodRef): boolean =>
-      (pods.length === 0 || uids.has(uid)) && (namespaces.length === 0 || namespaces.includes(namespace)),
-    isVolume: ({ volume, claim, attachment }: ClusterAbout): boolean => {
-      const { name, uniqueName, handle, persistentVolume, claim: its } = volume ?? {}
-      const all = [name, uniqueName, handle, persistentVolume, its, claim, attachment]
-      return volumes.length === 0 || all.some((each) => names.has(each))
+    /** @param isFinding a wait or a problem: what is about no node, no pod or no volume at all is left out by none of these flags */
+    isNamed: (about: ClusterAbout, isFinding: boolean): boolean => {
+      const fits = <T>(given: readonly string[], has: () => readonly T[], is: (each: T) => boolean): boolean =>
+        given.length === 0 || has().some(is) || (isFinding && has().length === 0)
+      return (
+        fits(
+          nodes,
+          () => about.nodes ?? [],
+          (each) => nodes.includes(each),
+        ) &&
+        fits([...pods, ...namespaces], () => usersOf(about), isPod) &&
+        fits(
+          volumes,
+          () => namesOf(about),
+          (each) => names.has(each) || (isFinding && attached.has(each)),
+        )
+      )
     },
   }
-})
-
-/**
- * A detach belongs to the pods that it makes room for, beside those that have ended on its node.
- *
- * @returns what says whether a filter names an operation
- */
-export function namedOperations(context: ClusterContext): (draft: ClusterDraft) => boolean {
-  const { pods: given = [], namespaces = [] } = context.options
-  const { narrowsPods, isNode, isPod, isVolume } = scopeOf(context)
-  const named = context.findings.operations.filter(({ pods }) => pods.some(isPod))
-  const before = new Set(named.flatMap(({ after }) => after))
-  // A detach without a pod belongs to the namespace of its claim.
-  const isOfClaim = ({ claim = '' }: ClusterVolumeRef): boolean =>
-    given.length === 0 && namespaces.includes(claim.split('/', 1)[0] ?? '')
-  return (draft) => {
-    const { node, volume, attachment, pods } = draft
-    const isOfPods = !narrowsPods || pods.some(isPod) || before.has(draft) || isOfClaim(volume)
-    return isNode(node) && isVolume({ volume, attachment: attachment.name }) && isOfPods
-  }
-}
-
-/** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */
-export function namedFindings(context: ClusterContext): (about: ClusterAbout) => boolean {
-  const { rows, state, options } = context
-  const { isNode, isPod, isVolume } = scopeOf(context)
-  const fits = <T>(all: readonly T[] = [], isNamed: (each: T) => boolean): boolean =>
-    all.length === 0 || all.some(isNamed)
-  const usersOf = ({ uniqueName = '' }: ClusterVolumeRef): readonly PodRef[] =>
-    rows.ofVolume.of(uniqueName).flatMap(podsOf)
-  const attached = new Set(
-    state.attachments.flatMap(({ name, persistentVolume }) =>
-      options.volumes?.includes(name) ? (persistentVolume ?? []) : [],
-    ),
-  )
-  return ({ nodes, volume, attachment, pods = volume && usersOf(volume) }) =>
-    fits(nodes, isNode) &&
-    fits(pods, isPod) &&
-    (volume === undefined || isVolume({ volume, attachment }) || attached.has(volume.persistentVolume ?? ''))
 }
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
-export function reportUnmatchedNames(context: ClusterContext): void {
+export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmatched, ambiguous }: Scope): void {
   const { state, options, rows } = context
-  const { scheduled, unmatched, ambiguous } = scopeOf(context)
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
   const faultsOf = (given: readonly string[] = [], noun: string, hint: string, names: () => readonly string[]) =>
     nameFaults(given, names, { noun, hint, place: 'in this cluster' })
@@ -163,29 +138,23 @@ interface Stand extends Omit<ClusterStand, 'subject'> {
 }
 
 /**
- * A pod means what only one node may have, wherever that is. What is said is said of all, whatever flags leave out of the plan.
+ * What is said is said of all, whatever flags leave out of the plan.
  *
  * @returns undefined where nothing is named
  */
-export function standsOf(context: ClusterContext, refused: Refusal | undefined): readonly ClusterStand[] | undefined {
-  const { nodes = [], volumes = [], pods: given = [] } = context.options
-  if (nodes.length + volumes.length + given.length === 0) return undefined
+export function standsOf(
+  context: ClusterContext,
+  { isNamed }: Scope,
+  refused: Refusal | undefined,
+): readonly ClusterStand[] | undefined {
+  const { nodes = [], volumes = [], pods = [] } = context.options
+  if (nodes.length + volumes.length + pods.length === 0) return undefined
   const said = saidOf(context.findings, refused)
-  const { isNode, isPod, isVolume } = scopeOf(context)
-  const ofPods = new Set(
-    context.rows
-      .all()
-      .flatMap(({ uniqueName, volume, pods }) => (isExclusive(volume) && pods.some(isPod) ? uniqueName : [])),
-  )
-  const isNamed = ({ about }: Stand): boolean =>
-    (nodes.length === 0 || about.nodes?.some(isNode) === true) &&
-    (given.length === 0 || about.pods?.some(isPod) === true || ofPods.has(about.volume?.uniqueName ?? '')) &&
-    isVolume(about)
   const quiet = context.findings.complete
     ? 'nothing to do'
     : 'nothing is known to be wrong, but not everything could be read'
   return standsIn(context)
-    .filter(isNamed)
+    .filter(({ about }) => isNamed(about, false))
     .map((stand) => ({ ...stand, subject: stand.subject ?? subjectOf(stand.about) }))
     .toSorted((a, b) => compareText(rowsOf(a.subject)[0] ?? '', rowsOf(b.subject)[0] ?? ''))
     .map(({ message, isLacking, ...stand }) => {

@@ -15,22 +15,23 @@ import { blockedBy, type ClusterDraft, type ClusterFindings } from '../model/fin
 import { isWanted } from '../model/rows.ts'
 import { attachVolumes } from './attach-volumes.ts'
 import { detachVolumes } from './detach-volumes.ts'
-import { namedFindings, namedOperations, reportUnmatchedNames, standsOf } from './given-names.ts'
+import { reportUnmatchedNames, scopeOf, standsOf } from './given-names.ts'
 import { reportFindings } from './report-findings.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
   const context = new ClusterContext(state, options)
   passOver(context)
-  reportUnmatchedNames(context)
+  const scope = scopeOf(context)
+  reportUnmatchedNames(context, scope)
   const counts = outageCounts(context)
   const blocked = refuseOutage(counts, options.acceptOutage)
   const refused = blocked && { rule: 'S29', ...blocked, because: undefined }
-  const isNamed = namedFindings(context)
   const { kept, filtered, ...named } = namedPart(context.findings, options, {
-    operation: namedOperations(context),
-    wait: ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
-    problem: ({ about }) => isNamed(about),
+    operation: ({ node, attachment, ...draft }) =>
+      scope.isNamed({ ...draft, nodes: [node], attachment: attachment.name }, false),
+    wait: ({ node, ...wait }) => scope.isNamed({ ...wait, nodes: [node] }, true),
+    problem: ({ about }) => scope.isNamed(about, true),
   })
   const operations = finishOperations<ClusterDraft, ClusterOperation>(kept).map((operation) => ({
     ...operation,
@@ -47,7 +48,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
     ...withCauses({ operations, ...named }, filtered),
     complete: context.findings.complete,
     refused,
-    stands: standsOf(context, refused),
+    stands: standsOf(context, scope, refused),
   }
 }
 
