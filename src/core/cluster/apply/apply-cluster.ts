@@ -9,7 +9,7 @@
 import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../../apply/execute.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
@@ -19,24 +19,16 @@ import type { ClusterState } from '../model/cluster-state.ts'
 import { type Looked as Before, withChangesSince } from '../model/controller-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun, runOperation } from './cluster-run.ts'
+import { ClusterRun, type ClusterRunOptions } from './cluster-run.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
 import { findAgain } from './recheck.ts'
-
-const DEFAULT_TIMEOUT_MS = 120_000
-const POLL_MS = 500
 
 /** A plan of a cluster: made just now, or read from a file. */
 type ReviewedClusterPlan = Pick<ClusterPlan, 'cluster' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'>
 
-export interface ClusterApplyOptions {
-  /** Those that the plan was made with. */
-  readonly options: ClusterOptions
+export interface ClusterApplyOptions extends ClusterRunOptions {
   /** The look at this cluster that the plan was made or checked by. */
   readonly looked?: Before
-  /** For the wait of one operation. */
-  readonly timeoutMs?: number
-  readonly pollMs?: number
   /** The plan's id, as a person has repeated it; finalizers are taken off only then. */
   readonly confirmed?: string
   /** What carries the same plan out again. */
@@ -45,8 +37,6 @@ export interface ClusterApplyOptions {
   readonly openJournal?: () => Journal
   /** Where the plan was read from. */
   readonly planFile?: string
-  /** Aborted: start no more operations. */
-  readonly signal?: AbortSignal
 }
 
 /**
@@ -86,7 +76,7 @@ async function begin(
   lock: LeaseLock,
   emit: (event: ApplyEvent) => void,
 ): Promise<Begun<ClusterOperation, ClusterPlan> | Refusal> {
-  const { options, looked, signal, planFile, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  const { options, looked, signal, planFile } = settings
   const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
   const { cluster, operations } = plan
   const read = await readCluster({ client, signal })
@@ -103,7 +93,7 @@ async function begin(
     leaseTakenOverFrom: lock.takenOverFrom,
   })
   const journal = journalFor(found, settings.openJournal, first)
-  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state)
+  const run = new ClusterRun({ ...settings, client, lock, journal, emit }, state)
   return {
     ...{ what: 'cluster', fresh, found, run },
     // No function here names the look, which it would keep.
@@ -160,7 +150,7 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
       else if (run.isInterrupted) run.settleInterrupted(operation)
       else if (because !== undefined) run.settleSkipped(operation, because)
       else {
-        const { ended } = await runOperation(run, operation)
+        const { ended } = await run.run(operation)
         waiting.set(
           operation.id,
           ended.finally(() => waiting.delete(operation.id)),

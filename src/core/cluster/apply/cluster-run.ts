@@ -32,20 +32,29 @@ import { CREATED_BY } from '../read/records.ts'
 import type { LeaseLock } from './lease-lock.ts'
 import { type Look, readAgain, recheck } from './recheck.ts'
 
-interface ClusterRunParts {
-  readonly client: KubeClient
+/** Beside those for the run. */
+export interface ClusterRunOptions {
+  /** Those that the plan was made with. */
   readonly options: ClusterOptions
-  readonly timeoutMs: number
-  readonly pollMs: number
+  /** For the wait of one operation. */
+  readonly timeoutMs?: number
+  readonly pollMs?: number
+  /** Aborted: start nothing more, and wait for nothing. */
+  readonly signal?: AbortSignal
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000
+const POLL_MS = 500
+
+interface ClusterRunParts extends ClusterRunOptions {
+  readonly client: KubeClient
   readonly lock: Pick<LeaseLock, 'keep'>
   readonly journal: Journal
   readonly emit: (event: ApplyEvent) => void
-  /** Aborted: start nothing more, and wait for nothing. */
-  readonly signal: AbortSignal | undefined
 }
 
 export class ClusterRun extends Run<ClusterOperation> {
-  readonly parts: ClusterRunParts
+  readonly #parts: ClusterRunParts
   /** At the whole cluster, with which the apply began; and what was read again since then in the place of the same. */
   #known: Look
   /** At the first look. */
@@ -53,7 +62,7 @@ export class ClusterRun extends Run<ClusterOperation> {
 
   constructor(parts: ClusterRunParts, state: ClusterState) {
     super(parts.journal, parts.emit, parts.signal)
-    this.parts = parts
+    this.#parts = parts
     const facts = clusterFacts(state, parts.options.settleMs)
     this.#known = { state, facts }
     this.#wasControllerDead = facts.controller.state === 'dead'
@@ -75,9 +84,37 @@ export class ClusterRun extends Run<ClusterOperation> {
     this.flushOutcomes()
   }
 
+  /** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
+  async run(planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
+    this.started(planned)
+    try {
+      await this.#keepLock()
+      const operation = this.#requireSame(planned, await this.#look(planned))
+      // A slow look may outlast the lease.
+      await this.#keepLock()
+      this.intend([operation])
+      if (operation.creates === undefined) await this.#remove(operation)
+      else await this.#create(operation, operation.creates)
+      return { ended: this.#finish(operation) }
+    } catch (error) {
+      this.settleFailed(planned, error)
+      return { ended: Promise.resolve() }
+    }
+  }
+
+  /** @throws OperationRefused Locked, which stops the apply */
+  async #keepLock(): Promise<void> {
+    try {
+      await this.#parts.lock.keep()
+    } catch (error) {
+      if (error instanceof VolctlError) this.stopFor(error)
+      throw error
+    }
+  }
+
   /** Reads again all that the operation rests on. @throws ApiError */
-  async look(operation: ClusterOperation): Promise<Look> {
-    const { client, options } = this.parts
+  async #look(operation: ClusterOperation): Promise<Look> {
+    const { client, options } = this.#parts
     const { drivers, lists, errors, controller } = this.#known.state
     const managers = controller.writes?.map(({ manager }) => manager)
     const reader = new RecordReader(client, { managers, drivers: clusterObjects({ drivers, lists, errors }) })
@@ -89,62 +126,94 @@ export class ClusterRun extends Run<ClusterOperation> {
    * @returns the operation as it is now
    * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
    */
-  requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
+  #requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
     const { state, note } = look.facts.controller
     if (state !== 'dead' && this.#wasControllerDead) {
       const message = `the attach/detach controller is back, and the rest is its work: ${note}`
       throw this.stopFor(new CameBack('ControllerRunning', message))
     }
-    const { operation, refused } = recheck(look, planned, this.parts.options)
+    const { operation, refused } = recheck(look, planned, this.#parts.options)
     if (refused !== undefined) throw new OperationRefused(refused.code, refused.message, { hint: refused.hint })
     return operation
   }
 
-  /** @throws OperationRefused Locked, which stops the apply */
-  async keepLock(): Promise<void> {
-    try {
-      await this.parts.lock.keep()
-    } catch (error) {
-      if (error instanceof VolctlError) this.stopFor(error)
-      throw error
+  async #remove(operation: ClusterOperation): Promise<void> {
+    const { client } = this.#parts
+    const { name, uid = '', resourceVersion = '' } = operation.attachment
+    for (const step of operation.steps) {
+      this.say(operation, `${step.op} ${step.target}`)
+      if (step.op === 'removeFinalizers') await strip(client, { name, uid }, step.finalizers)
+      else await deleteIt(client, { name, uid, resourceVersion })
+    }
+    await this.#sayWhoCame(operation)
+  }
+
+  /**
+   * The window that no precondition closes: between the look and the delete a pod may be scheduled to the node. Its kubelet refuses to
+   * mount an attachment that is being deleted, unless the volume was mounted before.
+   */
+  async #sayWhoCame(operation: ClusterOperation): Promise<void> {
+    const { node, volume } = operation
+    if (volume.uniqueName === undefined) return
+    // One that cannot be made is no failure of the detach.
+    const look = await this.#look(operation).catch(() => undefined)
+    if (look === undefined) {
+      this.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
+      return
+    }
+    const rows = new Rows(partOf(look.state, operation)).ofVolume.of(volume.uniqueName)
+    for (const pod of rows.flatMap((row) => (row.node === node ? row.pods : []))) {
+      const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
+      const hint =
+        'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
+      this.say(operation, message, { code: 'AttachmentDeleting', hint })
     }
   }
-}
 
-/** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
-export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
-  run.started(planned)
-  try {
-    await run.keepLock()
-    const look = await run.look(planned)
-    const operation = run.requireSame(planned, look)
-    // A slow look may outlast the lease.
-    await run.keepLock()
-    run.intend([operation])
-    const { creates } = operation
-    const ask = creates === undefined ? await remove(run, operation) : await create(run, operation, creates)
-    return { ended: finish(run, operation, ask) }
-  } catch (error) {
-    run.settleFailed(planned, error)
-    return { ended: Promise.resolve() }
+  async #create(operation: ClusterOperation, { name, ...spec }: NewAttachment): Promise<void> {
+    const { client, options } = this.#parts
+    for (const { op, target } of operation.steps) this.say(operation, `${op} ${target}`)
+    const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
+    await createVolumeAttachment(client, { name, annotations, spec })
   }
-}
 
-/** What there is left to wait for; undefined: nothing. */
-type Ask = () => Promise<string | undefined>
-
-async function remove(run: ClusterRun, operation: ClusterOperation): Promise<Ask> {
-  const { client } = run.parts
-  const { name, uid = '', resourceVersion = '' } = operation.attachment
-  for (const step of operation.steps) {
-    run.say(operation, `${step.op} ${step.target}`)
-    if (step.op === 'removeFinalizers') await strip(client, { name, uid }, step.finalizers)
-    else await deleteIt(client, { name, uid, resourceVersion })
+  /** Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes. */
+  async #finish(operation: ClusterOperation): Promise<void> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS, signal } = this.#parts
+    const { attachment, volume, message } = operation
+    const until = performance.now() + timeoutMs
+    let told: string | undefined
+    try {
+      for (;;) {
+        const waits = await this.#waits(operation).catch(unlessAway)
+        if (waits === undefined) return this.settle(operation, 'done', { message })
+        if (waits !== told) this.say(operation, waits)
+        told = waits
+        if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
+        if (performance.now() >= until) {
+          throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+            hint: lookAtAttacher(attachment.name, volume.driver ?? ''),
+          })
+        }
+        await this.#keepLock()
+        await pause(pollMs, signal)
+      }
+    } catch (error) {
+      this.settleFailed(operation, error)
+    }
   }
-  await sayWhoCame(run, operation)
-  return async () => {
-    const found = await findObject(client, ATTACHMENTS, { name })
-    return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
+
+  /** What there is left to wait for; undefined: nothing. */
+  async #waits({ attachment: { name, uid = '' }, creates }: ClusterOperation): Promise<string | undefined> {
+    const found = await findObject(this.#parts.client, ATTACHMENTS, { name })
+    if (creates === undefined) return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
+    if (found === undefined) {
+      throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+        hint: 'Run volctl plan --cluster to see what is left to do.',
+      })
+    }
+    requireSameSpec(found, creates)
+    return waitsToAttach(found)
   }
 }
 
@@ -175,81 +244,16 @@ async function strip(
   await removeFinalizers(client, { name, uid, resourceVersion })
 }
 
-/**
- * The window that no precondition closes: between the look and the delete a pod may be scheduled to the node. Its kubelet refuses to
- * mount an attachment that is being deleted, unless the volume was mounted before.
- */
-async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise<void> {
-  const { node, volume } = operation
-  if (volume.uniqueName === undefined) return
-  // One that cannot be made is no failure of the detach.
-  const look = await run.look(operation).catch(() => undefined)
-  if (look === undefined) {
-    run.say(operation, `whether a pod that wants the volume appeared on node ${node} meanwhile could not be read`)
-    return
-  }
-  const rows = new Rows(partOf(look.state, operation)).ofVolume.of(volume.uniqueName)
-  for (const pod of rows.flatMap((row) => (row.node === node ? row.pods : []))) {
-    const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
-    const hint =
-      'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
-    run.say(operation, message, { code: 'AttachmentDeleting', hint })
-  }
-}
-
-async function create(run: ClusterRun, operation: ClusterOperation, creates: NewAttachment): Promise<Ask> {
-  const { client, options } = run.parts
-  const { name, attacher, nodeName, source } = creates
-  for (const { op, target } of operation.steps) run.say(operation, `${op} ${target}`)
-  const spec = { attacher, nodeName, source }
-  const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
-  await createVolumeAttachment(client, { name, annotations, spec })
-  return async () => {
-    const found = await findObject(client, ATTACHMENTS, { name })
-    if (found === undefined) {
-      throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
-        hint: 'Run volctl plan --cluster to see what is left to do.',
-      })
-    }
-    requireSameSpec(found, spec)
-    return waitsToAttach(found)
-  }
-}
-
-function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAttachment['spec']): void {
+function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAttachment): void {
   const { attacher, nodeName, source } = spec
   if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
   throw new OperationRefused(
     'Changed',
-    `somebody else has created VolumeAttachment ${metadata.name}, of another volume or node`,
-    { hint: `Look at the attachment: ${describeAttachment(metadata.name)}` },
+    `somebody else has created VolumeAttachment ${name}, of another volume or node`,
+    {
+      hint: `Look at the attachment: ${describeAttachment(name)}`,
+    },
   )
-}
-
-/** Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes. */
-async function finish(run: ClusterRun, operation: ClusterOperation, ask: Ask): Promise<void> {
-  const { timeoutMs, pollMs, signal } = run.parts
-  const { attachment, volume, message } = operation
-  const until = performance.now() + timeoutMs
-  let told: string | undefined
-  try {
-    for (;;) {
-      const waits = await ask().catch(unlessAway)
-      if (waits === undefined) return run.settle(operation, 'done', { message })
-      if (waits !== told) run.say(operation, waits)
-      told = waits
-      if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
-      if (performance.now() >= until) {
-        throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
-          hint: lookAtAttacher(attachment.name, volume.driver ?? ''),
-        })
-      }
-      await run.keepLock()
-      await pause(pollMs, signal)
-    }
-  } catch (error) {
-    run.settleFailed(operation, error)
-  }
 }
 
 /** The change was made; a server that does not answer for a while must not make it look undone. */
