@@ -1,16 +1,15 @@
 /** What an operation costs does not grow with the cluster: counted, not timed. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { partOf } from '../../../src/core/cluster/apply/recheck.ts'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
-import { partOf } from '../../../src/core/cluster/pass/row-part.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import {
   attachment,
-  claim,
+  bound,
   cluster,
   clusterOptions,
   node as nodeRecord,
   pod as podRecord,
-  volume,
 } from '../../helpers/cluster-builder.ts'
 import { startAttacher } from '../attacher.ts'
 import { apply, attached, base, claimed, clientOf, DRIVER, node, planOf, pod } from './scene.ts'
@@ -71,32 +70,22 @@ it('begins the next operations while the external attachers work, ten at once', 
   expect(types[10]).toBe('done')
 })
 
-describe('the part of a cluster that an operation rests on', () => {
+it('a detach is judged by one node, however large the cluster', () => {
   /** Each node has a pod with a volume, and one a volume that it does not need any more. */
-  const ofSize = (nodes: number) => {
-    const all = names(nodes, 'n')
-    const volumes = [...all.map((each) => `v-${each}`), 'moved']
-    return cluster({
-      nodes: all.map((each) => nodeRecord(each)),
-      pods: [...all.map((each) => podRecord(`p-${each}`, each, [`v-${each}`])), podRecord('q', 'n1', ['moved'])],
-      claims: volumes.map((each) => claim(each)),
-      volumes: volumes.map((each) => volume(each)),
-      attachments: [...all.map((each) => attachment(`v-${each}`, each)), attachment('moved', 'n0')],
-    })
-  }
   const partsOf = (nodes: number): number[][] => {
-    const state = ofSize(nodes)
+    const all = names(nodes, 'n')
+    const volumes = [...all.map((each) => `v-${each}`), 'left']
+    const state = cluster({
+      ...bound(...volumes),
+      nodes: all.map((each) => nodeRecord(each)),
+      pods: all.map((each) => podRecord(`p-${each}`, each, [`v-${each}`])),
+      attachments: [...all.map((each) => attachment(`v-${each}`, each)), attachment('left', 'n0')],
+    })
     return planCluster(state, clusterOptions()).operations.map((operation) => {
       const part = partOf(state, operation)
-      return [part.nodes, part.pods, part.claims, part.volumes, part.attachments].map((list) => list.length)
+      return [part.nodes, part.pods, part.attachments].map((list) => list.length)
     })
   }
-
-  it('is one node for a detach, two for a volume that moves, however large the cluster', () => {
-    expect(partsOf(10)).toEqual([
-      [1, 1, 1, 2, 2],
-      [2, 3, 3, 3, 3],
-    ])
-    expect(partsOf(300)).toEqual(partsOf(10))
-  })
+  expect(partsOf(10)).toEqual([[1, 1, 2]])
+  expect(partsOf(300)).toEqual(partsOf(10))
 })

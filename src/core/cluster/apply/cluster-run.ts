@@ -26,11 +26,10 @@ import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { clusterFacts } from '../model/cluster-context.ts'
 import { type ClusterState, clusterObjects } from '../model/cluster-state.ts'
 import { Rows } from '../model/rows.ts'
-import { partOf } from '../pass/row-part.ts'
 import { RecordReader } from '../read/read-cluster.ts'
 import { CREATED_BY } from '../read/records.ts'
 import type { LeaseLock } from './lease-lock.ts'
-import { type Look, readAgain, recheck } from './recheck.ts'
+import { type Look, partOf, readAgain, recheck } from './recheck.ts'
 
 /** Beside those for the run. */
 export interface ClusterRunOptions {

@@ -10,7 +10,6 @@ import { type ClusterFacts, driversOn, lastPart, leaseName } from '../model/clus
 import type { ClusterState } from '../model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../model/controller-state.ts'
 import { type Found, planPart } from '../pass/plan-cluster.ts'
-import { claimsOf, needsOf, partOf } from '../pass/row-part.ts'
 import { newestWrites } from '../read/controller-writes.ts'
 import { CONTROLLER_LEASE, joined, type RecordReader } from '../read/read-cluster.ts'
 
@@ -20,8 +19,19 @@ export interface Look {
   readonly facts: ClusterFacts
 }
 
+/** Where the operation rests on what no node, object or lease says of a driver: which. All that can show the driver is read again. */
+export function driverOf(
+  { attachments }: ClusterState,
+  { reason, steps, volume, attachment }: ClusterOperation,
+): string | undefined {
+  if (reason !== 'DriverRemoved' && !steps.some(({ op }) => op === 'removeFinalizers')) return undefined
+  return attachments.find(({ name }) => name === attachment.name)?.attacher ?? volume.driver
+}
+
 /**
- * Reads again what an operation rests on: what `needsOf` names. What is known until now decides only which claims are asked for.
+ * Reads again what an operation rests on: its node, with Lease and CSINode, and all pods there, as no other pod can want a volume on it; its
+ * attachment, or for an attach all, since somebody may have made one elsewhere, of whatever name; its PersistentVolume and claim; and the
+ * controller's lease. What is known until now decides only which claims are asked for.
  *
  * @returns what is known, with what was read now in the place of the same
  * @throws ApiError if anything cannot be read: nothing is done then
@@ -32,7 +42,11 @@ export async function readAgain(
   operation: ClusterOperation,
   { settleMs }: Pick<ClusterOptions, 'settleMs'>,
 ): Promise<Look> {
-  const { node: name, attachment, namespaces, persistentVolume, driver } = needsOf(known, operation)
+  const { kind, node: name, attachment, volume: its } = operation
+  const isAttach = kind === 'AttachVolume'
+  // Every pod with the claim of one for which a volume is attached is in one of these.
+  const namespaces = new Set(isAttach ? operation.pods.flatMap(({ namespace }) => namespace ?? []) : [])
+  const driver = driverOf(known, operation)
   const ofDriver = driver === undefined ? undefined : await readDriver(source, driver)
   // Pods after the rest: no attachment or Node may be younger than the pods that want it. At the very end, who acts.
   const [node, csi, heard, attachments, volume] = await Promise.all([
@@ -40,31 +54,34 @@ export async function readAgain(
     source.get('csinodes', { name }),
     // Evidence beside other evidence: a right that is missing hides it, as at the first look.
     unlessRefused(source.get('leases', { namespace: 'kube-node-lease', name })),
-    attachment === undefined
+    isAttach
       ? source.list('attachments').then(({ records }) => records)
-      : source.get('attachments', { name: attachment }).then(listed),
-    persistentVolume === undefined ? undefined : source.get('volumes', { name: persistentVolume }),
+      : source.get('attachments', { name: attachment.name }).then(listed),
+    its.persistentVolume === undefined ? undefined : source.get('volumes', { name: its.persistentVolume }),
   ])
-  const found = await Promise.all([
+  const listedPods = await Promise.all([
     source.list('pods', { fieldSelector: `spec.nodeName=${name}` }),
-    ...namespaces.map((namespace) => source.list('pods', { namespace })),
+    ...[...namespaces].map((namespace) => source.list('pods', { namespace })),
   ])
-  const pods = [...new Map(found.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
+  const pods = [...new Map(listedPods.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
   const there = new Set(known.volumes.map((each) => each.name))
   const bound = known.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
   // The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source.
-  const unbound = new Set(pods.flatMap(claimsOf)).difference(new Set(bound))
+  const claimed = pods.flatMap(({ namespace, volumes: of }) =>
+    of.flatMap((each) => ('claim' in each ? `${namespace}/${each.claim}` : [])),
+  )
+  const unbound = new Set(claimed).difference(new Set(bound))
   const asked = new Set([...listed(volume?.claim).map(namespacedName), ...unbound])
   // One after the other: rarely more than one.
   const claims: ClaimFacts[] = []
-  const volumes = new Map(listed(volume).map((its) => [its.name, its]))
+  const volumes = new Map(listed(volume).map((each) => [each.name, each]))
   for (const each of asked) {
     const [namespace, own = ''] = each.split('/')
     const claim = await source.get('claims', { namespace, name: own })
     claims.push(...listed(claim))
     const { volumeName } = claim ?? {}
     if (volumeName === undefined || there.has(volumeName)) continue
-    for (const its of listed(await source.get('volumes', { name: volumeName }))) volumes.set(its.name, its)
+    for (const found of listed(await source.get('volumes', { name: volumeName }))) volumes.set(volumeName, found)
   }
   const lease = await source.get('leases', CONTROLLER_LEASE)
   const { controller, lostNodes } = known
@@ -83,19 +100,15 @@ export async function readAgain(
     },
     nodes: replaced(known.nodes, nodes, isNode),
     // A list that is not readable stays so.
-    ...(lostNodes && { lostNodes: replaced(lostNodes, lost, isNode) }),
-    pods: replaced(known.pods, pods, (pod) => pod.node === name || namespaces.includes(pod.namespace)),
+    lostNodes: lostNodes && replaced(lostNodes, lost, isNode),
+    pods: replaced(known.pods, pods, (pod) => pod.node === name || namespaces.has(pod.namespace)),
     claims: replaced(known.claims, claims, (claim) => asked.has(namespacedName(claim))),
     volumes: replaced(
       known.volumes,
       [...volumes.values()],
-      (each) => each.name === persistentVolume || volumes.has(each.name),
+      ({ name: of }) => of === its.persistentVolume || volumes.has(of),
     ),
-    attachments: replaced(
-      known.attachments,
-      attachments,
-      (each) => attachment === undefined || each.name === attachment,
-    ),
+    attachments: replaced(known.attachments, attachments, (each) => isAttach || each.name === attachment.name),
     ...(ofDriver && {
       drivers: ofDriver.drivers,
       attachers: replaced(known.attachers, ofDriver.attachers, (each) => lastPart(each.name) === ofDriver.lease),
@@ -129,6 +142,20 @@ async function readDriver(source: RecordReader, driver: string) {
     source.list('leases', { fieldSelector: `metadata.name=${lease}` }),
   ])
   return { lease, drivers: drivers.records, attachers: attachers.records, onNodes: driversOn(nodes.records) }
+}
+
+/**
+ * The part of a cluster that decides about an operation. A volume is detached for what its node, the pods there and its attachments show;
+ * whether it may be attached, any node may decide (R740), and every other volume of its pods, which may take the room on its node (N67).
+ */
+export function partOf(state: ClusterState, { kind, node }: ClusterOperation): ClusterState {
+  if (kind === 'AttachVolume') return state
+  return {
+    ...state,
+    nodes: state.nodes.filter(({ name }) => name === node),
+    pods: state.pods.filter((pod) => pod.node === node),
+    attachments: state.attachments.filter((each) => each.node === node),
+  }
 }
 
 /**

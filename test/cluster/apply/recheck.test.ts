@@ -1,11 +1,10 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
 import type { FoundAgain } from '../../../src/core/apply/find-again.ts'
-import { findAgain, type Look, readAgain, recheck } from '../../../src/core/cluster/apply/recheck.ts'
+import { driverOf, findAgain, type Look, readAgain, recheck } from '../../../src/core/cluster/apply/recheck.ts'
 import { clusterFacts, lastPart, leaseName } from '../../../src/core/cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
-import { needsOf } from '../../../src/core/cluster/pass/row-part.ts'
 import type { RecordReader } from '../../../src/core/cluster/read/read-cluster.ts'
 import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { ObjectKey } from '../../../src/core/kube/api/resources.ts'
@@ -79,14 +78,14 @@ function possible(first: ClusterState, then: ClusterState, planned: ClusterOpera
     volumes: [...first.volumes.filter((each) => !isOwn(each)), ...then.volumes.filter(isOwn)],
     // That other nodes report a volume without an attachment is not asked again.
     nodes: isAttach ? [...first.nodes.filter(other), ...then.nodes.filter((each) => !other(each))] : then.nodes,
-    ...(needsOf(first, planned).driver === undefined && { drivers, attachers }),
+    ...(driverOf(first, planned) === undefined && { drivers, attachers }),
     lostNodes,
   }
 }
 
 /** The same world, and others in which the driver of the attachment has come back, in each of the ways in which one shows. */
 function worldsOf(now: ClusterState, operation: ClusterOperation, known: ClusterState): ClusterState[] {
-  const { driver: name } = needsOf(known, operation)
+  const name = driverOf(known, operation)
   if (name === undefined) return [now]
   const lease = { name: `storage/${leaseName(name)}`, renewTime: now.capturedAt, durationSeconds: 15 }
   const csi = { state: 'known', drivers: [{ name }] } as const
