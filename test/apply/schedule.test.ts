@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keysOf, Schedule } from '../../src/core/apply/schedule.ts'
+import type { Outcome } from '../../src/core/plan/events.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { csiVolume } from '../helpers/apply-plan.ts'
 import { operation } from './apply-fixture.ts'
@@ -30,11 +31,13 @@ describe('the schedule', () => {
       operation('same-pod', { pod: { uid: '1' }, volume: csiVolume('y') }),
       operation('free', { pod: { uid: '3' }, volume: csiVolume('z') }),
     ]
-    const schedule = new Schedule(operations)
+    const outcomes = new Map<string, Pick<Outcome, 'state'>>()
+    const schedule = new Schedule(operations, outcomes)
     const [first] = schedule.ready()
     if (first !== undefined) schedule.start(first)
     expect(ids(schedule.ready())).toEqual(['free'])
-    if (first !== undefined) schedule.settle(first, { state: 'done' })
+    outcomes.set('a', { state: 'done' })
+    if (first !== undefined) schedule.settle(first)
     expect(ids(schedule.ready())).toEqual(['same-volume', 'same-pod', 'free'])
   })
 
@@ -44,16 +47,23 @@ describe('the schedule', () => {
       operation('b', { pod: { uid: '2' } }),
       operation('c', { after: ['a', 'b'] }),
     ] as const
-    const schedule = new Schedule([a, b, c])
+    const outcomes = new Map<string, Pick<Outcome, 'state'>>()
+    const schedule = new Schedule([a, b, c], outcomes)
     schedule.start(a)
-    schedule.settle(a, { state: 'done' })
+    outcomes.set('a', { state: 'done' })
+    schedule.settle(a)
     expect(ids(schedule.ready())).toEqual(['b'])
-    schedule.settle(b, { state: 'done' })
+    outcomes.set('b', { state: 'done' })
+    schedule.settle(b)
     expect(ids(schedule.ready())).toEqual(['c'])
   })
 
   it('gives those that may share a batch, those that run alone, or both', () => {
-    const schedule = new Schedule([operation('a'), operation('b', { pod: { uid: 'other' } })], ({ id }) => id === 'a')
+    const schedule = new Schedule(
+      [operation('a'), operation('b', { pod: { uid: 'other' } })],
+      new Map(),
+      ({ id }) => id === 'a',
+    )
     const ids = (batchable?: boolean): string[] => [...schedule.ready(batchable)].map(({ id }) => id)
     expect([ids(true), ids(false), ids()]).toEqual([['a'], ['b'], ['a', 'b']])
   })

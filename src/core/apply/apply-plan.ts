@@ -132,9 +132,9 @@ async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
   }
 
   for (;;) {
-    for (const { operation, because, code, stuck } of schedule.drop()) {
+    for (const { operation, because, stuck } of schedule.drop()) {
       if (stuck) settleBehindAbandoned(apply, operation, because)
-      else apply.settleSkipped(operation, because, code)
+      else apply.settleSkipped(operation, because, apply.outcomes.get(because)?.code)
     }
     if (!apply.isStopping) startWhatMayRun()
     if (running.size === 0) break

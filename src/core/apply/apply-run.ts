@@ -60,7 +60,7 @@ export class ApplyRun extends Run<Operation> {
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     const limited = [context.signal, context.kubeletStop?.limit.over].filter((signal) => signal !== undefined)
     this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
-    this.schedule = new Schedule(operations, isBatchable)
+    this.schedule = new Schedule(operations, this.outcomes, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#witness = new Shared(async () => {
       const asked = Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)])
@@ -77,8 +77,8 @@ export class ApplyRun extends Run<Operation> {
     return operation
   }
 
-  protected settled(operation: Operation, outcome: Outcome, stuck: boolean): void {
-    this.schedule.settle(operation, outcome, stuck)
+  protected settled(operation: Operation, stuck: boolean): void {
+    this.schedule.settle(operation, stuck)
   }
 
   override get isInterrupted(): boolean {

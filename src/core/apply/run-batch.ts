@@ -74,13 +74,16 @@ function nextUmounts(member: Member): Umount[] {
 }
 
 /**
- * Each mount must be gone by its id, so that a hidden one is noticed, too. A mount that is still there is unmounted once more
- * alone, which gives a clear reason.
+ * Each mount must be gone. What is still there is unmounted once more, alone, which gives a clear reason; so is one that another mount
+ * hides.
  */
-function verify({ cursor, umounts }: Member): void | Promise<void> {
+async function verify({ cursor, umounts }: Member): Promise<void> {
   const isBegun = cursor > umounts.length || umounts.some(({ result }) => result !== undefined)
-  const doubtful = umounts.filter((each) => each.failure !== undefined || each.result?.timedOut || isThere(each))
-  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, isBegun)
+  for (const { run, step, layer, result, failure } of umounts) {
+    if (failure !== undefined) throw isBegun ? notAll(failure) : failure
+    if (result?.timedOut) await requireGone(layer, result, run)
+    await umountLayer(step, run)
+  }
 }
 
 /** An operation that is begun is neither refused nor not started. */
@@ -89,20 +92,6 @@ function notAll(error: VolctlError): StepFailed {
   const why = `some of it is done; the rest: ${message}`
   if (error instanceof StepInterrupted) return new StepInterrupted(why)
   return new StepFailed(code, why, { cause: error, hint })
-}
-
-function isThere({ layer, run: { around, operation } }: Umount): boolean {
-  if (around.table.at(layer.mountPoint).some((mount) => isExpected(mount, operation))) return true
-  return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
-}
-
-async function unmountAgain(umounts: readonly Umount[], isBegun: boolean): Promise<void> {
-  for (const umount of umounts) {
-    const { run, step, layer, result, failure } = umount
-    if (failure !== undefined) throw isBegun ? notAll(failure) : failure
-    if (result?.timedOut) await requireGone(layer, result, run)
-    if (isThere(umount)) await umountLayer(step, run)
-  }
 }
 
 /** As long as the kernel takes the words of one call. The other batch's calls are made meanwhile. */

@@ -3,20 +3,17 @@
  * Pure bookkeeping; nothing here knows what an operation does.
  */
 import { memoize } from '../base/memoize.ts'
-import type { FailureCode } from '../messages/codes.ts'
 import { isFulfilled, type Outcome } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 
-type Verdict = Pick<Outcome, 'state' | 'because' | 'code'>
-
-/** Why an operation will never run. */
+/** An operation that will never run. */
 interface Dropped {
   readonly operation: Operation
+  /** What came first, and did not succeed. */
   readonly because: string
-  readonly code: FailureCode
-  /** A call on `because` was abandoned, and may still be running. */
+  /** `because` is a thing that a call is about which was abandoned, and may still be running. */
   readonly stuck?: true
 }
 
@@ -52,29 +49,34 @@ function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly st
   return isKnown ? keys.filter((key) => key !== operation.volume?.plugin) : keys
 }
 
-/** Of an operation that has no end yet, or is not part of this apply. */
-const NOT_YET: Verdict = { state: 'refused' }
+type Outcomes = ReadonlyMap<string, Pick<Outcome, 'state' | 'because'>>
 
 export class Schedule {
+  readonly #outcomes: Outcomes
   readonly #waiting: Map<string, Operation>
   readonly #batchable: ReadonlySet<Operation>
   /** Operations that others depend on. */
   readonly #needed: ReadonlySet<string>
-  readonly #settled = new Map<string, Verdict>()
   readonly #busy = new Map<string, number>()
   readonly #stuck = new Set<string>()
   readonly #running = new Set<string>()
   /** True if anything has failed since the last call of drop(). */
   #failed = true
 
-  constructor(operations: readonly Operation[], isBatchable: (operation: Operation) => boolean = () => false) {
+  /** @param outcomes of what has ended, also of what settle() is called for */
+  constructor(
+    operations: readonly Operation[],
+    outcomes: Outcomes,
+    isBatchable: (operation: Operation) => boolean = () => false,
+  ) {
+    this.#outcomes = outcomes
     this.#batchable = new Set(operations.filter(isBatchable))
     this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
   }
 
-  get waiting(): readonly Operation[] {
-    return [...this.#waiting.values()]
+  get waiting(): Iterable<Operation> {
+    return this.#waiting.values()
   }
 
   /**
@@ -83,9 +85,10 @@ export class Schedule {
    * @param batchable true: those that may share a batch; false: those that run alone; absent: both
    */
   *ready(batchable?: boolean): Generator<Operation> {
-    for (const operation of this.#waiting.values()) {
+    for (const operation of this.waiting) {
       if (batchable !== undefined && this.#batchable.has(operation) !== batchable) continue
-      if (this.#isReady(operation) && !this.#isBusy(operation)) yield operation
+      const mayStart = operation.after.every((id) => this.#isFulfilled(id))
+      if (mayStart && !keysOf(operation).some((key) => this.#busy.has(key))) yield operation
     }
   }
 
@@ -96,12 +99,11 @@ export class Schedule {
   }
 
   /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
-  settle(operation: Operation, verdict: Verdict, stuck = false): void {
-    const wasRunning = this.#running.delete(operation.id)
-    if (!wasRunning) this.#waiting.delete(operation.id)
-    this.#settled.set(operation.id, verdict)
-    this.#failed ||= stuck || (!isFulfilled(verdict) && this.#needed.has(operation.id))
-    if (!wasRunning) return
+  settle(operation: Operation, stuck = false): void {
+    const { id } = operation
+    this.#waiting.delete(id)
+    this.#failed ||= stuck || (!this.#isFulfilled(id) && this.#needed.has(id))
+    if (!this.#running.delete(id)) return
     const keys = keysOf(operation)
     if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
@@ -111,38 +113,28 @@ export class Schedule {
     }
   }
 
-  /** Skips operations whose predecessor did not succeed or is not in the plan (S26), and in turn those that depend on them. */
-  drop(): Dropped[] {
-    const dropped: Dropped[] = []
+  /**
+   * Operations whose predecessor did not succeed or is not in the plan (S26), and in turn those that depend on them. Each is to be
+   * settled as skipped before the next is asked for.
+   */
+  *drop(): Generator<Dropped> {
     while (this.#failed) {
       this.#failed = false
       for (const operation of this.waiting) {
-        const reason = this.#reasonToDrop(operation)
-        if (reason === undefined) continue
-        this.settle(operation, { state: 'skipped', ...reason })
-        dropped.push({ operation, ...reason })
+        const because = operation.after.find((id) => this.#hasFailed(id))
+        const stuck = because === undefined ? keysOf(operation).find((key) => this.#stuck.has(key)) : undefined
+        if (because !== undefined) yield { operation, because }
+        else if (stuck !== undefined) yield { operation, because: stuck, stuck: true }
       }
     }
-    return dropped
   }
 
-  #isBusy(operation: Operation): boolean {
-    for (const key of keysOf(operation)) if (this.#busy.has(key)) return true
-    return false
+  #isFulfilled(id: string): boolean {
+    const outcome = this.#outcomes.get(id)
+    return outcome !== undefined && isFulfilled(outcome)
   }
 
-  #isReady(operation: Operation): boolean {
-    return operation.after.every((id) => isFulfilled(this.#settled.get(id) ?? NOT_YET))
-  }
-
-  #reasonToDrop(operation: Operation): Omit<Dropped, 'operation'> | undefined {
-    for (const id of operation.after) {
-      if (this.#waiting.has(id) || this.#running.has(id)) continue
-      const verdict = this.#settled.get(id) ?? NOT_YET
-      if (!isFulfilled(verdict)) return { because: id, code: verdict.code ?? 'Predecessor' }
-    }
-    if (this.#stuck.size === 0) return undefined
-    const stuck = keysOf(operation).find((key) => this.#stuck.has(key))
-    return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork', stuck: true }
+  #hasFailed(id: string): boolean {
+    return !this.#waiting.has(id) && !this.#running.has(id) && !this.#isFulfilled(id)
   }
 }

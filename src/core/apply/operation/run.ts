@@ -47,8 +47,8 @@ export abstract class Run<Op extends AnyOperation> {
   /** What an event, and the journal, say of an operation. */
   abstract subjectOf(operation: Op): EventSubject
 
-  /** Called with each outcome, before the message. */
-  protected abstract settled(operation: Op, outcome: Outcome, stuck: boolean): void
+  /** Called once an outcome is among `outcomes`, before the message. */
+  protected abstract settled(operation: Op, stuck: boolean): void
 
   /** Why no more operations are started, unless the reason is an interruption. */
   get stop(): VolctlError | undefined {
@@ -107,7 +107,7 @@ export abstract class Run<Op extends AnyOperation> {
     // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal. Pod and
     // volume are in each: a refused operation has no intent there that names them.
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
-    this.settled(operation, outcome, stuck)
+    this.settled(operation, stuck)
     const { message, code, hint, differences } = outcome
     this.#emit(operationEvent(state, subject, message, { elapsedMs, code, hint, differences }))
   }
@@ -118,14 +118,13 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   /** S26: what must come first did not succeed, or is not part of this apply. */
-  settleSkipped(operation: Op, because: string, code?: FailureCode): void {
+  settleSkipped(operation: Op, because: string, code: FailureCode = 'Predecessor'): void {
     const before = this.outcomes.get(because)
     const why =
       before === undefined
         ? `operation ${because} must come first and is not part of this apply`
         : `${before.kind} of ${this.#names.get(because)} must come first, and ended as ${before.state}`
-    const ownCode = 'Predecessor'
-    this.settle(operation, 'skipped', { code: code ?? ownCode, because, message: `not started: ${why}` })
+    this.settle(operation, 'skipped', { code, because, message: `not started: ${why}` })
   }
 
   settleInterrupted(operation: Op): void {
