@@ -10,8 +10,7 @@ import { ownUser } from '../../linux/invoker.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 import { CommandMissing, type CommandResult, ProgramNotTrusted, runCommand } from '../../trust/programs.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, textIn } from './kube-config-file.ts'
 
 export interface ExecPlugin {
   /** An absolute path, or a name that is looked for in the fixed program directories. */
@@ -48,8 +47,10 @@ const BY_HAND =
 /** @throws VolctlError CredentialFailed for a plugin that volctl cannot run */
 export function execPluginOf(exec: unknown): ExecPlugin | undefined {
   if (typeof exec !== 'object' || exec === null) return undefined
-  const { command, args, env, apiVersion, interactiveMode, provideClusterInfo, installHint } = exec as Fields
-  if (typeof command !== 'string' || command === '') {
+  const fields = exec as Fields
+  const { args, env, apiVersion, interactiveMode, provideClusterInfo } = fields
+  const command = textIn(fields, 'command')
+  if (command === undefined) {
     throw new VolctlError('CredentialFailed', 'The credential plugin of the kubeconfig has no command.', {
       hint: "Check the user's exec.command.",
     })
@@ -71,7 +72,7 @@ export function execPluginOf(exec: unknown): ExecPlugin | undefined {
     env: variablesIn(env),
     apiVersion: version as string,
     provideClusterInfo: provideClusterInfo === true,
-    ...(typeof installHint === 'string' && installHint !== '' && { installHint }),
+    installHint: textIn(fields, 'installHint'),
   }
 }
 
@@ -119,11 +120,12 @@ function credentialIn(plugin: ExecPlugin, output: string): PluginCredential {
   if (apiVersion !== plugin.apiVersion) {
     throw failed(plugin, `the answer does not have the requested version (${plugin.apiVersion})`)
   }
-  const { token, clientCertificateData: cert, clientKeyData: key } = status as Fields
-  const hasToken = typeof token === 'string' && token !== ''
-  const hasPair = isPem(cert) && isPem(key)
-  if (!hasToken && !hasPair) throw failed(plugin, 'the answer has neither a token nor a certificate with a key')
-  return { ...(hasToken && { token }), ...(hasPair && { cert, key }) }
+  const { clientCertificateData: cert, clientKeyData: key } = status as Fields
+  const token = textIn(status as Fields, 'token')
+  const pair = isPem(cert) && isPem(key) ? { cert, key } : undefined
+  if (token === undefined && pair === undefined)
+    throw failed(plugin, 'the answer has neither a token nor a certificate with a key')
+  return { token, ...pair }
 }
 
 const NO_CREDENTIAL = 'the output is not an ExecCredential'

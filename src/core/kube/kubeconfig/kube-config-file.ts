@@ -33,19 +33,24 @@ export class NotUsed extends VolctlError {
   }
 }
 
-type Fields = Record<string, unknown>
+export type Fields = Readonly<Record<string, unknown>>
 
-interface Named {
-  name: string
-  [field: string]: unknown
+/** Undefined: it is empty, or no text. */
+export function textIn(fields: Fields, name: string): string | undefined {
+  const { [name]: value } = fields
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+interface Named extends Fields {
+  readonly name: string
 }
 
 /** A kubeconfig as in the file; relative paths made absolute. */
 export interface RawKubeConfig {
-  clusters: Named[]
-  users: Named[]
-  contexts: Named[]
-  'current-context'?: string
+  readonly clusters: readonly Named[]
+  readonly users: readonly Named[]
+  readonly contexts: readonly Named[]
+  readonly 'current-context'?: string
 }
 
 /** The error for what is not a usable kubeconfig. */
@@ -69,15 +74,12 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
     throw invalid(`${path} is a ${String(fields.kind)}, not a kubeconfig.`, 'Give a file of kind Config.')
   }
   const directory = dirname(path)
-  const config: RawKubeConfig = {
+  return {
     clusters: entries(path, fields, 'clusters').map((entry) => resolved(entry, 'cluster', directory)),
     users: entries(path, fields, 'users').map((entry) => resolved(entry, 'user', directory)),
     contexts: entries(path, fields, 'contexts'),
+    'current-context': textIn(fields, 'current-context'),
   }
-  if (typeof fields['current-context'] === 'string' && fields['current-context'] !== '') {
-    config['current-context'] = fields['current-context']
-  }
-  return config
 }
 
 /** Only a trusted file: a kubeconfig decides which server volctl trusts, and may name a program to run (S33). */
@@ -119,13 +121,12 @@ const FOREIGN_ROOT = /^\/proc\/\d+\/root(?=\/|$)/
 
 /** A copy of `fields` with file references resolved against the file's directory (N39). */
 function absolutePaths(fields: Fields, keys: readonly string[], directory: string): Fields {
-  const copy = { ...fields }
   const root = FOREIGN_ROOT.exec(directory)?.[0] ?? ''
-  for (const key of keys) {
-    const value = copy[key]
-    if (typeof value === 'string' && value !== '') copy[key] = isAbsolute(value) ? root + value : join(directory, value)
-  }
-  return copy
+  const found = keys.flatMap((key) => {
+    const value = textIn(fields, key)
+    return value === undefined ? [] : [[key, isAbsolute(value) ? root + value : join(directory, value)]]
+  })
+  return { ...fields, ...Object.fromEntries(found) }
 }
 
 const FILES = {
@@ -136,13 +137,11 @@ const FILES = {
 function resolved(entry: Named, of: keyof typeof FILES, directory: string): Named {
   const given = entry[of] as Fields | null | undefined
   if (!given) return entry
-  const fields = absolutePaths(given, FILES[of], directory)
-  const exec = fields.exec as Fields | null | undefined
+  const exec = given.exec as Fields | null | undefined
   // A command without a slash is a name, and looked for where programs are (N43).
-  if (typeof exec?.command === 'string' && exec.command.includes('/')) {
-    fields.exec = absolutePaths(exec, ['command'], directory)
-  }
-  return { ...entry, [of]: fields }
+  const isPath = exec != null && textIn(exec, 'command')?.includes('/')
+  const fields = isPath ? { ...given, exec: absolutePaths(exec, ['command'], directory) } : given
+  return { ...entry, [of]: absolutePaths(fields, FILES[of], directory) }
 }
 
 /** Merges files of a KUBECONFIG list: the first definition of a name, and the first current-context, win (N39). */
@@ -151,11 +150,10 @@ export function mergeKubeConfigs(configs: readonly RawKubeConfig[]): RawKubeConf
     const all = configs.flatMap((config) => config[key]).toReversed()
     return [...new Map(all.map((entry) => [entry.name, entry])).values()].toReversed()
   }
-  const current = configs.map((config) => config['current-context']).find((name) => name)
   return {
     clusters: merged('clusters'),
     users: merged('users'),
     contexts: merged('contexts'),
-    ...(current !== undefined && { 'current-context': current }),
+    'current-context': configs.map((config) => config['current-context']).find((name) => name),
   }
 }

@@ -70,10 +70,15 @@ export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentia
     return found
   }
   const tried = search(options.onAttempt)
-  const found = fromHome(env, options, tried) ?? fromNode(options, tried) ?? fromCluster(env, options, tried)
+  const { context } = options
+  const found =
+    firstUsable(homeFiles(env), { ...options, kind: 'kubeconfig', given: !isRoot(), own: true }, tried) ??
+    firstUsable(onHost(ADMIN_FILES, options), { context, kind: 'admin', given: false }, tried) ??
+    firstUsable(kubeletFiles(options), { context, kind: 'kubelet', given: false }, tried) ??
+    fromCluster(env, options, tried)
   if (found === undefined) throw nothing(tried, env)
   // The kubeconfig that is used may not be the one that the user expects. If none is used, the error names the skipped ones.
-  for (const each of tried.passedOver) addDoubt(doubtOf(each))
+  for (const { doubt } of tried.passedOver) addDoubt(doubt)
   return found
 }
 
@@ -94,14 +99,8 @@ export function discoverKubeletConfig(
   if (credentials !== undefined) return { credentials }
   const [unused] = tried.passedOver
   if (unused === undefined) return {}
-  if (unused.error.cause instanceof NotTrusted) addDoubt(doubtOf(unused))
-  return { unused: { source: unused.source, problem: unused.error.message } }
-}
-
-interface Unused {
-  readonly source: string
-  readonly error: VolctlError
-  readonly hint: string | undefined
+  if (unused.error.cause instanceof NotTrusted) addDoubt(unused.doubt)
+  return { unused: { source: unused.doubt.what, problem: unused.error.message } }
 }
 
 type Search = ReturnType<typeof search>
@@ -110,29 +109,19 @@ type Search = ReturnType<typeof search>
 function search(onAttempt: DiscoverOptions['onAttempt']) {
   const attempts: KubeConfigAttempt[] = []
   /** Files that exist, and are not used because others could have written them, or because they would start a program. */
-  const passedOver: Unused[] = []
+  const passedOver: { readonly error: VolctlError; readonly doubt: Doubt }[] = []
   const note = (source: string, problem?: string): void => {
     const attempt = { source, problem }
     attempts.push(attempt)
     onAttempt?.(attempt)
   }
-  const failed = (source: string, error: VolctlError, hint = error.hint): void => {
-    const { why, advice = '' } = error instanceof NotUsed ? error : {}
-    if (why !== undefined && why !== 'absent') passedOver.push({ source, error, hint })
-    note(source, why === 'absent' ? MISSING : `${withoutName(source, error.message)}${advice}`)
-  }
-  return { attempts, passedOver, note, failed }
+  return { attempts, passedOver, note }
 }
 
 const MISSING = 'does not exist'
 
 function withoutName(source: string, message: string): string {
   return message.startsWith(`${source} `) ? `it${message.slice(source.length)}` : message
-}
-
-function doubtOf({ source, error, hint = TRUST_HINT }: Unused): Doubt {
-  const why = error.cause instanceof NotTrusted ? error.cause.why : withoutName(source, error.message)
-  return { what: source, why, hint }
 }
 
 function listOf(value: string): string[] {
@@ -159,31 +148,27 @@ function fromFiles(paths: readonly string[], kind: Kind): KubeCredentials {
   return credentialsFrom({ ...kind, read, source: paths.join(delimiter) })
 }
 
-function fromHome(env: Environment, options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
+function homeFiles(env: Environment): string[] {
   const home = env.HOME || ownUser().homedir
-  if (home === undefined) return undefined
-  // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
-  const given = process.geteuid?.() !== 0
-  const path = callerPath(resolve(home, '.kube', 'config'))
-  return firstUsable([path], { ...options, kind: 'kubeconfig', given, own: true }, tried)
+  return home === undefined ? [] : [callerPath(resolve(home, '.kube', 'config'))]
+}
+
+/** A program that a plain user's own file names runs with no more rights than this user has, who could as well have started kubectl. */
+function isRoot(): boolean {
+  return process.geteuid?.() === 0
 }
 
 /** The hint for a file in another user's home directory: ownership there must not be changed. */
 const COPY =
   'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
 
-function fromNode(options: DiscoverOptions, tried: Search): KubeCredentials | undefined {
-  const admin = ADMIN_FILES.map((path) => join(options.hostRoot ?? '/', path))
-  const found = { given: false, context: options.context }
-  return (
-    firstUsable(admin, { ...found, kind: 'admin' }, tried) ??
-    firstUsable(kubeletFiles(options), { ...found, kind: 'kubelet' }, tried)
-  )
+function onHost(paths: readonly string[], { hostRoot = '/' }: DiscoverOptions): string[] {
+  return paths.map((path) => join(hostRoot, path))
 }
 
-function kubeletFiles(options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot'>): string[] {
-  const files = KUBELET_FILES.map((path) => join(options.hostRoot ?? '/', path))
-  return [...new Set(options.kubeletKubeconfig === undefined ? files : [options.kubeletKubeconfig, ...files])]
+function kubeletFiles(options: DiscoverOptions): string[] {
+  const { kubeletKubeconfig: own } = options
+  return [...new Set([...(own === undefined ? [] : [own]), ...onHost(KUBELET_FILES, options)])]
 }
 
 function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeCredentials | undefined {
@@ -194,10 +179,18 @@ function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeC
       return found
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
-      const { why } = error instanceof NotUsed ? error : {}
+      const { why, advice = '' } = error instanceof NotUsed ? error : {}
       if (why === 'otherContext' || (kind.own && why === undefined)) throw error
-      tried.failed(path, error, kind.own && why === 'unsafe' ? COPY : error.hint)
-      if (kind.secondLook && tried.passedOver.length > 0) return undefined
+      const problem = withoutName(path, error.message)
+      tried.note(path, why === 'absent' ? MISSING : `${problem}${advice}`)
+      if (why === undefined || why === 'absent') continue
+      const hint = (kind.own && why === 'unsafe' ? COPY : error.hint) ?? TRUST_HINT
+      const { cause } = error
+      tried.passedOver.push({
+        error,
+        doubt: { what: path, why: cause instanceof NotTrusted ? cause.why : problem, hint },
+      })
+      if (kind.secondLook) return undefined
     }
   }
   return undefined
@@ -244,7 +237,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const rest = more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`]
   const [first] = passedOver
   return new VolctlError('NoKubeconfig', ['No kubeconfig was found.', ...named, ...rest].join(' '), {
-    hint: first?.hint ?? whatToType(env),
+    hint: first?.doubt.hint ?? whatToType(env),
   })
 }
 
@@ -256,7 +249,7 @@ function placeText({ source, problem = '' }: KubeConfigAttempt): string {
 }
 
 function whatToType({ SUDO_USER: user }: Environment): string {
-  if (process.geteuid?.() !== 0) {
+  if (!isRoot()) {
     return 'On a node, run it as root: sudo volctl. Elsewhere give a kubeconfig: --kubeconfig FILE, or KUBECONFIG.'
   }
   if (user === undefined || !/^[a-z_][\w.-]*$/i.test(user)) return 'Give one: --kubeconfig FILE, or KUBECONFIG.'

@@ -12,8 +12,8 @@ import {
   type KubeCredentials,
 } from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
-import { NotUsed, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
-import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+import { type Fields, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
+import { impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
@@ -96,10 +96,10 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
 
 /** A token file wins over an inline token, as with client-go (N44). */
 function tokenIn(user: Fields, source: string): string | undefined {
-  const { token, tokenFile } = user
+  const { token } = user
+  const file = textIn(user, 'tokenFile')
   // The file often ends in a newline, which must not be in a header.
-  if (typeof tokenFile === 'string' && tokenFile !== '')
-    return readCredentialFile(tokenFile, source).toString('utf8').trim()
+  if (file !== undefined) return readCredentialFile(file, source).toString('utf8').trim()
   return token === undefined || token === null || token === '' ? undefined : String(token).trim()
 }
 
@@ -120,11 +120,10 @@ async function connectionOptions(
   const { ca, cert, key } = login
   const token = written.token ?? login.token
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
-  const { 'tls-server-name': servername } = cluster
   const { username, password } = user
   const connection: ConnectionOptions = {
-    ...(typeof servername === 'string' && servername !== '' && { servername }),
-    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+    servername: textIn(cluster, 'tls-server-name'),
+    rejectUnauthorized: cluster['insecure-skip-tls-verify'] !== true,
     ca,
     cert,
     key,
@@ -132,8 +131,7 @@ async function connectionOptions(
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }
-  const { 'proxy-url': named } = cluster
-  const proxy = typeof named === 'string' && named !== '' ? named : environmentProxy(new URL(selected.server))?.href
+  const proxy = textIn(cluster, 'proxy-url') ?? environmentProxy(new URL(selected.server))?.href
   if (proxy === undefined) return connection
   if (/^https?:\/\//i.test(proxy) && URL.canParse(proxy)) {
     // An older one would ask the server directly.
@@ -187,7 +185,7 @@ async function socksAgent(cluster: Fields, proxyUrl: string, connection: Connect
         name: 'cluster',
         server: String(cluster.server),
         proxyUrl,
-        skipTLSVerify: rejectUnauthorized === false,
+        skipTLSVerify: !rejectUnauthorized,
         tlsServerName: servername,
         caData: base64(ca),
       },
@@ -206,7 +204,7 @@ async function socksAgent(cluster: Fields, proxyUrl: string, connection: Connect
   await kubeConfig.applyToHTTPSOptions(options)
   if (options.agent === undefined) throw new Error('no agent')
   // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
-  options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
+  options.agent.options.rejectUnauthorized = rejectUnauthorized
   return options.agent
 }
 
@@ -270,10 +268,11 @@ function readCredentialFile(path: string, source: string): Buffer {
 }
 
 /** The inline `NAME-data`, otherwise the file NAME; inline data wins, as with kubectl. */
-export function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
-  const { [`${name}-data`]: data, [name]: path } = fields
-  if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64')
-  return typeof path === 'string' && path !== '' ? readCredentialFile(path, source) : undefined
+function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
+  const data = textIn(fields, `${name}-data`)
+  if (data !== undefined) return Buffer.from(data, 'base64')
+  const path = textIn(fields, name)
+  return path === undefined ? undefined : readCredentialFile(path, source)
 }
 
 /**
@@ -284,10 +283,8 @@ export function dataOrFile(fields: Fields, name: string, source: string): Buffer
  */
 export function nodeNameInKubeconfig(path: string): string | undefined {
   try {
-    const config = readKubeConfigFile(path)
-    const { user, contextName } = selectContext(config, path, undefined)
-    const context = config.contexts.find(({ name }) => name === contextName)?.context as Fields | undefined
-    return nodeOf(commonName(dataOrFile(user, 'client-certificate', path))) ?? nodeOf(String(context?.user ?? ''))
+    const { user, userName } = selectContext(readKubeConfigFile(path), path, undefined)
+    return nodeOf(commonName(dataOrFile(user, 'client-certificate', path))) ?? nodeOf(userName)
   } catch (error) {
     if (error instanceof VolctlError) return undefined
     throw error

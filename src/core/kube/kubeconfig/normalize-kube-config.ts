@@ -1,12 +1,12 @@
 import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { invalid, NotUsed, type RawKubeConfig } from './kube-config-file.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
+import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
 
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
   readonly contextName: string
+  /** As the context names the user; undefined: it names none. */
+  readonly userName?: string
   /** Without a login: it stands in every plan and message. */
   readonly server: string
   /** USER:PASSWORD that stood in the server's address. */
@@ -37,10 +37,10 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
     )
   }
   const context = (entry.context ?? {}) as Fields
-  const cluster = named(config, 'clusters', context.cluster, 'cluster')
-  const user = named(config, 'users', context.user, 'user')
-  const server = cluster?.server
-  if (!cluster || typeof server !== 'string' || server === '') {
+  const cluster = named(config, 'clusters', context.cluster, 'cluster') ?? {}
+  const namedUser = named(config, 'users', context.user, 'user')
+  const server = textIn(cluster, 'server')
+  if (server === undefined) {
     throw invalid(
       `Context "${contextName}" of ${source} has no cluster with a server address.`,
       'Check the cluster that the context names.',
@@ -52,24 +52,24 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
       'Write the address in the form https://HOST:PORT.',
     )
   }
-  if (!user && context.user !== undefined && context.user !== '') {
+  if (namedUser === undefined && context.user !== undefined && context.user !== '') {
     throw invalid(
       `Context "${contextName}" of ${source} names an unknown user.`,
       'Check the user that the context names.',
     )
   }
-  refuseForeignProviders(user ?? {}, contextName, source)
-  const plugin = execPluginOf(user?.exec)
-  const insecure = insecurity(server, cluster)
+  // A context without a user is anonymous.
+  const user = namedUser ?? {}
+  refuseForeignProviders(user, contextName, source)
   return {
     contextName,
+    userName: textIn(context, 'user'),
     server: withoutLogin(server).replace(/\/+$/, ''),
     cluster,
-    // A context without a user is anonymous.
-    user: user ?? {},
+    user,
     login: loginIn(server),
-    plugin,
-    insecure,
+    plugin: execPluginOf(user.exec),
+    insecure: insecurity(server, cluster),
   }
 }
 
@@ -127,7 +127,8 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
 /** Headers for impersonation, all groups included: without one of them the identity would have other rights. */
 export function impersonation(user: Fields): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
-  if (typeof user.as === 'string' && user.as !== '') headers['Impersonate-User'] = user.as
+  const as = textIn(user, 'as')
+  if (as !== undefined) headers['Impersonate-User'] = as
   if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
   const groups = user['as-groups']
   if (Array.isArray(groups) && groups.length > 0) headers['Impersonate-Group'] = groups.map(String)

@@ -38,7 +38,7 @@ export interface ConnectionOptions {
   readonly cert?: Buffer | string
   readonly key?: Buffer | string
   readonly servername?: string
-  readonly rejectUnauthorized?: boolean
+  readonly rejectUnauthorized: boolean
   readonly auth?: string
   readonly headers: Readonly<Record<string, string | string[]>>
   /** The URL of a proxy of HTTP, to connect through. */

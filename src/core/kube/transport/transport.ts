@@ -104,7 +104,7 @@ async function failureIn(
 }
 
 function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | PlainAgent {
-  const { proxy, ca, cert, key, servername, rejectUnauthorized = true } = connection
+  const { proxy, ca, cert, key, servername, rejectUnauthorized } = connection
   // Whether it is used is decided already: there are no exceptions.
   const proxied = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
   const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxied }
