@@ -4,7 +4,7 @@ import { ATTACHMENTS, objectPath } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
-import { listObjects } from '../../src/core/kube/objects.ts'
+import { anything } from '../../src/core/trust/shape.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
 
 export interface AttacherOptions {
@@ -28,21 +28,21 @@ export async function startAttacher(api: TestApiServer, options: AttacherOptions
     const isGoing = metadata.deletionTimestamp != null
     if (!isGoing && status?.attached === true) return
     const path = objectPath(ATTACHMENTS, { name: metadata.name })
-    if (!isGoing && !metadata.finalizers?.includes(finalizer))
-      return client.send('mergePatch', path, { metadata: { finalizers: [finalizer] } })
+    const patch = (body: object) => client.send('mergePatch', { path, body, shape: anything })
+    if (!isGoing && !metadata.finalizers?.includes(finalizer)) return patch({ metadata: { finalizers: [finalizer] } })
     if (!when()) return
     const message = isGoing ? detachError : attachError
     const field = isGoing ? 'detachError' : 'attachError'
-    if (message === '' && isGoing) return client.send('mergePatch', path, { metadata: { finalizers: null } })
-    if (message === '') return client.send('mergePatch', path, { status: { attached: true } })
+    if (message === '' && isGoing) return patch({ metadata: { finalizers: null } })
+    if (message === '') return patch({ status: { attached: true } })
     if (status?.[field]?.message === message) return
     const time = new Date().toISOString()
-    return client.send('mergePatch', path, { status: { attached: isGoing, [field]: { message, time } } })
+    return patch({ status: { attached: isGoing, [field]: { message, time } } })
   }
   let isOver = false
   const round = async (): Promise<void> => {
     try {
-      for (const attachment of (await listObjects(client, ATTACHMENTS)).items)
+      for (const attachment of (await client.list(ATTACHMENTS)).items)
         if (attachment.spec.attacher === driver && !isOver) await attend(attachment)
     } catch (error) {
       // Somebody else was first, or the server is away: the next round sees.

@@ -1,7 +1,16 @@
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { ApiObject } from '../../src/core/kube/api/objects.ts'
-import { ApiError } from '../../src/core/kube/api-error.ts'
-import type { KubeClient, ListEnd, ListVisitor, ObjectList, Write } from '../../src/core/kube/kube-client.ts'
+import { listPath, type ObjectKey, objectPath, type Resource } from '../../src/core/kube/api/resources.ts'
+import { ApiError, received, unlessAbsent } from '../../src/core/kube/api-error.ts'
+import {
+  type KubeClient,
+  type ListEnd,
+  type ListVisitor,
+  type ObjectList,
+  WRITES,
+  type Write,
+} from '../../src/core/kube/kube-client.ts'
+import type { Shape } from '../../src/core/trust/shape.ts'
 
 /** An API server's answers, by path; for a list, its items. */
 export type Answers = Readonly<Record<string, unknown>>
@@ -49,33 +58,39 @@ export class CapturedClient implements KubeClient {
   }
 
   /** An object that was captured by its name, or as one of a list. */
-  async get<T>(path: string): Promise<T> {
-    const [, root = '', namespace, plural, name] =
-      /^(.+?)(?:\/namespaces\/([^/]+))?\/([^/]+)\/([^/]+)$/.exec(path) ?? []
-    const items = this.#answers[path] === undefined ? this.#answers[`${root}/${plural}`] : undefined
-    if (!Array.isArray(items)) return this.#answer(path) as T
-    const found = items.find((each) => each?.metadata?.name === name && each?.metadata?.namespace === namespace)
+  async get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T> {
+    const path = objectPath(resource, key)
+    const items = this.#answers[path] === undefined ? this.#answers[listPath(resource)] : undefined
+    const isAsked = ({ metadata }: T): boolean => metadata?.name === key.name && metadata?.namespace === key.namespace
+    const found = Array.isArray(items) ? items.find(isAsked) : this.#answer(path)
     if (found === undefined) throw failure('NotFound', 404)
-    return found
+    return received(resource.shape, found, { ...this, request: `GET ${path}` })
   }
 
-  async list<T>(path: string): Promise<ObjectList<T>> {
+  find<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
+    return unlessAbsent(this.get(resource, key))
+  }
+
+  async list<T extends ApiObject>(resource: Resource<T>): Promise<ObjectList<T>> {
+    const path = listPath(resource)
     const items = this.#answer(path)
     // The client itself refuses what is no list of objects.
     if (!Array.isArray(items) || !items.every(isObject)) throw failure('ApiFailed')
+    for (const [index, item] of items.entries())
+      received(resource.shape, item, { ...this, request: `GET ${path}`, at: `items[${index}]` })
     return { items, resourceVersion: '7' }
   }
 
-  async walk<T>(path: string, visitor: ListVisitor<T>): Promise<ListEnd> {
+  async walk<T extends ApiObject>(resource: Resource<T>, visitor: ListVisitor<T>): Promise<ListEnd> {
     visitor.begin()
-    const { items, ...end } = await this.list<T>(path)
-    visitor.page(items, { kind: 'List' })
+    const { items, ...end } = await this.list(resource)
+    visitor.page(items)
     return end
   }
 
-  async send<T>(write: Write, path: string): Promise<T> {
+  async send<T>(write: Write, { path, shape }: { readonly path: string; readonly shape: Shape<T> }): Promise<T> {
     if (write !== 'review' && write !== 'patch') throw new Error('nothing is changed')
-    return this.#answer(path) as T
+    return received(shape, this.#answer(path), { ...this, request: `${WRITES[write].method} ${path}` })
   }
 
   close(): void {}

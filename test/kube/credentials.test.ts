@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { whoAmI } from '../../src/core/kube/access-reviews.ts'
+import { PODS } from '../../src/core/kube/api/resources.ts'
 import { errorFromTransport } from '../../src/core/kube/api-error.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
+import { anything } from '../../src/core/trust/shape.ts'
 import { failureOf, robotPlace, startProxy, writeKubeconfig } from './connect.ts'
 
 const TOKEN = 'token-of-robot'
@@ -60,7 +62,7 @@ console.log(JSON.stringify({ status: { token } }))`,
     const client = connectWith({ user: { ...user, as: 'system:node:node-1', 'as-groups': ['system:nodes', 'other'] } })
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
     const userInfo = { username: 'system:node:node-1', groups: ['system:nodes', 'other', 'system:authenticated'] }
-    expect(await client.send('review', path, {})).toMatchObject({ status: { userInfo } })
+    expect(await client.send('review', { path, body: {}, shape: anything })).toMatchObject({ status: { userInfo } })
     client.close()
   })
 
@@ -79,7 +81,7 @@ console.log(JSON.stringify({ status: { token } }))`,
     async (scheme) => {
       vi.stubEnv('HTTPS_PROXY', `${scheme}://bob:secret@127.0.0.1:1`)
       const client = connectWith({ cluster: { server: 'https://192.0.2.1' } })
-      const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
+      const { code, message, hint } = await failureOf(client.list(PODS))
       vi.unstubAllEnvs()
       expect([code, hint]).toEqual(['KubeconfigInvalid', expect.stringContaining('HTTPS_PROXY')])
       expect(`${message} ${hint}`).not.toContain('secret')
@@ -100,7 +102,7 @@ console.log(JSON.stringify({ status: { token } }))`,
     const client = connectWith({
       cluster: { server: 'https://192.0.2.1', 'proxy-url': 'http://bob:secret@127.0.0.1:1' },
     })
-    const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
+    const { code, message, hint } = await failureOf(client.list(PODS))
     flags.mockRestore()
     expect([code, hint]).toEqual(['KubeconfigInvalid', expect.stringContaining('22.21')])
     expect(`${message} ${hint}`).not.toContain('secret')
@@ -137,7 +139,7 @@ it.each([
   },
 ])('a login that fails is one clear line without a secret: $name', async ({ user, code, says }) => {
   const client = connectWith({ user })
-  const error = await failureOf(client.get('/api/v1/pods'))
+  const error = await failureOf(client.list(PODS))
   client.close()
   expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
   expect(error.message).toMatch(says)

@@ -2,6 +2,7 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { PODS } from '../../src/core/kube/api/resources.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { kubeconfigText } from '../helpers/api-server/users.ts'
@@ -63,7 +64,7 @@ describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
     const client = createKubeClient(discoverKubeConfig({ kubeconfig }), { deadlineMs: 400 })
     const before = process.resourceUsage().maxRSS
     const began = performance.now()
-    expect((await failureOf(client.get('/api/v1/pods'))).code).toMatch(/^(ApiUnreachable|TlsMismatch)$/)
+    expect((await failureOf(client.list(PODS))).code).toMatch(/^(ApiUnreachable|TlsMismatch)$/)
     expect(performance.now() - began).toBeLessThan(60_000)
     expect(asked).toBeGreaterThan(0)
     client.close()

@@ -1,14 +1,19 @@
 /** S34: whatever answers in the API server's place, a request ends, in bytes and in time, with one clear line. */
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ApiObject } from '../../src/core/kube/api/objects.ts'
+import { type Resource, PODS as SHAPED } from '../../src/core/kube/api/resources.ts'
 import type { ApiError } from '../../src/core/kube/api-error.ts'
 import type { KubeClient, KubeClientOptions } from '../../src/core/kube/kube-client.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
+import { anything } from '../../src/core/trust/shape.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import type { TrickName } from '../helpers/api-server/tricks.ts'
 import { connect, failureOf } from './connect.ts'
 
 const MEBIBYTE = 1024 * 1024
-const PODS = '/api/v1/pods'
+/** Of whatever shape: what is bounded is looked at before. */
+const PODS = { ...SHAPED, shape: anything } as Resource<ApiObject>
 
 let server: TestApiServer
 let client: KubeClient | undefined
@@ -78,7 +83,7 @@ describe('a request to what is no API server ends', () => {
 
   it('an answer that is too large is not asked for again', async () => {
     const asking = meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
-    expect(await failureOf(asking.get(PODS))).toMatchObject({
+    expect(await failureOf(asking.get(PODS, { name: 'x' }))).toMatchObject({
       code: 'ApiFailed',
       message: expect.stringMatching(/larger|more than|too many/),
     })
@@ -122,10 +127,10 @@ it('answers that are received at once share one limit', async () => {
   const asking = meet('a list without end', { budget, limits: { answerBytes: 2 * MEBIBYTE } })
   // What another answer holds just now.
   budget.take(2 * MEBIBYTE)
-  const error = await failureOf(asking.get(PODS))
+  const error = await failureOf(asking.get(PODS, { name: 'x' }))
   expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringMatching(/larger|more than|too many/) })
   expect(error.message).toContain('is larger than 3145728 bytes together with others')
   budget.giveBack(2 * MEBIBYTE)
   // And what this one has held is the next one's.
-  expect((await failureOf(asking.get(PODS))).message).toContain('larger than 2097152 bytes')
+  expect((await failureOf(asking.get(PODS, { name: 'x' }))).message).toContain('larger than 2097152 bytes')
 })

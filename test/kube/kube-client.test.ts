@@ -1,17 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { objectPath, VOLUMES } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import type { KubeClient } from '../../src/core/kube/kube-client.ts'
 import { retryDelayMs } from '../../src/core/kube/retry.ts'
+import { anything } from '../../src/core/trust/shape.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf } from './connect.ts'
 
-interface Named {
-  readonly metadata: { readonly name: string }
-}
-
-const VOLUMES = '/api/v1/persistentvolumes'
+const ONE = { name: 'pv-00' }
 
 let server: TestApiServer
 let client: KubeClient
@@ -41,7 +39,7 @@ function count(): number {
 
 describe('lists', () => {
   it('joins the pages and asks for a consistent state: no resourceVersion', async () => {
-    const list = await client.list<Named & { kind: string; apiVersion: string }>(VOLUMES)
+    const list = await client.list(VOLUMES)
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual(
       Array.from({ length: 25 }, (_, index) => `pv-${String(index).padStart(2, '0')}`),
     )
@@ -120,16 +118,17 @@ describe('retries', () => {
   })
 
   it('never repeats a delete whose answer was lost, but one that was turned away', async () => {
-    const path = `${VOLUMES}/no-such`
+    const remove = () =>
+      client.send('delete', { path: objectPath(VOLUMES, { name: 'no-such' }), body: {}, shape: anything })
     server.setFaults({ method: 'DELETE', action: { type: 'drop' } })
-    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'ApiUnreachable' })
+    expect(await failureOf(remove())).toMatchObject({ code: 'ApiUnreachable' })
     expect(count()).toBe(1)
     server.setFaults({ times: 1, action: { type: 'status', status: 429, retryAfter: 0 } })
-    expect(await failureOf(client.send('delete', path, {}))).toMatchObject({ code: 'NotFound', isAbsent: true })
+    expect(await failureOf(remove())).toMatchObject({ code: 'NotFound', isAbsent: true })
   })
 
   it('does not repeat what the server decided', async () => {
-    expect(await failureOf(connect(server, 'nobody').get(VOLUMES))).toMatchObject({ code: 'Forbidden' })
+    expect(await failureOf(connect(server, 'nobody').get(VOLUMES, ONE))).toMatchObject({ code: 'Forbidden' })
     expect(count()).toBe(1)
   })
 
@@ -148,7 +147,7 @@ describe('an API server that cannot be used is one clear line', () => {
   it('that does not answer in time', async () => {
     server.setFaults({ action: { type: 'hang' } })
     const hasty = connect(server, 'admin', { deadlineMs: 1500 })
-    const error = await failureOf(hasty.get(VOLUMES))
+    const error = await failureOf(hasty.get(VOLUMES, ONE))
     hasty.close()
     expect(error).toMatchObject({
       code: 'ApiUnreachable',
@@ -162,7 +161,7 @@ describe('an API server that cannot be used is one clear line', () => {
 
   it('of another authority', async () => {
     await using other = await startApiServer({ nodeName: 'node-1', untrusted: true })
-    const error = await failureOf(connect(other, 'admin').get(VOLUMES))
+    const error = await failureOf(connect(other, 'admin').get(VOLUMES, ONE))
     expect(error).toMatchObject({
       code: 'TlsMismatch',
       exit: 1,
@@ -174,42 +173,47 @@ describe('an API server that cannot be used is one clear line', () => {
   })
 
   it.each([
-    { name: 'an object that does not exist', path: `${VOLUMES}/none`, status: 404, isAbsent: true },
-    { name: 'a path that does not exist is no absence', path: '/api/v1/nonsense', status: 404, isAbsent: false },
-  ])('$name', async ({ path, status, isAbsent }) => {
-    const error = await failureOf(client.get(path))
+    { name: 'an object that does not exist', resource: VOLUMES, status: 404, isAbsent: true },
+    {
+      name: 'a path that does not exist is no absence',
+      resource: { ...VOLUMES, plural: 'nonsense' },
+      status: 404,
+      isAbsent: false,
+    },
+  ])('$name', async ({ resource, status, isAbsent }) => {
+    const error = await failureOf(client.get(resource, { name: 'none' }))
     expect(error).toMatchObject({ code: 'NotFound', status, isAbsent })
     expect(/check that the server address/.test(String(error.hint))).toBe(!isAbsent)
   })
 
   it('takes a 404 without a Status for no absence (S3)', async () => {
     server.setFaults({ action: { type: 'status', status: 404, reason: 'NotFound' } })
-    expect(await failureOf(client.get(`${VOLUMES}/pv-00`))).toMatchObject({ status: 404, isAbsent: false })
+    expect(await failureOf(client.get(VOLUMES, ONE))).toMatchObject({ status: 404, isAbsent: false })
   })
 })
 
 it('stops at once when interrupted', async () => {
   server.setFaults({ action: { type: 'hang' } })
   const controller = new AbortController()
-  const work = client.get(VOLUMES, { signal: controller.signal })
+  const work = client.get(VOLUMES, ONE, { signal: controller.signal })
   controller.abort(new Error('interrupted'))
   await expect(work).rejects.toThrow('interrupted')
 })
 
 it("tells how far this host's clock is from the server's (S28)", async () => {
   server.set({ clockSkewMs: 3_600_000 })
-  await client.get(VOLUMES)
+  await client.get(VOLUMES, ONE)
   expect(Math.abs((client.clockSkewMs ?? 0) - 3_600_000)).toBeLessThan(5_000)
   // One of the clocks is set: the next answer tells.
   server.set({ clockSkewMs: 0 })
-  await client.get(VOLUMES)
+  await client.get(VOLUMES, ONE)
   expect(Math.abs(client.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
 })
 
 it('asks for compressed answers where the server is elsewhere', async () => {
   // 0.0.0.0 reaches this host without being a loopback address.
   const blob = 'x'.repeat(200_000)
-  const objects = [{ kind: 'PersistentVolume', metadata: { name: 'big', annotations: { blob } } }]
+  const objects = [{ kind: 'PersistentVolume', metadata: { name: 'big', annotations: { blob } }, spec: {} }]
   await using elsewhere = await startApiServer({ nodeName: 'node-1', host: '0.0.0.0', objects })
   const remote = connect(elsewhere, 'admin')
   const before = elsewhere.connections()

@@ -4,7 +4,6 @@ import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { ObjectMeta, Pod } from '../../src/core/kube/api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/kube/api/resources.ts'
 import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
-import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'
 import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../../src/core/kube/volume-content.ts'
@@ -82,7 +81,7 @@ async function attached(change: Partial<ObjectMeta> = {}): Promise<AttachmentVer
     nodeObject(attachedTo([`kubernetes.io/csi/driver^${handle}`])),
     { ...attachment, metadata: { ...attachment.metadata, ...change } },
   )
-  const object = await findObject(connect(server, 'admin'), ATTACHMENTS, attachment.metadata)
+  const object = await connect(server, 'admin').find(ATTACHMENTS, attachment.metadata)
   return {
     name: attachment.metadata.name,
     uid: object?.metadata.uid ?? '',
@@ -98,7 +97,7 @@ describe('deleting a VolumeAttachment', () => {
     const version = await attached(FREE)
     const client = connect(server, 'apply')
     await deleteVolumeAttachment(client, version)
-    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeUndefined()
+    expect(await client.find(ATTACHMENTS, { name: version.name })).toBeUndefined()
     await deleteVolumeAttachment(client, version)
   })
 
@@ -106,12 +105,10 @@ describe('deleting a VolumeAttachment', () => {
     const version = await attached()
     const client = connect(server, 'apply')
     await deleteVolumeAttachment(client, version)
-    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toMatchObject({
+    expect(await client.find(ATTACHMENTS, { name: version.name })).toMatchObject({
       metadata: { deletionTimestamp: expect.any(String) },
     })
-    await expect
-      .poll(() => findObject(client, ATTACHMENTS, { name: version.name }), { timeout: 10_000 })
-      .toBeUndefined()
+    await expect.poll(() => client.find(ATTACHMENTS, { name: version.name }), { timeout: 10_000 }).toBeUndefined()
     expect((await getNode(client, NODE)).status?.volumesAttached).toEqual([])
   })
 
@@ -125,7 +122,7 @@ describe('deleting a VolumeAttachment', () => {
       status: 409,
       message: expect.stringContaining('Precondition failed'),
     })
-    expect(await findObject(client, ATTACHMENTS, { name: version.name })).toBeDefined()
+    expect(await client.find(ATTACHMENTS, { name: version.name })).toBeDefined()
   })
 
   it('whose answer was lost is looked at, not repeated', async () => {
@@ -142,21 +139,21 @@ describe('deleting a VolumeAttachment', () => {
 
 it('the status of a claim is written, and a change in between is a conflict', async () => {
   const client = connect(server, 'kubelet')
-  const claim = await findObject(client, CLAIMS, named('data'))
+  const claim = await client.find(CLAIMS, named('data'))
   if (claim === undefined) throw new Error('no claim')
   const begun = await patchClaimStatus(client, named('data'), inProgressPatch(claim))
   expect(begun.status?.allocatedResourceStatuses).toEqual({ storage: 'NodeResizeInProgress' })
   expect((await failureOf(patchClaimStatus(client, named('data'), finishedPatch(claim, '2Gi')))).code).toBe('Conflict')
   await patchClaimStatus(client, named('data'), finishedPatch(begun, '2Gi'))
-  expect((await findObject(client, CLAIMS, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
+  expect((await client.find(CLAIMS, named('data')))?.status).toEqual({ capacity: { storage: '2Gi' } })
 })
 
 describe('what is written into volumes', () => {
   it('is read with its values', async () => {
     const client = connect(server, 'kubelet')
-    expect((await findObject(client, CONFIG_MAPS, named('cm')))?.data).toEqual({ a: '1' })
-    expect((await findObject(client, SECRETS, named('s')))?.data).toEqual({ pass: 'cHc=' })
-    expect((await findObject(client, PODS, named('app'), { whole: true }))?.metadata.annotations).toEqual({
+    expect((await client.find(CONFIG_MAPS, named('cm')))?.data).toEqual({ a: '1' })
+    expect((await client.find(SECRETS, named('s')))?.data).toEqual({ pass: 'cHc=' })
+    expect((await client.find(PODS, named('app'), { whole: true }))?.metadata.annotations).toEqual({
       [LAST_APPLIED]: '{}',
     })
     expect((await getClusterTrustBundle(client, 'one'))?.spec.signerName).toBe('example.com/a')
@@ -184,9 +181,9 @@ describe('what is written into volumes', () => {
 
 it('what may not be read is no absence (S3): a node asks for an object that none of its pods names', async () => {
   const client = connect(server, 'kubelet')
-  expect((await failureOf(findObject(client, SECRETS, named('other')))).code).toBe('Forbidden')
-  expect((await failureOf(findObject(client, SECRETS, named('none')))).code).toBe('Forbidden')
-  expect(await findObject(connect(server, 'apply'), SECRETS, named('none'))).toBeUndefined()
+  expect((await failureOf(client.find(SECRETS, named('other')))).code).toBe('Forbidden')
+  expect((await failureOf(client.find(SECRETS, named('none')))).code).toBe('Forbidden')
+  expect(await connect(server, 'apply').find(SECRETS, named('none'))).toBeUndefined()
 })
 
 it('a server without any version of trust bundles says so', async () => {

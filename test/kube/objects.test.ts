@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { mayI } from '../../src/core/kube/access-reviews.ts'
 import { SECRETS } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
-import { findObject } from '../../src/core/kube/objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { requestToken } from '../../src/core/kube/volume-content.ts'
 import { patchClaimStatus } from '../../src/core/kube/writes.ts'
@@ -105,11 +104,7 @@ describe('what an apply asks for', () => {
     {
       name: 'a secret, whose values are not shown',
       ask: () =>
-        findObject(
-          answering('/api/v1/namespaces/ns/secrets/x', { metadata, data: { pass: ['s3cret'] } }),
-          SECRETS,
-          key,
-        ),
+        answering('/api/v1/namespaces/ns/secrets/x', { metadata, data: { pass: ['s3cret'] } }).find(SECRETS, key),
       says: 'data.pass is not text',
     },
     {

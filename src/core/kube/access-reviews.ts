@@ -3,7 +3,6 @@ import { NODE_USER } from '../facts/actual/volume-names.ts'
 import { flag, kept, text } from '../trust/shape.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { sendObject } from './objects.ts'
 
 /**
  * The user that the API server takes this credential for (N36); undefined if the server names none.
@@ -13,7 +12,7 @@ import { sendObject } from './objects.ts'
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-  const review = await sendObject(client, 'review', { path, body, shape: identityReview }, { signal })
+  const review = await client.send('review', { path, body, shape: identityReview }, { signal })
   return review.status?.userInfo?.username
 }
 
@@ -28,7 +27,7 @@ export async function mayI(client: KubeClient, verb: string, signal?: AbortSigna
   const resourceAttributes = { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
-  const review = await unlessRefused(sendObject(client, 'review', { path, body, shape: accessReview }, { signal }))
+  const review = await unlessRefused(client.send('review', { path, body, shape: accessReview }, { signal }))
   return review && review.status?.allowed === true
 }
 

@@ -1,6 +1,7 @@
 import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
 import type { ErrorCode } from '../messages/codes.ts'
 import { parseJson } from '../trust/parse-json.ts'
+import { type Shape, ShapeError } from '../trust/shape.ts'
 import type { Answer } from './transport/transport.ts'
 
 interface ApiErrorOptions extends VolctlErrorOptions {
@@ -155,6 +156,29 @@ export function unusable(
   reason = 'BadAnswer',
 ): ApiError {
   return new ApiError('ApiFailed', message, { trouble: 'answer', reason, hint })
+}
+
+interface Received {
+  readonly server: string
+  /** What was asked, e.g. `GET /api/v1/pods`. */
+  readonly request: string
+  /** The value's place in the answer. */
+  readonly at?: string
+}
+
+/**
+ * The same value, if it has the shape: decisions rely on the types of all fields, so an answer with a field of another type counts as no
+ * answer (S3, S34), like one that is not JSON.
+ *
+ * @throws ApiError ApiFailed, naming the field that does not
+ */
+export function received<T>(shape: Shape<T>, value: unknown, { server, request, at = '' }: Received): T {
+  try {
+    return shape(value, at)
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error
+    throw unusable(`${server}: in the answer to ${request}, ${error.message}.`)
+  }
 }
 
 /** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */

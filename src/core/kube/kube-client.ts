@@ -1,9 +1,19 @@
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
+import type { Shape } from '../trust/shape.ts'
 import type { ApiObject } from './api/objects.ts'
-import { hasMetadata, reduced } from './api/resources.ts'
-import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
+import { hasMetadata, listPath, type ObjectKey, objectPath, type Resource, reduced } from './api/resources.ts'
+import {
+  ApiError,
+  answerTooLarge,
+  badAnswer,
+  errorFromAnswer,
+  errorFromTransport,
+  lateError,
+  received,
+  unlessAbsent,
+} from './api-error.ts'
 import { withRetry } from './retry.ts'
 import type { KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type Transport } from './transport/transport.ts'
@@ -13,6 +23,16 @@ export interface RequestSettings {
   readonly signal?: AbortSignal
   /** Limits the memory of what is read and kept; a list without one has its own. */
   readonly kept?: Budget
+}
+
+interface GetSettings extends RequestSettings {
+  /** Nothing of it is left out. */
+  readonly whole?: true
+}
+
+interface ListSettings extends RequestSettings {
+  /** Absent: in every one. */
+  readonly namespace?: string
 }
 
 // A list, page by page (N45): one after the other, so that no more than one is held at a time.
@@ -27,18 +47,12 @@ export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
 }
 
-/** Kind and version of the list, which its items come without. */
-interface ListHead {
-  readonly kind: string
-  readonly apiVersion?: string
-}
-
 /** Takes a list page by page; none has to be kept. */
 export interface ListVisitor<T> {
   /** Called before the first page, and again whenever an expired list is started again: what was taken before is void. */
   begin(): void
-  /** @param objects as the server sent them, with metadata: what is kept of one as a whole has to be reduced (resources.ts) */
-  page(objects: readonly T[], head: ListHead): void
+  /** @param objects whole: what is kept of one has to be reduced (resources.ts) */
+  page(objects: readonly T[]): void
 }
 
 /** Limits of all pages of one list that is walked. */
@@ -127,6 +141,13 @@ const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500
 /** How often a list that expired half-way is started again. */
 const LIST_RESTARTS = 3
+
+interface ToSend<T> {
+  readonly path: string
+  readonly body: object
+  /** Of the answer. */
+  readonly shape: Shape<T>
+}
 
 interface Exchange extends RequestSettings, WriteRequest {
   readonly path: string
@@ -238,12 +259,23 @@ export function createKubeClient(
     }
   }
 
-  async function oneObject(exchange: Exchange): Promise<object> {
+  async function oneObject<T>(exchange: Exchange, shape: Shape<T>): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
     const bounds = { maxBytes: limits.answerBytes, maxMemory: ANSWER_MEMORY }
     const object = parsed(await answered(exchange), request, bounds)
     keep(object, exchange.kept, request)
-    return object
+    return received(shape, object, { server, request })
+  }
+
+  /** One object, reduced. */
+  async function get<T extends ApiObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    { whole, ...settings }: GetSettings = {},
+  ): Promise<T> {
+    const exchange = { ...settings, method: 'GET', path: objectPath(resource, key), idempotent: true } as const
+    const object = await oneObject(exchange, resource.shape)
+    return whole === true ? object : reduced(object)
   }
 
   /**
@@ -251,13 +283,14 @@ export function createKubeClient(
    *
    * @param limits other than those of a node's lists
    */
-  async function walk<T>(
-    path: string,
+  async function walk<T extends ApiObject>(
+    resource: Resource<T>,
     visitor: ListVisitor<T>,
-    settings: RequestSettings = {},
+    { namespace, ...settings }: ListSettings = {},
     bounds: WalkLimits = limits,
   ): Promise<ListEnd> {
     const { listMs, listBytes, listPages } = bounds
+    const path = listPath(resource, namespace)
     const request = `GET ${path}`
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
@@ -270,19 +303,22 @@ export function createKubeClient(
     }
     /** The pages of one state of the list. @throws ApiError: 410 if the state expired meanwhile */
     const oneState = async (): Promise<ListEnd> => {
-      let [token, version, bytes] = ['', '', 0]
+      let [token, version, bytes, count] = ['', '', 0, 0]
       for (let pages = 1; ; pages++) {
         const page = await ask(token)
         bytes += page.bytes
         if (bytes > listBytes)
           throw answerTooLarge(server, request, `has more than ${listBytes} bytes in ${pages} pages`)
-        const { kind, apiVersion, metadata, items } = page.value
+        const { kind, apiVersion = '', metadata, items } = page.value
         // An empty list of another kind, or one without items, would make all objects look deleted (S3).
-        if (!isListOf(path, kind) || !(items === null || Array.isArray(items)))
+        if (!isListOf(resource.plural, kind) || !(items === null || Array.isArray(items)))
           throw badAnswer(server, request, 'not a list')
         const objects: readonly unknown[] = items ?? []
         if (!objects.every(hasMetadata)) throw badAnswer(server, request, 'a list of something other than objects')
-        visitor.page(objects as T[], { kind, apiVersion })
+        const typed = objects.map((object) => withType(object, kind, apiVersion))
+        visitor.page(
+          typed.map((object) => received(resource.shape, object, { server, request, at: `items[${count++}]` })),
+        )
         const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
         const next = metadata?.continue ?? ''
         const shown = resourceVersion ?? ''
@@ -321,28 +357,34 @@ export function createKubeClient(
     get clockSkewMs() {
       return clockSkewMs
     },
-    /** What is answered, in whatever shape (`received`). */
-    get: (path: string, settings: RequestSettings = {}): Promise<object> =>
-      oneObject({ ...settings, method: 'GET', path, idempotent: true }),
-    send: (write: Write, path: string, body: object, settings: RequestSettings = {}): Promise<object> =>
-      oneObject({ ...settings, ...WRITES[write], path, body }),
-    /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
-    list: async <T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> => {
+    get,
+    /** The same; undefined if the API shows that there is none (S3). */
+    find: <T extends ApiObject>(
+      resource: Resource<T>,
+      key: ObjectKey,
+      settings?: GetSettings,
+    ): Promise<T | undefined> => unlessAbsent(get(resource, key, settings)),
+    /** Sends an object. @returns what is answered */
+    send: <T>(write: Write, { path, body, shape }: ToSend<T>, settings: RequestSettings = {}): Promise<T> =>
+      oneObject({ ...settings, ...WRITES[write], path, body }, shape),
+    /**
+     * The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. Or a failure:
+     * without one of its objects, the list would say nothing about absence.
+     */
+    list: async <T extends ApiObject>(
+      resource: Resource<T>,
+      settings: RequestSettings = {},
+    ): Promise<ObjectList<T>> => {
       const { kept = keptBudget() } = settings
       let items: T[] = []
-      const visitor: ListVisitor<T> = {
-        begin: () => {
-          items = []
-        },
-        page: (objects, head) => {
-          for (const item of objects) {
-            reduced(item as ApiObject)
-            keep(item, kept, `GET ${path}`)
-            items.push(withType(item, head))
-          }
-        },
+      const begin = (): void => {
+        items = []
       }
-      const end = await walk(path, visitor, settings)
+      const page = (objects: readonly T[]): void => {
+        for (const object of objects) keep(reduced(object), kept, `GET ${listPath(resource)}`)
+        items.push(...objects)
+      }
+      const end = await walk(resource, { begin, page }, settings)
       return { items, ...end }
     },
     walk,
@@ -353,14 +395,13 @@ export function createKubeClient(
   }
 }
 
-/** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
-function isListOf(path: string, kind: unknown): kind is string {
-  const plural = path.slice(path.lastIndexOf('/') + 1)
+/** True for the kind of list that belongs to the resource: a PodList for pods. */
+function isListOf(plural: string, kind: unknown): kind is string {
   return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`
 }
 
 /** Items of a list come without kind and apiVersion. */
-function withType<T>(item: T, { kind, apiVersion = '' }: ListHead): T {
+function withType(item: ApiObject, kind: string, apiVersion: string): ApiObject {
   const typed = item as { kind?: string; apiVersion?: string }
   typed.kind ??= kind.slice(0, -'List'.length)
   typed.apiVersion ??= apiVersion

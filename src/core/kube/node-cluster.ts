@@ -5,7 +5,6 @@ import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { ApiObject, ClusterTrustBundle, Node, Pod, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, type Resource, SECRETS } from './api/resources.ts'
 import { type Asking, getNode, podLists } from './node-objects.ts'
-import { findObject, listObjects } from './objects.ts'
 import { getClusterTrustBundle, listClusterTrustBundles, requestToken, type TokenSource } from './volume-content.ts'
 import { deleteVolumeAttachment, patchClaimStatus } from './writes.ts'
 
@@ -23,7 +22,7 @@ export function nodeCluster(asking: Asking) {
   const find =
     <T extends ApiObject>(resource: Resource<T>, settings?: { readonly whole: true }) =>
     (namespace: string, name: string): Promise<T | undefined> =>
-      findObject(client, resource, { namespace, name }, settings)
+      client.find(resource, { namespace, name }, settings)
   return {
     /** With preconditions; a conflict rejects with status 409 or code `Conflict`. */
     deleteVolumeAttachment: async (
@@ -34,10 +33,9 @@ export function nodeCluster(asking: Asking) {
         throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
       await deleteVolumeAttachment(client, { name, uid, resourceVersion })
     },
-    getVolumeAttachment: (name: string) => findObject(client, ATTACHMENTS, { name }),
+    getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),
     /** Every node's; rejects if the credential may not list them (S30). */
-    listVolumeAttachments: async (): Promise<readonly VolumeAttachment[]> =>
-      (await listObjects(client, ATTACHMENTS)).items,
+    listVolumeAttachments: async (): Promise<readonly VolumeAttachment[]> => (await client.list(ATTACHMENTS)).items,
     getNode: (): Promise<Node | undefined> => getNode(client, nodeName),
     /** A pod that either of the two credentials is shown may want a volume (S2). */
     listNodePods: async (): Promise<readonly Pod[]> => {

@@ -4,7 +4,6 @@ import type { Lease, Node, Pod } from './api/objects.ts'
 import { LEASES, NODES, PODS } from './api/resources.ts'
 import { orInstead, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
-import { getObject, listObjects } from './objects.ts'
 
 /**
  * The pods of a node: a consistent read by field selector (S2, N46, N47). An answer with another node's pods, or with pods
@@ -16,7 +15,7 @@ export async function listNodePods(
   settings?: RequestSettings,
 ): Promise<ObjectList<Pod>> {
   const query = { fieldSelector: `spec.nodeName=${nodeName}` }
-  const list = await listObjects(client, PODS, { ...settings, query })
+  const list = await client.list(PODS, { ...settings, query })
   for (const pod of list.items) {
     const { uid } = pod.metadata
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
@@ -47,7 +46,7 @@ export function podLists({ client, kubeletClient, nodeName, signal }: PodQuery, 
 
 /** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */
 export function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
-  return orInstead(getObject(client, NODES, { name: nodeName }, { signal }), (error) => {
+  return orInstead(client.get(NODES, { name: nodeName }, { signal }), (error) => {
     if (!error.isAbsent) throw error
     throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {
       cause: error,
@@ -71,7 +70,7 @@ export async function nodeLease(
   signal?: AbortSignal,
 ): Promise<Lease | undefined> {
   const key = { namespace: NAMESPACE, name: nodeName }
-  const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(getObject(by, LEASES, key, { signal }))
+  const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(by.get(LEASES, key, { signal }))
   const [mine, its] = await Promise.all([
     ask(client),
     // A failure is ignored here: the second look reports if the kubelet's files are missing (S2).

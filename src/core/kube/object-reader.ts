@@ -4,7 +4,6 @@ import type { ApiObject } from './api/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from './api/resources.ts'
 import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
-import { getObject, listObjects } from './objects.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10
@@ -57,7 +56,7 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
   }
 
   const get = <T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
-    inTime(resource, key, (settings) => getObject(client, resource, key, settings))
+    inTime(resource, key, (settings) => client.get(resource, key, settings))
 
   return {
     note,
@@ -81,7 +80,7 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
      * the view is incomplete (S3; S21: a second PV; S30: other nodes).
      */
     list: <T extends ApiObject>(resource: Resource<T>): Promise<T[] | undefined> =>
-      inTime(resource, undefined, async (settings) => (await listObjects(client, resource, settings)).items),
+      inTime(resource, undefined, async (settings) => (await client.list(resource, settings)).items),
     /** The failures in an order that does not depend on which answer came first. */
     sortedErrors: (): ApiReadError[] =>
       errors.toSorted((a, b) => compareText(aboutText(a.resource, a), aboutText(b.resource, b))),

@@ -19,7 +19,6 @@ import { NODES } from './api/resources.ts'
 import { orInstead } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
-import { listObjects } from './objects.ts'
 
 /** Nodes whose pods are read: a volume is on one, seldom two; hundreds at once would mean an outage. */
 const MOST_NODES = 5
@@ -113,7 +112,7 @@ async function attachedByStatus(
   nodeName: string,
   settings: RequestSettings,
 ): Promise<{ readonly name: string; readonly attached: readonly string[] }[] | { readonly problem: string }> {
-  const list = await unlessFailed(listObjects(client, NODES, settings), 'other nodes could not be listed')
+  const list = await unlessFailed(client.list(NODES, settings), 'other nodes could not be listed')
   if ('problem' in list) return list
   return list.items.flatMap(({ metadata: { name }, status }) => {
     const attached = (status?.volumesAttached ?? []).map((each) => each.name).filter((each) => names.includes(each))

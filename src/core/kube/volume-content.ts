@@ -6,7 +6,6 @@ import { type ClusterTrustBundle, type Pod, type ProjectedSource, trustBundleSha
 import { objectPath, type Resource } from './api/resources.ts'
 import { orInstead, unlessAbsent, unusable } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { findObject, listObjects, sendObject } from './objects.ts'
 
 export type TokenSource = Pick<NonNullable<ProjectedSource['serviceAccountToken']>, 'audience' | 'expirationSeconds'>
 
@@ -33,7 +32,7 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
     },
   }
   // Every answer is a new token, and nothing is stored, so the request may be repeated.
-  const given = await unlessAbsent(sendObject(client, 'review', { path: `${account}/token`, shape: tokenAnswer, body }))
+  const given = await unlessAbsent(client.send('review', { path: `${account}/token`, shape: tokenAnswer, body }))
   if (given === undefined) return undefined
   const { status } = given
   const { token, expirationTimestamp = '' } = status ?? {}
@@ -43,7 +42,7 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
 
 /** Undefined: there is none of this name. */
 export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
-  return ofNewestVersion((resource) => findObject(client, resource, { name }))
+  return ofNewestVersion((resource) => client.find(resource, { name }))
 }
 
 export async function listClusterTrustBundles(
@@ -52,7 +51,7 @@ export async function listClusterTrustBundles(
 ): Promise<readonly ClusterTrustBundle[]> {
   const query = { fieldSelector: `spec.signerName=${signerName}` }
   return ofNewestVersion(async (resource) => {
-    const { items } = await listObjects(client, resource, { query })
+    const { items } = await client.list(resource, { query })
     return items
   })
 }

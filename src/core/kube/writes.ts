@@ -1,11 +1,11 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
+import { anything } from '../trust/shape.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
 import { orInstead, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { findObject, sendObject } from './objects.ts'
 
 /** Identifies the VolumeAttachment that was judged: the object, and its version. */
 export interface AttachmentVersion {
@@ -25,11 +25,14 @@ export interface AttachmentVersion {
 export async function deleteVolumeAttachment(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
-  await orInstead(unlessAbsent(client.send('delete', objectPath(ATTACHMENTS, { name }), body)), async (error) => {
-    if (!error.isSilence) throw error
-    const found = await findObject(client, ATTACHMENTS, { name })
-    if (found?.metadata.uid === uid && !found.metadata.deletionTimestamp) throw error
-  })
+  await orInstead(
+    unlessAbsent(client.send('delete', { path: objectPath(ATTACHMENTS, { name }), body, shape: anything })),
+    async (error) => {
+      if (!error.isSilence) throw error
+      const found = await client.find(ATTACHMENTS, { name })
+      if (found?.metadata.uid === uid && !found.metadata.deletionTimestamp) throw error
+    },
+  )
 }
 
 interface AttachmentToCreate {
@@ -49,9 +52,9 @@ export async function createVolumeAttachment(
   { name, annotations, spec }: AttachmentToCreate,
 ): Promise<void> {
   const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
-  await orInstead(client.send('create', listPath(ATTACHMENTS), body), async (error) => {
+  await orInstead(client.send('create', { path: listPath(ATTACHMENTS), body, shape: anything }), async (error) => {
     const mayBeThere = error.status === 409 || error.status === 0
-    if (!mayBeThere || (await findObject(client, ATTACHMENTS, { name })) === undefined) throw error
+    if (!mayBeThere || (await client.find(ATTACHMENTS, { name })) === undefined) throw error
   })
 }
 
@@ -63,7 +66,7 @@ export async function createVolumeAttachment(
 export async function removeFinalizers(client: KubeClient, version: AttachmentVersion): Promise<void> {
   const { name, uid, resourceVersion } = version
   const body = { metadata: { uid, resourceVersion, finalizers: null } }
-  await unlessAbsent(client.send('mergePatch', objectPath(ATTACHMENTS, { name }), body))
+  await unlessAbsent(client.send('mergePatch', { path: objectPath(ATTACHMENTS, { name }), body, shape: anything }))
 }
 
 /** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */
@@ -72,7 +75,7 @@ export function patchClaimStatus(
   key: ObjectKey,
   patch: ClaimStatusPatch,
 ): Promise<PersistentVolumeClaim> {
-  return sendObject(client, 'patch', { ...CLAIMS, path: `${objectPath(CLAIMS, key)}/status`, body: patch })
+  return client.send('patch', { ...CLAIMS, path: `${objectPath(CLAIMS, key)}/status`, body: patch })
 }
 
 interface LeaseTerm {
@@ -104,8 +107,8 @@ export async function writeLease(
   const metadata = { ...key, resourceVersion: version }
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
   return version === undefined
-    ? await sendObject(client, 'create', { ...LEASES, path: listPath(LEASES, key.namespace), body })
-    : await sendObject(client, 'replace', { ...LEASES, path: objectPath(LEASES, key), body })
+    ? await client.send('create', { ...LEASES, path: listPath(LEASES, key.namespace), body })
+    : await client.send('replace', { ...LEASES, path: objectPath(LEASES, key), body })
 }
 
 /** A MicroTime of Kubernetes: always six digits. */

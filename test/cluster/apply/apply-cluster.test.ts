@@ -9,14 +9,12 @@ import {
   CSI_NODES,
   LEASES,
   NODES,
-  objectPath,
   PODS,
   type Resource,
   VOLUMES,
 } from '../../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
-import { listObjects } from '../../../src/core/kube/objects.ts'
 import { planId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, rightsFor, rightsOf } from '../../helpers/api-server/users.ts'
@@ -55,7 +53,7 @@ afterAll(() => api.stop())
 async function given(...objects: object[]): Promise<void> {
   api.setFaults()
   for (const resource of [PODS, NODES, CLAIMS, VOLUMES, ATTACHMENTS, CSI_NODES, LEASES]) {
-    for (const { kind, metadata } of (await listObjects<ApiObject>(admin(), resource as Resource<ApiObject>)).items)
+    for (const { kind, metadata } of (await admin().list(resource as Resource<ApiObject>)).items)
       api.remove(kind ?? '', metadata.name, metadata.namespace)
   }
   api.put(...base(), ...node('busy'), ...claimed('other'), pod('other-0', 'busy', 'other'), attached('other', 'busy'))
@@ -94,13 +92,13 @@ function afterFirstLook(client: KubeClient, hook: () => unknown): KubeClient {
     get: (target, key) => {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      return (path: string, ...rest: unknown[]) => {
+      return (resource: Resource<ApiObject>, ...rest: unknown[]) => {
         // Only such a look reads one Node.
-        if (key === 'get' && path.includes('/nodes/') && !isCalled) {
+        if (key === 'find' && resource.plural === 'nodes' && !isCalled) {
           isCalled = true
           hook()
         }
-        return value.call(target, path, ...rest)
+        return value.call(target, resource, ...rest)
       }
     },
   })
@@ -121,7 +119,7 @@ describe('detach elsewhere, then attach', () => {
     })
     expect(ends(applied)).toEqual(['done', 'done'])
     expect(applied.result).toMatchObject({ exit: 0, left: [], interrupted: false })
-    expect(await admin().get(objectPath(ATTACHMENTS, { name: attachmentOf('data', 'here') }))).toMatchObject({
+    expect(await admin().get(ATTACHMENTS, { name: attachmentOf('data', 'here') })).toMatchObject({
       metadata: { annotations: { 'volctl.io/created-by': 'volctl 0.1.0' } },
       spec: { attacher: DRIVER, nodeName: 'here', source: { persistentVolumeName: 'pv-data' } },
       status: { attached: true },

@@ -137,9 +137,9 @@ export function changing(
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
       if (key !== 'send') return value.bind(target)
-      return (write: Write, path: string, ...rest: unknown[]) => {
-        const send = () => value.call(target, write, path, ...rest)
-        return write === 'review' ? send() : through(write, path, send)
+      return (write: Write, sent: { readonly path: string }, ...rest: unknown[]) => {
+        const send = () => value.call(target, write, sent, ...rest)
+        return write === 'review' ? send() : through(write, sent.path, send)
       }
     },
   })

@@ -1,13 +1,14 @@
 /** A cluster with parts that run: an API server, kubelets and attachers; and volctl. What the controller does, a test does. */
+
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
-import type { Node, Pod, VolumeAttachment } from '../../../src/core/kube/api/objects.ts'
-import { ATTACHMENTS, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/kube/api/resources.ts'
+import { ATTACHMENTS, LEASES, NODES, objectPath, PODS } from '../../../src/core/kube/api/resources.ts'
 import { createKubeClient, type KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
+import { anything } from '../../../src/core/trust/shape.ts'
 import { base, DRIVER } from '../../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
@@ -68,8 +69,8 @@ export class LiveCluster implements AsyncDisposable {
 
   /** The kubelet of each node that is ready reports that it lives, and which volumes its pods use (R330). */
   async kubelets(): Promise<void> {
-    const { items: pods } = await this.#client.list<Pod>(listPath(PODS))
-    for (const { metadata, status } of (await this.#client.list<Node>(listPath(NODES))).items) {
+    const { items: pods } = await this.#client.list(PODS)
+    for (const { metadata, status } of (await this.#client.list(NODES)).items) {
       const [ready] = status?.conditions ?? []
       if (ready?.status !== 'True') continue
       const now = new Date().toISOString()
@@ -78,15 +79,19 @@ export class LiveCluster implements AsyncDisposable {
         .flatMap(({ spec }) => spec.volumes ?? [])
         .map((each) => csiUniqueName(DRIVER, `h-${each.persistentVolumeClaim?.claimName}`))
       const conditions = [{ ...ready, lastHeartbeatTime: now }]
-      await this.#client.send('mergePatch', objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
+      await this.#patch(objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
       const lease = objectPath(LEASES, { namespace: 'kube-node-lease', name: metadata.name })
-      await this.#client.send('mergePatch', lease, { spec: { renewTime: now } })
+      await this.#patch(lease, { spec: { renewTime: now } })
     }
+  }
+
+  #patch(path: string, body: object): Promise<unknown> {
+    return this.#client.send('mergePatch', { path, body, shape: anything })
   }
 
   /** `pv-data@node`, with `!` while it is on the way. */
   async attachments(): Promise<string[]> {
-    const { items } = await this.#client.list<VolumeAttachment>(listPath(ATTACHMENTS))
+    const { items } = await this.#client.list(ATTACHMENTS)
     return items
       .map(({ metadata, spec, status }) => {
         const isOnTheWay = metadata.deletionTimestamp != null || status?.attached !== true

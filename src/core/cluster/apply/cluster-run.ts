@@ -9,7 +9,6 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { ATTACHMENTS } from '../../kube/api/resources.ts'
 import { ApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import { findObject } from '../../kube/objects.ts'
 import {
   type AttachmentVersion,
   createVolumeAttachment,
@@ -204,7 +203,7 @@ export class ClusterRun extends Run<ClusterOperation> {
 
   /** What there is left to wait for; undefined: nothing. */
   async #waits({ attachment: { name, uid = '' }, creates }: ClusterOperation): Promise<string | undefined> {
-    const found = await findObject(this.#parts.client, ATTACHMENTS, { name })
+    const found = await this.#parts.client.find(ATTACHMENTS, { name })
     if (creates === undefined) return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
     if (found === undefined) {
       throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
@@ -234,7 +233,7 @@ async function strip(
   { name, uid }: Pick<AttachmentVersion, 'name' | 'uid'>,
   finalizers: readonly string[],
 ): Promise<void> {
-  const found = await findObject(client, ATTACHMENTS, { name })
+  const found = await client.find(ATTACHMENTS, { name })
   if (found?.metadata.uid !== uid) return
   const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
   if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {

@@ -12,7 +12,6 @@ import type { Lease } from '../../kube/api/objects.ts'
 import { LEASES } from '../../kube/api/resources.ts'
 import { ApiError, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import { findObject } from '../../kube/objects.ts'
 import { writeLease } from '../../kube/writes.ts'
 import { invoker } from '../../linux/invoker.ts'
 import { timeOf } from '../model/cluster-state.ts'
@@ -35,7 +34,7 @@ export async function takeLeaseLock(
 ): Promise<LeaseLock> {
   const { durationSeconds = DURATION_SECONDS, signal } = settings
   for (let tries = 1; ; tries++) {
-    const found = await findObject(client, LEASES, LEASE, { signal })
+    const found = await client.find(LEASES, LEASE, { signal })
     const now = serverNow(client)
     const until = found === undefined ? now : heldUntil(found, now)
     if (until > now) {
@@ -96,7 +95,7 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
     } catch (error) {
       // If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder.
       if (!(error instanceof ApiError) || error.status !== 0) throw error
-      const lease = await findObject(client, LEASES, LEASE)
+      const lease = await client.find(LEASES, LEASE)
       const { holderIdentity, renewTime } = lease?.spec ?? {}
       if (holderIdentity !== own || timeOf(renewTime ?? undefined) !== renewalMs) throw error
       version = lease?.metadata.resourceVersion

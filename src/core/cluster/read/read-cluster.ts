@@ -24,7 +24,6 @@ import {
 } from '../../kube/api/resources.ts'
 import { ApiError, answerTooLarge, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
-import { findObject, getObject, received } from '../../kube/objects.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { claimFacts } from '../../volumes/resolve-claim.ts'
 import {
@@ -128,7 +127,6 @@ export class RecordReader {
   async list<K extends RecordKind>(name: K, { namespace, fieldSelector, limits, onPage }: ListSettings = {}) {
     const client = this.#client
     const { resource } = KINDS[name]
-    const path = listPath(resource, namespace)
     let records: RecordOf<K>[] = []
     let count = 0
     const begin = (): void => {
@@ -137,25 +135,26 @@ export class RecordReader {
     }
     const page = (objects: readonly ApiObject[]): void => {
       if (count + objects.length > MOST_OBJECTS)
-        throw answerTooLarge(client.server, `GET ${path}`, `has more than ${MOST_OBJECTS} objects`)
-      for (const [index, object] of objects.entries()) {
-        received<unknown>(resource.shape, object, { client, request: `GET ${path}`, at: `items[${index}]` })
-        records.push(...this.#seen(name, object))
-      }
+        throw answerTooLarge(
+          client.server,
+          `GET ${listPath(resource, namespace)}`,
+          `has more than ${MOST_OBJECTS} objects`,
+        )
+      for (const object of objects) records.push(...this.#seen(name, object))
       count += objects.length
       this.noteClock()
       onPage?.(count)
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
-    const settings = { query, signal: this.#signal }
-    const end = await client.walk<ApiObject>(path, { begin, page }, settings, limits)
+    const settings = { namespace, query, signal: this.#signal }
+    const end = await client.walk<ApiObject>(resource, { begin, page }, settings, limits)
     return { records, count, resourceVersion: end.resourceVersion }
   }
 
   /** @returns undefined: it is shown to be absent @throws ApiError */
   async get<K extends RecordKind>(name: K, key: ObjectKey): Promise<RecordOf<K> | undefined> {
     const resource = KINDS[name].resource as Resource<ApiObject>
-    const object = await findObject(this.#client, resource, key, { signal: this.#signal, whole: true })
+    const object = await this.#client.find(resource, key, { signal: this.#signal, whole: true })
     this.noteClock()
     return object && this.#seen(name, object)[0]
   }
@@ -245,7 +244,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     controllerLease(),
     rightsOf(client, signal),
     // Many identities may not read namespaces; then the server's address alone names the cluster.
-    unlessRefused(getObject(client, NAMESPACES, { name: 'kube-system' }, { signal })),
+    unlessRefused(client.get(NAMESPACES, { name: 'kube-system' }, { signal })),
   ])
   const pods = await list('pods')
   // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
