@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { closing, closingOnError } from '../base/closing.ts'
-import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
+import { allowing, errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
 import { invoker } from '../linux/invoker.ts'
@@ -91,27 +91,35 @@ function hintOf(error: unknown): string {
  */
 function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
   const file = nameIn(place.directory, name)
+  const mine = `${JSON.stringify(me)}\n`
+  const held = (takenOverFrom?: LockOwner): Lock => ({
+    takenOverFrom,
+    [Symbol.dispose]() {
+      if (read(place, name) === mine) unlinkSync(file)
+    },
+  })
   for (let attempt = 0; attempt < 20 && depth < 5; attempt++) {
-    if (write(file, me, linkSync)) return held(place, name, me, undefined)
-    const owner = readOwner(place, name)
-    if (owner === undefined) continue
-    if (owner !== 'unreadable' && isAlive(owner)) throw lockedBy(place.path, owner)
-    const claimed = owner === 'unreadable' ? 'unreadable' : `${owner.pid}-${owner.startTime}`
+    if (write(file, mine, linkSync)) return held()
+    const there = read(place, name)
+    if (there === undefined) continue
+    const owner = ownerIn(there)
+    if (owner !== undefined && isAlive(owner)) throw lockedBy(place.path, owner)
+    const claimed = owner === undefined ? 'unreadable' : `${owner.pid}-${owner.startTime}`
     using _claim = acquire(place, `${name}.${claimed}`, me, depth + 1)
-    if (JSON.stringify(readOwner(place, name)) !== JSON.stringify(owner)) continue
-    write(file, me, renameSync)
-    return held(place, name, me, owner === 'unreadable' ? undefined : owner)
+    if (read(place, name) !== there) continue
+    write(file, mine, renameSync)
+    return held(owner)
   }
   throw new VolctlError('Locked', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
 }
 
 /** The file appears whole or not at all: it is written under another name. @param put a link does not replace a file */
-function write(file: string, me: LockOwner, put: typeof linkSync | typeof renameSync): boolean {
+function write(file: string, text: string, put: typeof linkSync | typeof renameSync): boolean {
   const draft = `${file}.${randomUUID()}`
   const fd = createNew(draft, 0o600)
   let isLeft = true
   try {
-    writeAll(fd, `${JSON.stringify(me)}\n`)
+    writeAll(fd, text)
     put(draft, file)
     isLeft = put === linkSync
     return true
@@ -124,32 +132,22 @@ function write(file: string, me: LockOwner, put: typeof linkSync | typeof rename
   }
 }
 
-function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwner | undefined): Lock {
-  return {
-    takenOverFrom,
-    [Symbol.dispose]() {
-      if (JSON.stringify(readOwner(place, name)) === JSON.stringify(me)) unlinkSync(nameIn(place.directory, name))
-    },
-  }
+/** @returns undefined: there is none @throws if the lock is not a plain file, or belongs to another user */
+function read({ directory }: Place, name: string): string | undefined {
+  return allowing(['ENOENT'], undefined, () =>
+    closing(openKept(directory, name).fd, (fd) => readToLimit(fd, MAX_BYTES).toString()),
+  )
 }
 
-/** @throws if the lock is not a plain file, or belongs to another user */
-function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
+/** Undefined: it does not say. The start time becomes part of a file name, so it must be digits alone. */
+function ownerIn(text: string): LockOwner | undefined {
   try {
-    const text = closing(openKept(directory, name).fd, (fd) => readToLimit(fd, MAX_BYTES).toString())
-    const owner: unknown = JSON.parse(text)
-    return isOwner(owner) ? owner : 'unreadable'
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    if (error instanceof SyntaxError) return 'unreadable'
-    throw error
+    const owner = (JSON.parse(text) ?? {}) as LockOwner
+    const isWhole = Number.isSafeInteger(owner.pid) && /^\d*$/.test(owner.startTime)
+    return isWhole && typeof owner.startTime === 'string' ? owner : undefined
+  } catch {
+    return undefined
   }
-}
-
-/** The start time becomes part of a file name, so it must be digits alone. */
-function isOwner(value: unknown): value is LockOwner {
-  const { pid, startTime } = (value ?? {}) as Partial<LockOwner>
-  return Number.isSafeInteger(pid) && typeof startTime === 'string' && /^\d*$/.test(startTime)
 }
 
 function isAlive(owner: LockOwner): boolean {

@@ -158,18 +158,16 @@ function stateOf(
   { metadata, labels, state }: Pick<PodSandbox, 'labels'> & Partial<PodSandbox>,
   containers: readonly Container[],
 ): SandboxState {
-  const namespace = metadata?.namespace || labels[Label.podNamespace]
-  const name = metadata?.name || labels[Label.podName]
   return {
     uid: metadata?.uid || (labels[Label.podUid] ?? ''),
-    ...(namespace && { namespace }),
-    ...(name && { name }),
+    namespace: metadata?.namespace || labels[Label.podNamespace] || undefined,
+    name: metadata?.name || labels[Label.podName] || undefined,
     state: (state === undefined ? undefined : PodSandboxState[state]) ?? UNKNOWN,
     containers: containers
       .map((container) => ({
         name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
         state: ContainerState[container.state] ?? UNKNOWN,
-        ...(container.id && { id: container.id }),
+        id: container.id || undefined,
       }))
       .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state)),
   }

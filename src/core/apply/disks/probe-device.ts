@@ -11,41 +11,31 @@ const NOTHING_FOUND = 2
 /** Exit status of fsck(8): errors are left. */
 const UNCORRECTED = 4
 
-/** The type of the file system on a device, or why it has none. */
-type Probed = { readonly type: string } | { readonly type?: undefined; readonly why: StepFailed }
-
-/** As probe(). @throws StepFailed as probe(), and why the device has no file system */
-export async function fileSystemOn(device: string, wanted: string, run: StepContext): Promise<string> {
-  const found = await probe(device, wanted, run)
-  if (found.type === undefined) throw found.why
-  return found.type
-}
-
 /**
+ * The type of the file system on a device.
+ *
  * @param wanted the type that the volume is to have
- * @returns `why`: FilesystemUnfit
- * @throws StepFailed MountFailed if the device could not be read
+ * @throws StepFailed MountFailed if the device could not be read, FilesystemUnfit if it has none
  */
-export async function probe(device: string, wanted: string, run: StepContext): Promise<Probed> {
+export async function fileSystemOn(device: string, wanted: string, run: StepContext): Promise<string> {
   const result = await command(run, 'blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device])
   const found = result.status === 0 ? parseExport(result.stdout) : undefined
   if (found === undefined) {
     const isEmpty = result.status === NOTHING_FOUND && result.stderr.trim() === ''
-    if (isEmpty) return await nothingOn(device, wanted, run)
+    if (isEmpty) throw await nothingOn(device, wanted, run)
     throw unreadable(device, result.status === 0 ? 'blkid printed something unexpected' : firstLineOf(result))
   }
   const { type, partitionTable } = found
   // The remains of a partition table beside the wanted file system do no harm; the kubelet mounts in any case.
-  if (type !== undefined && (partitionTable === undefined || type === wanted)) return { type }
-  if (partitionTable === undefined) return await nothingOn(device, wanted, run)
-  const why = new StepFailed(
+  if (type !== undefined && (partitionTable === undefined || type === wanted)) return type
+  if (partitionTable === undefined) throw await nothingOn(device, wanted, run)
+  throw new StepFailed(
     'FilesystemUnfit',
     `${device} has a partition table (${partitionTable}) instead of the file system that the volume asks for (${wanted})`,
     {
       hint: `See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
     },
   )
-  return { why }
 }
 
 /** Undefined if a line is not in blkid's format. */
@@ -64,12 +54,12 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
  * blkid answers the same for a device that it cannot read, so dd tries to read it: volctl must not suggest formatting such a
  * device.
  */
-async function nothingOn(device: string, wanted: string, run: StepContext): Promise<Probed> {
+async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
   if (read.status !== 0) throw unreadable(device, firstLineOf(read))
   const message = `blkid(8) finds no file system on ${device}; the volume asks for ${wanted}`
   const hint = `Make sure that it is the right device and that nothing on it is needed; then run: ${commandLine(`mkfs.${wanted}`, device)}`
-  return { why: new StepFailed('FilesystemUnfit', message, { hint }) }
+  return new StepFailed('FilesystemUnfit', message, { hint })
 }
 
 function unreadable(device: string, why: string): StepFailed {

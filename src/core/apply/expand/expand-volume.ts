@@ -1,6 +1,6 @@
 /** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
 
-import { errorMessage } from '../../base/errors.ts'
+import { codeOf, errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
 import { present } from '../../base/take.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
@@ -21,7 +21,7 @@ import { callNode, wantedCsi } from '../csi/csi-call.ts'
 import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { isOfDevice, lookAtSource } from '../disks/mount-device.ts'
-import { probe } from '../disks/probe-device.ts'
+import { fileSystemOn } from '../disks/probe-device.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, resolvePath } from '../operation/step-command.ts'
 
@@ -195,9 +195,12 @@ async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<bool
 
 /** The device is mounted, so it has a file system: the hint to create one would be wrong. */
 async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
-  const found = await probe(path, mounted, run)
-  if (found.type !== undefined) return found.type
-  throw new ExpandFailed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
+  try {
+    return await fileSystemOn(path, mounted, run)
+  } catch (error) {
+    if (codeOf(error) !== 'FilesystemUnfit') throw error
+    throw new ExpandFailed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
+  }
 }
 
 function unknownType({ path }: FoundDevice, type: string): never {
