@@ -98,7 +98,6 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   const nested = processes?.nestedUids ?? []
   const listed = new Set([...lists.mine, ...lists.its].flatMap(namedUids))
   const isKnown = (uid: string): boolean => listed.has(uid) || knownPods(lastInputs(latest)).has(uid)
-  // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },

@@ -24,30 +24,13 @@ import { isWithin } from './paths.ts'
  *
  * @throws VolctlError NodeUnreadable, naming the line
  */
-export function parseMountinfo(text: string | Buffer): MountTable {
-  return parsePieces([text])
-}
-
-/**
- * The same of a table that is read in pieces, so that it need not be in memory twice.
- *
- * @param pieces whole lines each; a piece may be overwritten when the next one is asked for
- * @throws VolctlError NodeUnreadable, naming the line
- */
-export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
-  const texts: string[] = []
+export function parseMountinfo(from: string | Buffer): MountTable {
+  const text = from.toString()
   const mounts: Mount[] = []
-  let before = 1
-  for (const piece of pieces) {
-    const text = piece.toString()
-    const lines = text.split('\n')
-    lines.forEach((line, at) => {
-      if (line !== '') mounts.push(new Mount(line, mounts.length, before + at))
-    })
-    texts.push(text)
-    before += lines.length - 1
-  }
-  return tableOf(mounts, () => texts.join(''))
+  text.split('\n').forEach((line, at) => {
+    if (line !== '') mounts.push(new Mount(line, mounts.length, at + 1))
+  })
+  return tableOf(mounts, text)
 }
 
 /** Ids, device, root and mount point. */
@@ -138,7 +121,7 @@ const NO_MOUNTS: readonly MountInfo[] = []
  */
 function tableOf(
   mounts: readonly Mount[],
-  text: () => string,
+  text: string,
   links: readonly PlaceLink[] = [],
   raw?: MountTable,
   behind: ReadonlyMap<string, readonly MountInfo[]> = new Map(),
@@ -170,9 +153,7 @@ function tableOf(
   /** Worked out once: a stack may be high. */
   const reachedOfStack = memoize((stack: readonly MountInfo[]) => covers().reached(stack))
   const table: MountTable = {
-    get text() {
-      return text()
-    },
+    text,
     all: mounts,
     links,
     get raw() {

@@ -3,7 +3,7 @@ import { release } from 'node:os'
 import { VolctlError } from '../base/errors.ts'
 import { linesInPieces } from '../trust/kernel.ts'
 import type { MountTable } from './mount-table.ts'
-import { parseMountinfo, parsePieces } from './parse-mountinfo.ts'
+import { parseMountinfo } from './parse-mountinfo.ts'
 
 const FIRST_RELIABLE = { major: 5, minor: 8 }
 const TRIES = 10
@@ -23,20 +23,21 @@ interface TableReading {
  */
 export function tableAt(path: string, reading: TableReading = {}): MountTable {
   const { kernel = release(), read = linesInPieces, take = () => {} } = reading
-  function* taken(): Iterable<Buffer> {
+  const whole = (): string => {
+    let text = ''
     take(0)
     for (const piece of read(path)) {
       take(piece.length)
-      yield piece
+      text += piece.toString()
     }
+    return text
   }
-  if (isReliable(kernel)) return parsePieces(taken())
-  const readAll = (): Buffer => Buffer.concat(Array.from(taken(), (piece) => Buffer.from(piece)))
-  let bytes = readAll()
+  let text = whole()
+  if (isReliable(kernel)) return parseMountinfo(text)
   for (let tries = 0; tries < TRIES; tries++) {
-    const again = readAll()
-    if (again.equals(bytes)) return parseMountinfo(bytes)
-    bytes = again
+    const again = whole()
+    if (again === text) return parseMountinfo(text)
+    text = again
   }
   throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
     hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',

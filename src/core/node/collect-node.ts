@@ -190,10 +190,7 @@ export async function lookAt(
     ...{ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot', capturedAt, nodeName: node.nodeName, rootDir },
     ...host,
     ...(isInUserNamespace() && { userNamespace: true }),
-    // On demand: a plan needs the table, and only a snapshot its text.
-    get mountinfo() {
-      return mounts.text
-    },
+    mountinfo: mounts.text,
     api,
     tree: entries,
     runtime,

@@ -9,7 +9,7 @@ import { posix } from 'node:path'
 import { closingOnError } from '../base/closing.ts'
 import { answers } from './asked-mounts.ts'
 import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, linesInPieces, mountIdIn, O_PATH } from './kernel.ts'
+import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
@@ -278,7 +278,7 @@ function mountsOf(root: string, again = false): Mounts {
   const begun = performance.now()
   if (known !== undefined && begun < known.until && !again) return known.mounts
   const path = root === '' ? '/proc/self/mountinfo' : root.replace(/root$/, 'mountinfo')
-  const lines = Array.from(linesInPieces(path), (piece) => piece.toString().split('\n')).flat()
+  const lines = kernelText(path).split('\n')
   const mounts = { lines, slow: new Set(lines.filter(isSlow).map(pointOf)) }
   const took = performance.now() - begun
   tables().set(root, { until: begun + Math.max(SAME_MS, SAME_READS * took), mounts })

@@ -419,10 +419,7 @@ export const snapshotShape: Shape<NodeSnapshot> = about(
   wholeSnapshot,
 )
 
-/**
- * One look at a node: what every plan is computed from. Live or from a file, it is the same value
- * (`snapshot.mountinfo` may be made on demand from `mounts.text`).
- */
+/** One look at a node: what every plan is computed from. Live or from a file, it is the same value. */
 export interface NodeState {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable
