@@ -12,7 +12,6 @@ import {
   activeAmong,
   hasSystemd,
   STARTERS,
-  startersIn,
   type UnitState,
   unitProperties,
   unitStateIn,
@@ -66,7 +65,7 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   if (shown === undefined || state === undefined) return undefined
   const text = (name: string): string => shown.get(name) ?? ''
   const stopped = unitsIn(shown, ...STOPPED_WITH_IT)
-  const [startedBy, stopsToo] = await Promise.all([activeAmong(startersIn(shown)), activeAmong(stopped)])
+  const [startedBy, stopsToo] = await Promise.all([activeAmong(state.startedBy), activeAmong(stopped)])
   const inside = processesOf(unit)
   const containers = inside.filter(
     ({ pid, comm }) => RUNTIME_COMM.test(comm) || SHIM_COMM.test(comm) || isContained(pid),

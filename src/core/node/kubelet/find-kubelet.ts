@@ -7,7 +7,6 @@ import { SafetyRefusal } from '../../base/errors.ts'
 import { obeyedTextIfAny } from '../../trust/doubts.ts'
 import { isSameFile } from '../../trust/kernel.ts'
 import {
-  type CandidateSource,
   candidateFrom,
   DEFAULT_ROOT_DIR,
   type KubeletCandidate,
@@ -32,7 +31,7 @@ const KUBELET_UNITS = [
 ]
 
 /** Root directories of distributions whose kubelet leaves no unit behind (N16). */
-const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
+const KNOWN_ROOTS: readonly Partial<KubeletCandidate>[] = [
   { rootDir: DEFAULT_ROOT_DIR },
   {
     rootDir: '/var/lib/k0s/kubelet',
@@ -77,11 +76,12 @@ export function findKubelet(
 
 /** The kubelets that the units of this host would start. */
 export function startableKubelets(root = ''): readonly KubeletCandidate[] {
-  const halves = enabledOf(RKE2_UNITS, root)
-  const known = KUBELET_UNITS.filter((name) => !isOtherHalf(name, halves)).flatMap((name) => {
+  // rke2 installs both of its units, but a node uses one: what is enabled, if any is.
+  const enabled = enabledOf(RKE2_UNITS, root)
+  const isUsed = (name: string): boolean => !RKE2_UNITS.includes(name) || enabled.length === 0 || enabled.includes(name)
+  const known = KUBELET_UNITS.filter(isUsed).flatMap((name) => {
     const unit = readServiceUnit(name, root)
-    const source = unit === undefined ? undefined : unitSource(unit, root)
-    return source === undefined ? [] : [candidateFrom(source)]
+    return (unit && kubeletOfUnit(unit, root)) ?? []
   })
   return known.length > 0 ? known : kubeletsOfOtherUnits(root)
 }
@@ -89,8 +89,7 @@ export function startableKubelets(root = ''): readonly KubeletCandidate[] {
 /** Units with other names (a distribution's own), whose command line is a kubelet's. */
 function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
   return serviceUnitsNaming(/kubeconfig|kubelet/, root).flatMap((name) => {
-    const unit = readServiceUnit(name, root)
-    const { args = [], workingDirectory = '/' } = unit ?? {}
+    const { args = [], workingDirectory = '/' } = readServiceUnit(name, root) ?? {}
     if (!isKubeletByFlags(args, workingDirectory, root)) return []
     return [candidateFrom({ source: `unit ${name}`, unit: name, args: args.slice(1), workingDirectory })]
   })
@@ -98,19 +97,14 @@ function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
 
 const RKE2_UNITS = ['rke2-server.service', 'rke2-agent.service']
 
-/** rke2 installs both of its units, but a node uses one: true for the unit that is not enabled while the other is. */
-function isOtherHalf(name: string, enabled: readonly string[]): boolean {
-  return RKE2_UNITS.includes(name) && enabled.length > 0 && !enabled.includes(name)
-}
-
-function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefined {
+function kubeletOfUnit(unit: ServiceUnit, root: string): KubeletCandidate | undefined {
   const origin = { source: `unit ${unit.name}`, unit: unit.name }
   const own = unit.args.slice(1)
   if (unit.name.startsWith('k3s')) return rancherKubelet('k3s', origin, own, root)
   if (unit.name.startsWith('rke2')) return rancherKubelet('rke2', origin, own, root)
   if (unit.name.startsWith('k0s')) return k0sKubelet(origin, own)
   if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
-  return { ...origin, args: ownArgs(unit.args), workingDirectory: unit.workingDirectory }
+  return candidateFrom({ ...origin, args: ownArgs(unit.args), workingDirectory: unit.workingDirectory })
 }
 
 /** `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before it belong to another program. */
@@ -127,7 +121,6 @@ function knownRoots(root: string): readonly KubeletCandidate[] {
       ...known,
       source: `directory ${known.rootDir}`,
       args: known.rootDir === DEFAULT_ROOT_DIR ? kubeadm : [],
-      workingDirectory: '/',
     }),
   )
 }
@@ -212,8 +205,8 @@ export async function kubeletsSeen(
 /** The kubelets among root's processes that look like one (N14), by name or by flags. */
 export function runningKubelets(processes: readonly HostProcess[]): readonly KubeletCandidate[] {
   const found = processes.flatMap((process) => {
-    const source = sourceOf(process)
-    return source === undefined ? [] : [{ process, candidate: candidateFrom(source) }]
+    const candidate = kubeletOfProcess(process)
+    return candidate === undefined ? [] : [{ process, candidate }]
   })
   return found.filter((each) => !isWrapper(each, found) && !isForked(each, found)).map(({ candidate }) => candidate)
 }
@@ -252,22 +245,25 @@ function isForked({ process }: Found, all: readonly Found[]): boolean {
   )
 }
 
-function sourceOf(found: HostProcess): CandidateSource | undefined {
-  const { pid, comm, args, workingDirectory, process, byFlags, unit } = found
-  const origin = {
-    ...{ source: `process ${pid} (${comm})`, pid },
-    process,
-    unit,
-  }
+function kubeletOfProcess({
+  comm,
+  args,
+  workingDirectory,
+  byFlags,
+  ...found
+}: HostProcess): KubeletCandidate | undefined {
+  const { pid, process, unit } = found
+  const origin = { source: `process ${pid} (${comm})`, pid, process, unit }
   const program = basename(args[0] ?? '')
-  const own = { ...origin, args: args.slice(1), workingDirectory }
-  if (comm === 'kubelet' || program === 'kubelet') return own
-  if (program === 'hyperkube' && args.includes('kubelet')) return { ...origin, args: ownArgs(args), workingDirectory }
+  const own = args.slice(1)
+  const itself = (flags: readonly string[] = own): KubeletCandidate =>
+    candidateFrom({ ...origin, args: flags, workingDirectory })
+  if (comm === 'kubelet' || program === 'kubelet') return itself()
+  if (program === 'hyperkube' && args.includes('kubelet')) return itself(ownArgs(args))
   if (comm === 'kubelite') return microk8sKubelet(origin)
-  if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
-    return rancherKubelet('k3s', origin, own.args)
-  }
+  if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent')))
+    return rancherKubelet('k3s', origin, own)
   // A copy (`kubelet-1.36`), or a program of another name.
   const isCopy = comm.startsWith('kubelet') && isKubeletByFlags(args, workingDirectory)
-  return byFlags === true || isCopy ? own : undefined
+  return byFlags === true || isCopy ? itself() : undefined
 }

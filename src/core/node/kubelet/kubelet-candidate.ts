@@ -34,38 +34,38 @@ export interface KubeletCandidate {
   readonly standalone: boolean
 }
 
-type FromSource = 'source' | 'workingDirectory' | 'pid' | 'process' | 'unit' | 'runtimeEndpoint' | 'staticPodPath'
+/** Where it was found, and what is known of it before its flags are read. */
+type Known = Pick<KubeletCandidate, 'source'> & Partial<KubeletCandidate>
 
-/** What is known of one before its flags are read. */
-export interface CandidateSource
-  extends Pick<KubeletCandidate, FromSource>,
-    Partial<Pick<KubeletCandidate, 'rootDir' | 'nodeName' | 'kubeconfig'>> {
-  /** Without the program's name. */
-  readonly args: readonly string[]
-}
-
-/** Flags win over the defaults of the distribution (N12, N13, N16). */
-export function candidateFrom({ kubeconfig: usual, ...source }: CandidateSource): KubeletCandidate {
-  const flags = parseKubeletFlags(source.args)
+/**
+ * Flags win over the defaults of the distribution (N12, N13, N16).
+ *
+ * @param known its `args` without the program's name
+ */
+export function candidateFrom({
+  args = [],
+  workingDirectory = '/',
+  kubeconfig: usual,
+  ...known
+}: Known): KubeletCandidate {
+  const flags = parseKubeletFlags(args)
   const kubeconfig = flags.get('kubeconfig') ?? usual
-  const named = flags.get('hostname-override')?.trim() || source.nodeName
+  const named = flags.get('hostname-override')?.trim() || known.nodeName
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
-    ...source,
-    flags,
-    args: withoutSecrets(source.args),
-    rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
+    ...known,
+    ...{ flags, workingDirectory },
+    args: withoutSecrets(args),
+    rootDir: posix.resolve(workingDirectory, flags.get('root-dir') || known.rootDir || DEFAULT_ROOT_DIR),
     nodeName: canonicalNodeName(named || hostname()),
     isNamed: Boolean(named),
     // Relative to the kubelet's working directory, as for the kubelet itself (S33).
-    ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
-    standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
+    kubeconfig: kubeconfig ? posix.resolve(workingDirectory, kubeconfig) : undefined,
+    standalone: (known.pid !== undefined || known.unit !== undefined) && !kubeconfig && !bootstrap,
   }
 }
 
 // Kubelets inside other programs: no command line shows their flags alone (N14).
-
-type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
 
 /** k3s runs the kubelet in its own process, rke2 as a child with its own flags; both are configured alike. */
 type RancherProgram = 'k3s' | 'rke2'
@@ -79,42 +79,40 @@ const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
  */
 export function rancherKubelet(
   program: RancherProgram,
-  origin: Origin,
+  origin: Known,
   args: readonly string[],
   root = '',
-): CandidateSource {
+): KubeletCandidate {
   const config = configOf(program, root)
   const own = parseKubeletFlags(args)
   const dataDir = own.get('data-dir') ?? textOf(config['data-dir']) ?? `/var/lib/rancher/${program}`
   const nodeName = own.get('node-name') ?? textOf(config['node-name'])
-  return {
+  return candidateFrom({
     ...origin,
     args: [...listOf(config['kubelet-arg']), ...flagValues(args, 'kubelet-arg')].map(
       (arg) => `--${arg.replace(/^-+/, '')}`,
     ),
-    workingDirectory: '/',
     kubeconfig: `${dataDir}/agent/kubelet.kubeconfig`,
     staticPodPath: `${dataDir}/agent/pod-manifests`,
     runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
     nodeName,
-  }
+  })
 }
 
 /** microk8s: the kubelet's flags are in a file, one in each line. */
-export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
+export function microk8sKubelet(origin: Known, root = ''): KubeletCandidate {
   const lines = (obeyedTextIfAny(root + MICROK8S_ARGS) ?? '').split('\n').filter((line) => !line.trim().startsWith('#'))
   const snapVariables = (word: string): string =>
     word
       .replaceAll(/\$\{?SNAP_DATA\}?/g, '/var/snap/microk8s/current')
       .replaceAll(/\$\{?SNAP_COMMON\}?/g, '/var/snap/microk8s/common')
-  return {
+  return candidateFrom({
     ...origin,
     args: lines.flatMap(splitWords).map(snapVariables),
-    workingDirectory: '/',
     rootDir: '/var/snap/microk8s/common/var/lib/kubelet',
     kubeconfig: '/var/snap/microk8s/current/credentials/kubelet.config',
     runtimeEndpoint: 'unix:///var/snap/microk8s/common/run/containerd.sock',
-  }
+  })
 }
 
 /**
@@ -123,19 +121,18 @@ export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
  * @param args of k0s, without its own name
  * @returns undefined for a controller that is not a worker: it has no kubelet
  */
-export function k0sKubelet(origin: Origin, args: readonly string[]): CandidateSource | undefined {
+export function k0sKubelet(origin: Known, args: readonly string[]): KubeletCandidate | undefined {
   const own = parseKubeletFlags(args)
   const isWorker = args.includes('worker') || own.has('enable-worker') || own.has('single')
   if (!isWorker) return undefined
   const dataDir = own.get('data-dir') ?? '/var/lib/k0s'
-  return {
+  return candidateFrom({
     ...origin,
     args: flagValues(args, 'kubelet-extra-args').flatMap(splitWords),
-    workingDirectory: '/',
     rootDir: own.get('kubelet-root-dir') ?? `${dataDir}/kubelet`,
     kubeconfig: `${dataDir}/kubelet.conf`,
     runtimeEndpoint: 'unix:///run/k0s/containerd.sock',
-  }
+  })
 }
 
 function configOf(program: RancherProgram, root: string): Readonly<Record<string, unknown>> {

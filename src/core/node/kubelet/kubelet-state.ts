@@ -29,8 +29,7 @@ interface KubeletSigns {
 /** Asks systemd and the kubelet's ports, if the process table shows no kubelet. */
 export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
-  const process = signs.running[0]
-  if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
+  if (signs.running.length > 0) return judgeKubelet(signs, { unit })
   const sockets = socketTables()
   const [state, healthy] = await Promise.all([unitState(unit, signs.stoppedHere), healthOf(signs.config, sockets)])
   return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config, sockets) })
@@ -38,9 +37,9 @@ export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
 
 export interface KubeletAnswers {
   readonly unit: string
-  readonly state: UnitState | 'no systemd' | 'no answer' | undefined
+  readonly state?: UnitState | 'no systemd' | 'no answer'
   /** Undefined: the health port is off, or somebody else has it. */
-  readonly healthy: boolean | undefined
+  readonly healthy?: boolean
   /** The port of the kubelet's API, if root listens on it. */
   readonly port?: number
 }
@@ -54,15 +53,14 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
   const running = signs.running.find((candidate) => candidate === chosen) ?? signs.running[0]
   // Otherwise one that systemd knows.
   const known = typeof answers.state === 'object' ? answers.unit : undefined
-  const unit = running === undefined ? known : running.unit
   const common = {
     pid: running?.pid,
-    unit,
+    unit: running === undefined ? known : running.unit,
     args: chosen?.args,
-    ...(Object.keys(config).length > 0 && { config: { ...config } }),
+    config: Object.keys(config).length > 0 ? config : undefined,
   }
   const here = { running: true, mayReturn: true, ...common }
-  if (signs.running.length > 0) return here
+  if (running !== undefined) return here
   if (answers.healthy) return { ...here, note: 'a process answers "ok" on the kubelet\'s health port' }
   if (answers.port === undefined) return { running: false, ...held(answers), ...common }
   return { ...here, note: `a process of root listens on the kubelet's port ${answers.port}` }

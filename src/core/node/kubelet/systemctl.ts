@@ -36,9 +36,9 @@ export async function unitState(
   if (shown === undefined) return 'no answer'
   const state = unitStateIn(shown)
   if (state === undefined) return undefined
-  const ownTimer = stoppedHere ? timerOf(startingService(unit)) : undefined
-  const { queued = [], units = [] } = Object.groupBy(state.startedBy, (each) => (each === QUEUED ? 'queued' : 'units'))
-  return { ...state, startedBy: [...queued, ...(await activeAmong(units.filter((each) => each !== ownTimer)))] }
+  const known = [QUEUED, stoppedHere ? timerOf(startingService(unit)) : undefined]
+  const active = await activeAmong(state.startedBy.filter((each) => !known.includes(each)))
+  return { ...state, startedBy: state.startedBy.filter((each) => each === QUEUED || active.includes(each)) }
 }
 
 const QUEUED = 'a queued job'
@@ -112,7 +112,7 @@ export function unitStateIn(fields: ReadonlyMap<string, string>, now: Moment = t
  *
  * @param fields those of STARTERS
  */
-export function startersIn(fields: ReadonlyMap<string, string>): readonly string[] {
+function startersIn(fields: ReadonlyMap<string, string>): readonly string[] {
   const own = unitsIn(fields, 'WantedBy').filter((name) => name.startsWith(STARTS) && name.endsWith('.service'))
   return [...unitsIn(fields, 'TriggeredBy', 'UpheldBy'), ...own.map(timerOf)]
 }

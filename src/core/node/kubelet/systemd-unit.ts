@@ -40,25 +40,22 @@ export function readServiceUnit(name: string, root = ''): ServiceUnit | undefine
   if (!base) return undefined
   const settings = new Map<string, string[]>()
   for (const text of [base, ...dropIns(name, root)]) readServiceSection(text, settings)
-  const environment = new Map<string, string>()
-  for (const value of settings.get('Environment') ?? []) addAssignments(splitWords(value), environment)
-  for (const value of settings.get('EnvironmentFile') ?? []) {
-    addAssignments(environmentFile(join(root, value.replace(/^-/, ''))), environment)
-  }
-  const command = settings
-    .get('ExecStart')
-    ?.at(-1)
+  const of = (setting: string): readonly string[] => settings.get(setting) ?? []
+  const files = of('EnvironmentFile').map((value) => join(root, value.replace(/^-/, '')))
+  const words = [...of('Environment').flatMap(splitWords), ...files.flatMap(environmentFile)]
+  const command = of('ExecStart')
+    .at(-1)
     ?.replace(/^[-@:+!|]+/, '')
   if (command === undefined) return undefined
   return {
     name,
-    args: expand(command, environment),
-    workingDirectory: settings.get('WorkingDirectory')?.at(-1)?.replace(/^-/, '') ?? '/',
+    args: expand(command, new Map(words.flatMap(assignmentIn))),
+    workingDirectory: of('WorkingDirectory').at(-1)?.replace(/^-/, '') ?? '/',
   }
 }
 
 /** Where an administrator or a distribution's installer puts units; packages use the directories further down the list. */
-const OWN_UNIT_DIRECTORIES = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system']
+const OWN_UNIT_DIRECTORIES = UNIT_DIRECTORIES.slice(0, 3)
 
 /**
  * Services whose unit file matches, sorted. A file that somebody else could have written is skipped silently, since hardly
@@ -118,11 +115,9 @@ function environmentFile(path: string): readonly string[] {
     .map((line) => line.replace(/^([A-Za-z_]\w*)=(["'])(.*)\2$/s, '$1=$3'))
 }
 
-function addAssignments(words: readonly string[], environment: Map<string, string>): void {
-  for (const word of words) {
-    const equals = word.indexOf('=')
-    if (equals > 0) environment.set(word.slice(0, equals), word.slice(equals + 1))
-  }
+function assignmentIn(word: string): [string, string][] {
+  const equals = word.indexOf('=')
+  return equals > 0 ? [[word.slice(0, equals), word.slice(equals + 1)]] : []
 }
 
 /** `$NAME` as a whole word is split at blanks, `${NAME}` is inserted as it is. */
