@@ -62,7 +62,7 @@ function removeLeftover(path: string): void {
 }
 
 /** A new name is on the disk only once its directory is synced. @throws the system's error */
-export function syncDirectory(path: string): void {
+export function syncDirectory(path: string | Buffer): void {
   // Some file systems do not support it, and need not.
   allowing(['EINVAL'], undefined, () => closing(openOwnDirectory(path), fsyncSync))
 }

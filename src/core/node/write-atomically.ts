@@ -7,8 +7,13 @@
  * generations that are no longer needed), and after a failure the volume shows what it showed before (P25).
  */
 
+import { randomInt } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -19,8 +24,9 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { posix } from 'node:path'
 import { closing } from '../base/closing.ts'
-import { codeOf, errnoOf } from '../base/errors.ts'
+import { allowing, codeOf, errnoOf } from '../base/errors.ts'
 import { StepFailed } from '../base/operation-error.ts'
 import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
@@ -28,7 +34,11 @@ import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import { entryPath, type OpenDirectory, openBelow, openDirectory, readNames } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
-import { type Files, generationName, holds, makeBelow, within, writeGeneration } from './generation.ts'
+import { syncDirectory } from '../linux/replace-file.ts'
+import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
+
+type Files = ReadonlyMap<string, PayloadFile<Buffer>>
 
 const DATA = '..data'
 const NEW_DATA = '..data_tmp'
@@ -87,29 +97,26 @@ async function write(
     if (!isFinal) made.push(undo)
   }
   /** By descriptors, from the path, since this one is closed by then: a container may have put a link on the way. */
-  const undoOf = (above: readonly string[], name: string, what: string, remove: (entry: Buffer) => void): Undo => ({
-    what: `${what}${[path, ...above, name].join('/')}`,
+  const undoOf = (below: string, what: string, remove: (entry: Buffer) => void): Undo => ({
+    what: `${what}${path}/${below}`,
     back: () => {
       const again = openDirectory(path, mountId)
-      closing(again.fd, () => within(again, above, openBelow, (parent) => remove(entryPath(parent, name))))
+      closing(again.fd, () => inParent(again, below, openBelow, remove))
     },
   })
   /** Removed only if it is still a link. */
   const undoOfLink = (name: string): Undo =>
-    undoOf([], name, '', (entry) => {
+    undoOf(name, '', (entry) => {
       if (entryAt(entry)?.isSymbolicLink()) unlinkSync(entry)
     })
 
   const published = targetOf(DATA)
-  for (const each of nested) {
-    for (const [index, name] of each.split('/').entries()) {
-      const above = each.split('/').slice(0, index)
-      within(directory, above, openBelow, (parent) => {
-        const isNew = entryAt(entryPath(parent, name)) === undefined
-        closeSync(makeBelow(parent, name).fd)
-        if (isNew) onFailure(undoOf(above, name, 'directory ', rmdirSync))
-      })
-    }
+  for (const below of new Set(nested.flatMap((each) => [...parentsOf(each), each]))) {
+    inParent(directory, below, openBelow, (entry, parent) => {
+      const isNew = entryAt(entry) === undefined
+      closeSync(makeBelow(parent, posix.basename(below)).fd)
+      if (isNew) onFailure(undoOf(below, 'directory ', rmdirSync))
+    })
   }
   const isCurrent = published !== undefined && isGeneration(published) && holds(directory, published, files)
   const generation = isCurrent ? published : generationName(new Date())
@@ -117,7 +124,8 @@ async function write(
     mkdirSync(at(generation), { mode: 0o700 })
     const tree = `${path}/${generation}`
     onFailure({ what: `directory ${tree}`, back: () => removeTree(tree, mountId) })
-    within(directory, [generation], openBelow, (opened) => writeGeneration(opened, files))
+    const opened = openBelow(directory, generation)
+    closing(opened.fd, () => writeGeneration(opened, files))
   }
   if (fsGroup !== undefined) {
     // Before anything is published: no process then finds files that it may not read (P31). The pod's policy does not matter (P32).
@@ -178,4 +186,93 @@ function asStepFailed(path: string, error: unknown): unknown {
   if (error instanceof StepFailed || codeOf(error) === undefined) return error
   const what = `the content of ${path} could not be written`
   return diskFailure('WriteFailed', what, error)
+}
+
+// One generation of the content: a directory that is written completely before it becomes visible (section 2.5).
+
+/** Set explicitly, whatever the umask is. */
+const DIRECTORY_MODE = 0o755
+const RANDOM_BELOW = 2 ** 32
+
+/** `..YYYY_MM_DD_HH_MM_SS.` of this moment in UTC, and random digits. */
+function generationName(now: Date): string {
+  const time = now.toISOString().slice(0, 19).replace(/[-:T]/g, '_')
+  return `..${time}.${randomInt(RANDOM_BELOW)}`
+}
+
+/** Writes every file with its mode and owner, and returns when all is on the disk. The directory exists and is empty. */
+function writeGeneration(generation: OpenDirectory, files: Files): void {
+  for (const [path, file] of files) inParent(generation, path, makeBelow, (entry) => writeOne(entry, file))
+  for (const below of new Set([...files.keys()].flatMap(parentsOf)))
+    inParent(generation, `${below}/.`, openBelow, syncDirectory)
+  const itself = entryPath(generation, '.')
+  chmodSync(itself, DIRECTORY_MODE)
+  syncDirectory(itself)
+}
+
+/** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
+function holds(directory: OpenDirectory, name: string, files: Files): boolean {
+  const directories = new Set([...files.keys()].flatMap(parentsOf))
+  let found = 0
+  const isSame = (above: OpenDirectory, called: Buffer | string, prefix: string): boolean => {
+    const at = openBelow(above, called)
+    const isWanted = (bytes: Buffer): boolean => {
+      const path = `${prefix}${bytes.toString()}`
+      const entry = entryPath(at, bytes)
+      if (lstatSync(entry).isDirectory()) return directories.has(path) && isSame(at, bytes, `${path}/`)
+      const wanted = files.get(path)
+      found++
+      return wanted !== undefined && hasContent(entry, wanted.value)
+    }
+    return closing(at.fd, () => readNames(at).every(isWanted))
+  }
+  // Not the kubelet's directories and files: a new generation is written.
+  return allowing(NOT_THERE, false, () => isSame(directory, name, '') && found === files.size)
+}
+
+const NOT_THERE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE']
+
+/** A directory of that name, made with 0755 where there is none; a link in its place is an error. */
+function makeBelow(directory: OpenDirectory, name: string): OpenDirectory {
+  const make = () => mkdirSync(entryPath(directory, name), { mode: DIRECTORY_MODE })
+  const isThere = allowing(['EEXIST'], true, make) === true
+  const below = openBelow(directory, name)
+  if (!isThere) chmodSync(entryPath(below, '.'), DIRECTORY_MODE)
+  return below
+}
+
+/** Goes down to the directory that a path ends in, name by name, and closes the descriptors that it leaves. */
+function inParent(
+  top: OpenDirectory,
+  path: string,
+  step: (directory: OpenDirectory, name: string) => OpenDirectory,
+  work: (entry: Buffer, parent: OpenDirectory) => void,
+): void {
+  const names = path.split('/')
+  const last = names.pop() ?? ''
+  let at = top
+  try {
+    for (const name of names) {
+      const below = step(at, name)
+      if (at !== top) closeSync(at.fd)
+      at = below
+    }
+    work(entryPath(at, last), at)
+  } finally {
+    if (at !== top) closeSync(at.fd)
+  }
+}
+
+function writeOne(path: Buffer, { value, mode, owner }: PayloadFile<Buffer>): void {
+  closing(createNew(path, 0o600), (fd) => {
+    writeAll(fd, value)
+    fchmodSync(fd, mode)
+    if (owner !== undefined) fchownSync(fd, owner, -1)
+    fsyncSync(fd)
+  })
+}
+
+function hasContent(path: Buffer, content: Buffer): boolean {
+  const { fd, stats } = openPlain(path)
+  return closing(fd, () => stats.size === content.length && content.equals(readToLimit(fd, content.length)))
 }
