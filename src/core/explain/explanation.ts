@@ -66,7 +66,7 @@ const place = object({
   path: text,
   state: about('In words: "mounted", "an empty directory".', text),
   exists: about('Something is mounted or on disk there.', flag),
-  mounts: about('Oldest first.', list<MountView>(mount)),
+  mounts: about('Oldest first.', list(mount)),
   loops: optional(about('Loop devices that hold it.', list(text))),
   dead: optional(about('What a probe of the mount answered, where it is dead.', text)),
 })
@@ -88,7 +88,7 @@ const link = object({
 /** One link of the chain from a claim to what a container sees, or of that from a driver's pod to its objects. */
 export interface Link extends ShapeOf<typeof link> {}
 
-const links = list<Link>(named('link', link))
+const links = list(named('link', link))
 
 const verdictFields = object({
   state: about(
@@ -103,7 +103,7 @@ const verdictFields = object({
 /** In one line what becomes of it: the worst that is to be said. */
 export interface Verdict extends ShapeOf<typeof verdictFields> {}
 
-const verdict = named<Verdict>('verdict', verdictFields)
+const verdict = named('verdict', verdictFields)
 
 const deadMount = object({ path: text, dead: text })
 
@@ -133,7 +133,7 @@ export interface ProcessView extends ShapeOf<typeof processView> {}
 
 const holders = object({
   known: about('false: nobody looked; `notes` says why.', flag),
-  processes: list<ProcessView>(processView),
+  processes: list(processView),
   namespaces: about(
     'Other mount namespaces that still have something of it mounted.',
     list(object({ ...HOLDER, mountPoints: list(text) })),
@@ -150,17 +150,17 @@ const { scope: _scope, ...PLAN } = WHOLE_PLAN
 /** Operations, with what has to come before them, waits and problems are those that concern the thing, in the order of the plan. */
 const EXPLANATION = {
   ...PLAN,
-  kind: oneOf<'Explanation'>('Explanation'),
+  kind: oneOf('Explanation'),
   what: about('As it was asked.', text),
-  identity: about('What it is, and where that was learned.', list<Fact>(fact)),
+  identity: about('What it is, and where that was learned.', list(fact)),
   verdict,
   notes: about('What to know or do that no plan says.', list(text)),
-  subject: about<Subject>('What was asked about.', subjectShape),
-  pods: list<PodView>(podView),
-  volumes: list<VolumeView>(volumeView),
+  subject: about('What was asked about.', subjectShape),
+  pods: list(podView),
+  volumes: list(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
-  places: about('What lies at the path, or on the device, that was asked about.', list<Place>(place)),
-  holders: about<HoldersView>('Who keeps it busy.', holders),
+  places: about('What lies at the path, or on the device, that was asked about.', list(place)),
+  holders: about('Who keeps it busy.', holders),
 }
 
 export interface Explanation extends ObjectOf<typeof EXPLANATION> {}

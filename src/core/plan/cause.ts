@@ -42,6 +42,7 @@ export interface Because {
   readonly row?: RowKey
 }
 
+/** Consequences included. */
 const affects = object({
   operations: about('Ids of operations of this plan.', list(text)),
   waiting: count,
@@ -49,19 +50,13 @@ const affects = object({
   volumes: about('Volumes of no pod that is named.', list(text)),
 })
 
-/** What hangs on a cause, consequences included. */
-interface CauseAffects extends ShapeOf<typeof affects> {}
-
 const cause = about(
   'Why something is blocked, waits or is wrong: once for all that hangs on it.',
   object({
     /** Findings name it in `cause`. */
     key: about('Stable for the same state.', text),
     kind: keyOf(CAUSE_KINDS),
-    subject: about<CauseSubject>(
-      'The one thing that it is a fact about; empty: the node or cluster as a whole.',
-      causeSubject,
-    ),
+    subject: about('The one thing that it is a fact about; empty: the node or cluster as a whole.', causeSubject),
     /** `error` needs a person before something can be done, `warning` stops nothing, `info` passes in time or is asked for by a flag. */
     severity: about('By what it stops.', severity),
     /** Of the finding that says most. */
@@ -79,7 +74,7 @@ const cause = about(
       ),
     ),
     byStart: optional(about('A kubelet that starts ends it.', flag)),
-    affects: about<CauseAffects>('What hangs on it.', affects),
+    affects: about('What hangs on it.', affects),
     until,
   }),
 )
@@ -87,5 +82,5 @@ const cause = about(
 export interface Cause extends ShapeOf<typeof cause> {}
 
 export const causes = optional(
-  about('Why things are blocked, wait or are wrong: those that stop most first.', list<Cause>(named('cause', cause))),
+  about('Why things are blocked, wait or are wrong: those that stop most first.', list(named('cause', cause))),
 )

@@ -80,7 +80,7 @@ const operation = object({
   controllerWould: optional(text),
   /** The object that is deleted, with the preconditions of that; or the name of the one that is created. */
   attachment: object({ name: text, uid: optional(text), resourceVersion: optional(text) }),
-  creates: optional<NewAttachment>(newAttachment),
+  creates: optional(newAttachment),
   basis,
 })
 
@@ -171,7 +171,7 @@ const REVIEWED = {
   createdAt: text,
   volctlVersion: text,
   /** In the order in which they would run. */
-  operations: list<ClusterOperation>(operation),
+  operations: list(operation),
   refused: optional(refused),
 }
 

@@ -36,10 +36,10 @@ export interface Difference extends ShapeOf<typeof difference> {}
 
 const differences = about(
   'In what the operation differs from the reviewed plan.',
-  list<Difference>(named('difference', difference)),
+  list(named('difference', difference)),
 )
 
-export const refused = about<Refusal>('The safety rule that refused everything; nothing was changed.', refusal)
+export const refused = about('The safety rule that refused everything; nothing was changed.', refusal)
 
 export const downtime = about(
   'Of --stop-kubelet: how the kubelet was down.',
@@ -76,7 +76,7 @@ const outcome = object({
 
 export interface Outcome extends ShapeOf<typeof outcome> {}
 
-export const outcomes = list<Outcome>(named('outcome', outcome))
+export const outcomes = list(named('outcome', outcome))
 
 export const plan = about('The id of the plan, as the journal has it.', text)
 

@@ -43,7 +43,7 @@ const podFields = object({ namespace: optional(text), name: optional(text), uid:
 
 export interface PodRef extends ShapeOf<typeof podFields> {}
 
-export const pod = named<PodRef>('pod', podFields)
+export const pod = named('pod', podFields)
 
 export const severity = oneOf('error', 'warning', 'info')
 
@@ -85,7 +85,7 @@ const volumeFields = object({
 
 export interface VolumeRef extends ShapeOf<typeof volumeFields> {}
 
-export const volume = named<VolumeRef>('volume', volumeFields)
+export const volume = named('volume', volumeFields)
 
 /** Beside `op` and `target`; STEP_FIELDS says which op has which. */
 const stepFields = {
@@ -120,7 +120,7 @@ const fieldsOfStep = object({
 })
 
 /** A field that a step of this op has not is one that the fresh plan's step has not. */
-const step = named<Step>('step', fieldsOfStep as Shape<Step>)
+const step = named('step', fieldsOfStep as Shape<Step>)
 
 const expects = object({
   path,
@@ -153,16 +153,14 @@ const basis = object({
     ),
   ),
   /** Content below a mount is not known. */
-  files: optional(about('State files, and files that are removed or deleted.', list<FileIdentity>(file))),
+  files: optional(about('State files, and files that are removed or deleted.', list(file))),
 })
 
 /** The other facts that an operation was decided on, beside its mounts; apply compares them with a fresh look (S26). */
 export interface Basis extends ShapeOf<typeof basis> {}
 
-const dead = object({ path, error: text })
-
 /** A mount whose server or daemon does not answer. */
-export interface DeadMount extends ShapeOf<typeof dead> {}
+const dead = object({ path, error: text })
 
 /** Of what waits, and of a cause. */
 export const until = optional(about('RFC 3339: when it is over at the latest, where that is known.', text))
@@ -182,7 +180,7 @@ const obstacle = object({ ...said('blocked'), users, cause: causeKey })
 export interface Blocked extends ShapeOf<typeof obstacle> {}
 
 export const blocked = optional(
-  about<Blocked>('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
+  about('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
 )
 
 /** What an operation of a node and one of a cluster have. */
@@ -225,13 +223,10 @@ const wholeOperation = object({
   kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
   /** In words: "transport endpoint is not connected (ENOTCONN)". */
   dead: optional(
-    about(
-      'Mounts of the operation whose server or daemon does not answer, with the error in words.',
-      list<DeadMount>(dead),
-    ),
+    about('Mounts of the operation whose server or daemon does not answer, with the error in words.', list(dead)),
   ),
-  expects: optional(about('The mounts that the operation was decided on.', list<ExpectedMount>(expects))),
-  basis: optional(about<Basis>('The other facts that the operation was decided on.', basis)),
+  expects: optional(about('The mounts that the operation was decided on.', list(expects))),
+  basis: optional(about('The other facts that the operation was decided on.', basis)),
   attachment: optional(
     about(
       'DetachVolume: the preconditions of the deletion.',
@@ -242,4 +237,4 @@ const wholeOperation = object({
 
 export interface Operation extends ShapeOf<typeof wholeOperation> {}
 
-export const operation = named<Operation>('operation', wholeOperation)
+export const operation = named('operation', wholeOperation)

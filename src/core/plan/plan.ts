@@ -17,19 +17,7 @@ import {
   text,
 } from '../trust/shape.ts'
 import { causes } from './cause.ts'
-import {
-  causeKey,
-  count,
-  kind,
-  type Operation,
-  operation,
-  path,
-  pod,
-  said,
-  severity,
-  until,
-  volume,
-} from './operation-shape.ts'
+import { causeKey, count, kind, operation, path, pod, said, severity, until, volume } from './operation-shape.ts'
 import { subject } from './subject.ts'
 
 export {
@@ -107,9 +95,7 @@ export const machine = about(
   object({
     /** An id agrees, and what contradicts was accepted. */
     matches: flag,
-    contradictions: optional(
-      about("Ids of the Node object that are not this host's.", list<IdentityContradiction>(contradiction)),
-    ),
+    contradictions: optional(about("Ids of the Node object that are not this host's.", list(contradiction))),
     machineID: optional(text),
     systemUUID: optional(text),
     bootID: optional(text),
@@ -135,7 +121,7 @@ export const REVIEWED = {
   bootID: optional(text),
   createdAt: about('RFC 3339: when the node was read.', text),
   volctlVersion: text,
-  operations: about('In the order in which they would run.', list<Operation>(operation)),
+  operations: about('In the order in which they would run.', list(operation)),
   refused: optional(
     about('Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked.', refused),
   ),
@@ -218,8 +204,8 @@ const problemEntry = about(
 
 export interface Problem extends ShapeOf<typeof problemEntry> {}
 
-export const waiting = list<Waiting>(named('waiting', waitingEntry))
-export const problems = list<Problem>(named('problem', problemEntry))
+export const waiting = list(named('waiting', waitingEntry))
+export const problems = list(named('problem', problemEntry))
 
 /** Flags that a person gives for work that is done only on request. */
 export type LiftingFlag = '--orphans' | '--remount' | '--expand'
@@ -246,27 +232,25 @@ const summary = object({
   ),
   ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
   causes,
-  next: optional(
-    about('What to type on this node, in this order, and why.', list<NextStep>(named('nextStep', nextStep))),
-  ),
+  next: optional(about('What to type on this node, in this order, and why.', list(named('nextStep', nextStep)))),
 })
 
 export interface PlanSummary extends ShapeOf<typeof summary> {}
 
 export const WHOLE_PLAN = {
-  apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
-  kind: oneOf<'Plan'>('Plan'),
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Plan'),
   ...REVIEWED,
-  inputs: named<PlanInputs>('inputs', inputs),
+  inputs: named('inputs', inputs),
   waiting,
   problems,
-  summary: named<PlanSummary>('summary', summary),
+  summary: named('summary', summary),
   complete,
 } as const
 
 export interface Plan extends ObjectOf<typeof WHOLE_PLAN> {}
 
-export const wholePlan = about<Plan>(
+export const wholePlan = about(
   'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.',
   object(WHOLE_PLAN),
 )

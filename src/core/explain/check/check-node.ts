@@ -46,7 +46,7 @@ export const checkShape = object({
   volctlVersion: text,
   troubles: about(
     'All that is wrong; what waits makes the node not ok once it has waited for more than 10 minutes.',
-    list<Trouble>(troubleShape),
+    list(troubleShape),
   ),
 })
 

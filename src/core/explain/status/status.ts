@@ -6,7 +6,7 @@ import { ALL_CODES } from '../../messages/codes.ts'
 import { causes } from '../../plan/cause.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
-import { complete, kubeletInput, type NextStep, nextStep, problems, refused } from '../../plan/plan.ts'
+import { complete, kubeletInput, nextStep, problems, refused } from '../../plan/plan.ts'
 import { about, named } from '../../trust/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../../trust/shape.ts'
 
@@ -54,7 +54,7 @@ const attach = object({
   /** R814 */
   attached: about("Status and VolumeAttachment agree that it is attached here. The kubelet's VolumeIsAttached.", flag),
   nodeStatus: about('node.status.volumesAttached lists it.', flag),
-  attachment: optional(about<AttachmentView>("This node's VolumeAttachment.", attachment)),
+  attachment: optional(about("This node's VolumeAttachment.", attachment)),
   elsewhere: about('Other nodes that have it attached.', list(text)),
 })
 
@@ -82,7 +82,7 @@ const row = about(
       "wanted: a pod that is meant to run has the volume. unused: in the pod's spec, but no container uses it, so that the kubelet ignores it. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API has it.",
       oneOf(...DESIRES),
     ),
-    attach: optional(about<AttachState>('Absent: nothing of the volume is ever attached.', attach)),
+    attach: optional(about('Absent: nothing of the volume is ever attached.', attach)),
     /** R330 */
     inUse: optional(
       object({
@@ -99,16 +99,14 @@ const row = about(
         mounted,
       ),
     ),
-    mountsNothing: optional(
-      about('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf<true>(true)),
-    ),
+    mountsNothing: optional(about('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf(true))),
     dead: optional(about('What a probe of a mount of it answered, where that is dead.', text)),
     /** R319, R320 */
     due: about(
       'What a mounted volume waits for: the content or the size that the API says.',
       list(oneOf('remount', 'expand')),
     ),
-    verdict: named<RowVerdict>('verdict', verdict),
+    verdict: named('verdict', verdict),
     operations: about('Ids in the plan.', list(text)),
     causes: about('Keys of `causes` of the status, the worst first.', list(text)),
   }),
@@ -125,7 +123,7 @@ export const statusShape = object({
   createdAt: about('RFC 3339: when the node was looked at.', text),
   volctlVersion: text,
   kubelet: kubeletInput,
-  rows: about('The worst first.', list<StatusRow>(named('row', row))),
+  rows: about('The worst first.', list(named('row', row))),
   problems: about('What the plan reports that is about none of these volumes.', problems),
   summary: object({
     volumes: about('Rows.', count),
@@ -138,7 +136,7 @@ export const statusShape = object({
   next: optional(
     about(
       'What to type on this node, as in the plan; absent: nothing is left to do.',
-      list<NextStep>(named('nextStep', nextStep)),
+      list(named('nextStep', nextStep)),
     ),
   ),
   refused: optional(refused),
