@@ -4,7 +4,7 @@ import { Grouped } from '../base/append.ts'
 import { commandLine, volctl } from '../base/command.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { causeOf, outlasts, type ProblemCode, type WaitingCode } from '../messages/codes.ts'
+import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
 import type { Because } from './cause.ts'
 import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
 import type {
@@ -46,14 +46,7 @@ export function notAsked(flag: string): Obstacle {
 }
 
 /** What another component has to do first. */
-export interface Wait {
-  readonly code: WaitingCode
-  readonly message: string
-  readonly hint?: string
-  /** RFC 3339: when the wait ends at the latest. */
-  readonly until?: string
-  readonly because?: Because
-}
+export type Wait = Pick<Waiting, 'code' | 'message' | 'hint' | 'until'> & { readonly because?: Because }
 
 /** Something that a phase examined and leaves unchanged. */
 export interface Left {
@@ -254,31 +247,29 @@ export function finishOperations<D extends AnyDraft<D>, Op>(drafts: readonly D[]
     known.set(draft, { id: count === 0 ? base : `${base}-${count}`, number: known.size + 1 })
   }
   return drafts.map((draft) => {
-    const fields = draft as AnyDraft<D> & Readonly<Record<string, unknown>>
-    const operation: Record<string, unknown> = { id: known.get(draft)?.id }
-    for (const key of FIRST) if (fields[key] !== undefined) operation[key] = fields[key]
-    operation.after = [...new Set(draft.after.flatMap((before) => known.get(before)?.id ?? []))]
     const { blocked } = draft
     // One that waits for a blocked one says which, by its number in the plan.
     const isBehind = causeOf(blocked?.code) === 'follows'
     const before = isBehind ? draft.after.find((each) => each.blocked !== undefined) : undefined
     const number = before && known.get(before)?.number
     const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
-    if (blocked !== undefined) operation.blocked = { ...blocked, hint: hint ?? blocked.hint }
-    // Copying a rest of properties takes several times as long, and a plan may have 100,000 operations.
-    for (const key of Object.keys(draft)) if (!PLACED.has(key)) operation[key] = fields[key]
-    return operation as Op
+    const inOrder: Partial<Record<string, undefined>> = {}
+    for (const key of FIRST) if (key in draft) inOrder[key] = undefined
+    return {
+      id: known.get(draft)?.id,
+      ...inOrder,
+      ...draft,
+      after: [...new Set(draft.after.flatMap((each) => known.get(each)?.id ?? []))],
+      blocked: blocked && { ...blocked, hint: hint ?? blocked.hint },
+    } as Op
   })
 }
 
 /** Properties of an operation that come first, in this order. */
 const FIRST = [
   ...['kind', 'reason', 'message', 'podMessage', 'ownMessage', 'podState'],
-  ...['node', 'pod', 'pods', 'volume', 'subject', 'paths', 'steps'],
+  ...['node', 'pod', 'pods', 'volume', 'subject', 'paths', 'steps', 'after', 'blocked'],
 ]
-
-/** Properties of a draft that an operation has in its own place, or not at all. */
-const PLACED: ReadonlySet<string> = new Set([...FIRST, 'after', 'blocked'])
 
 function idOf<D>({
   kind,

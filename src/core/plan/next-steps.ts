@@ -5,21 +5,17 @@ import { formatDuration } from '../base/duration.ts'
 import { take } from '../base/take.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, runsApiServer, type Step, stopPod, typed } from './commands.ts'
-import type { Operation, OperationKind, Plan, Refusal, Waiting } from './plan.ts'
+import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
 
 export interface Given extends CommandContext {
   readonly settleMs: number
   /** What the last apply did not do (the journal has it): it is not advised again without a word. */
-  readonly failed?:
-    | readonly {
-        readonly kind: OperationKind
-        readonly volume?: string
-        readonly pod?: { readonly uid: string }
-        readonly message?: string
-      }[]
-    | undefined
+  readonly failed?: readonly (Pick<Operation, 'kind' | 'pod'> & {
+    readonly volume?: string
+    readonly message?: string
+  })[]
   /** What `explain` was asked, which explains it already. */
   readonly asked?: string
 }
