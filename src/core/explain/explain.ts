@@ -27,7 +27,7 @@ import type { Held } from '../users/live-holders.ts'
 import { type Asked, type Concern, concernOf } from './concern.ts'
 import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type JudgedDriver, judgeDriver } from './driver.ts'
-import type { Explanation, HoldersView, PodView, Verdict } from './explanation.ts'
+import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
 import { isDeviceFile } from './place-target.ts'
 import { asker } from './target-scope.ts'
 import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
@@ -58,7 +58,8 @@ export function explainer(decided: Decided, given: Given): (what: string) => Exp
 
 function explanationOf(decided: Decided, what: string, asked: Asked, concern: Concern, given: Given): Explanation {
   const { context } = decided
-  const { only, driver: own, pods } = asked.scope
+  const { only, driver: own } = asked.scope
+  const pods = asked.scope.pods.flatMap((uid) => context.classes.of(uid) ?? [])
   const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
   const volumes = rows.map((volume) => describeVolume(decided, volume, only))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
@@ -66,14 +67,14 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
   const broken = driver?.broken
   const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
-  const because = driver ? { why: driver.fine } : becauseOf(context, asked, concern)
+  const because = driver ? { why: driver.fine } : becauseOf(context, asked.subject, pods, concern)
   const probed = [...asked.places, ...volumes.flatMap((view) => view.dead ?? [])]
   const [dead] = probed.flatMap(({ path, dead }) => (dead === undefined ? [] : { path, dead }))
   // A hint is said once.
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
     dead: driver ? broken : dead && deadVerdict(dead),
-    untouchable: untouchable(context, asked.scope, concern),
+    untouchable: untouchable(pods, concern),
     ofPod: pods.length === 1,
     nothing: because
       ? nothingVerdict(because)
@@ -86,7 +87,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
     subject: asked.subject,
     verdict,
     notes: [
-      ...podNotes(context, pods, concern),
+      ...pods.flatMap((pod) => podNotes(context, pod, concern)),
       ...(broken && driver && !looks ? driver.steps.map(({ command, why }) => `${why}: ${command}`) : []),
     ],
     identity: asked.identity,
@@ -216,20 +217,12 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
 
 // What is said of a pod: how it is judged, and what is to be known or done that no plan says.
 
-/** @param uids of pods that are explained as a whole */
-function podNotes(
-  { inputs, classes }: PlanContext,
-  uids: readonly string[],
-  { operations, waiting }: Pick<Plan, 'operations' | 'waiting'>,
-): string[] {
-  const isBusy = operations.length + waiting.length > 0
-  return uids.flatMap((uid) => {
-    const found = classes.of(uid)
-    const { deletionTimestamp, finalizers = [] } = { ...found?.pod?.metadata }
-    if (found === undefined || deletionTimestamp === undefined) return []
-    const kept = `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`
-    return present(endingNote(inputs, found, isBusy), finalizers.length > 0 && kept)
-  })
+/** @param pod is explained as a whole */
+function podNotes({ inputs }: PlanContext, pod: PodClass, { operations, waiting }: Concern): string[] {
+  const { deletionTimestamp, finalizers = [] } = { ...pod.pod?.metadata }
+  if (deletionTimestamp === undefined) return []
+  const kept = `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`
+  return present(endingNote(inputs, pod, operations.length + waiting.length > 0), finalizers.length > 0 && kept)
 }
 
 /** A pod that is being deleted goes from the API once its kubelet reports that it has ended. */
@@ -272,8 +265,8 @@ function podViews({ classes, witnesses }: PlanContext, { pods, volumes }: Scope)
 // Why nothing is to be done, and why nothing may be.
 
 /** For a pod that is terminating, or that may still run (S9, S10): in the plan's words, where it has any. */
-function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Concern): Verdict | undefined {
-  const found = pods.map((uid) => classes.of(uid)).find((each) => each?.class === 'Frozen')
+function untouchable(pods: readonly PodClass[], { problems }: Concern): Verdict | undefined {
+  const found = pods.find((each) => each.class === 'Frozen')
   if (found === undefined) return undefined
   const [rule, why] = podVerdict(found)
   const code = found.why?.code
@@ -283,15 +276,19 @@ function untouchable({ classes }: PlanContext, { pods }: Scope, { problems }: Co
 }
 
 /** Why nothing is to be done, where that is so; undefined: for what its volume says, if it has one. */
-function becauseOf(context: PlanContext, { subject, scope }: Asked, { decisions }: Concern): Because | undefined {
-  const { inputs, classes } = context
-  const [pod, ...others] = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
-  if (pod !== undefined) {
-    const [rule, why] = podVerdict(pod)
-    if (others.length === 0) return { why, rule }
-    const each = [pod, ...others].map((one) => `${one.uid}: ${podVerdict(one)[1]}`)
+function becauseOf(
+  { inputs }: PlanContext,
+  subject: Subject,
+  pods: readonly PodClass[],
+  { decisions }: Concern,
+): Because | undefined {
+  const verdicts = pods.map((pod) => [pod.uid, ...podVerdict(pod)] as const)
+  const [first, ...others] = verdicts
+  if (others.length > 0) {
+    const each = verdicts.map(([uid, , why]) => `${uid}: ${why}`)
     return { why: `${each.length} pods have this name on this node; ${each.join('; ')}` }
   }
+  if (first !== undefined) return { rule: first[1], why: first[2] }
   if (subject.kind !== 'VolumeAttachment') return undefined
   const stays = decisions.find(({ path }) => path.endsWith(`/${subject.name}`))
   if (stays !== undefined) return { why: `the volume stays attached: ${stays.why}`, rule: stays.rule }
