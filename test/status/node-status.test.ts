@@ -131,10 +131,10 @@ describe('a volume that a pod wants', () => {
     expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, waiting KubeletRunning')
   })
 
-  it('that no container uses: the kubelet ignores it, the controller attaches it (R105, R708)', () => {
+  it('that no container uses has no row of its pod: the controller attaches it (R105, R708)', () => {
     const built = node().persistentVolume('pv-1', { inUse: false })
     const rows = rowsOf(built.livingPod(POD, 'web', [claimOf()], { spec: { containers: [{ name: 'c' }] } }))
-    expect(brief(rows, POD)).toBe('unused, attached, inUse false/false, NotMounted, good')
+    expect(rows.map(({ pod }) => pod)).toEqual([undefined])
     expect(brief(rows)).toBe('notWanted, attached, inUse false/false, good')
   })
 

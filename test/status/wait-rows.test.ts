@@ -56,6 +56,12 @@ describe('mounted', () => {
     expect(waited(state, 'mounted', web)).toEqual(['not mounted: cache, data, logs'])
   })
 
+  it('a pod that wants nothing has not ended, though something is left in it', () => {
+    const built = node().persistentVolume('pv-a').published(WEB, 'pv-a', '7:1')
+    built.livingPod(WEB, 'web-0', [dataVolume], { spec: { containers: [{ name: 'c' }] } })
+    for (const narrowing of [web, {}]) expect(waited(built, 'mounted', narrowing)).toEqual([REACHED])
+  })
+
   it('a volume on a dead mount is not mounted', () => {
     const built = mounted().dead(`pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`)
     expect(waited(built, 'mounted', web)).toEqual(['not mounted: data'])

@@ -19,6 +19,22 @@ export interface VolumePart<Pod extends PodClass | undefined = PodClass> {
   readonly mappings: readonly BlockMapping[]
 }
 
+/** One pod's part, or the node's own. */
+export type AnyPart = VolumePart<PodClass | undefined>
+
+/** Of every volume of the node: each pod's, and the node's own. */
+export function allParts(context: PlanContext): AnyPart[] {
+  return context.ledger.all.flatMap((volume) => [
+    ...podParts(context, volume),
+    ...(isOnNode(context, volume) ? [partOf(volume, undefined)] : []),
+  ])
+}
+
+function isOnNode({ objects }: PlanContext, { staged, globals, maps, attachment, uniqueName }: VolumeRow): boolean {
+  if (staged.length + globals.length + maps.length > 0 || attachment !== undefined) return true
+  return uniqueName !== undefined && (objects.isAttached(uniqueName) || objects.isInUse(uniqueName))
+}
+
 /** Of each pod that wants it, or has something of it. @param only UIDs of pods; empty: of all */
 export function podParts({ classes }: PlanContext, volume: VolumeRow, only: readonly string[] = []): VolumePart[] {
   const uids = [...volume.podUids].filter((uid) => only.length === 0 || only.includes(uid))
@@ -26,7 +42,7 @@ export function podParts({ classes }: PlanContext, volume: VolumeRow, only: read
 }
 
 /** Where the part is mounted or should be, sub-paths included; without raw block devices. Relative to the root directory. */
-export function mountPathsOf({ volume, pod, onDisk, leaked }: VolumePart<PodClass | undefined>): string[] {
+export function mountPathsOf({ volume, pod, onDisk, leaked }: AnyPart): string[] {
   if (pod === undefined)
     return [...volume.staged.map(({ target }) => target), ...volume.globals.map(({ path }) => path)]
   const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]

@@ -165,7 +165,6 @@ const WIDE: readonly Column<StatusRow>[] = [
 
 const WANTED = {
   wanted: 'yes',
-  unused: 'unused',
   unresolved: 'unresolved',
   ended: 'ended',
   unknown: 'unknown',

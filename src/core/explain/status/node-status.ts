@@ -26,10 +26,10 @@ import {
 } from '../../reconcile/context/filter-operations.ts'
 import type { Decided } from '../../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
+import { type AnyPart, allParts } from '../volume-part.ts'
 import { findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'
 import { statusRow } from './status-row.ts'
-import { type StatusSource, statusSources } from './status-source.ts'
 
 /** The options of a plan of the whole node. */
 export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
@@ -62,7 +62,7 @@ export function statusAndPlan(
 export interface WholeStatus {
   readonly decided: Decided
   readonly all: readonly StatusRow[]
-  readonly sourceOf: ReadonlyMap<StatusRow, StatusSource>
+  readonly sourceOf: ReadonlyMap<StatusRow, AnyPart>
   /** @param given what the next steps go by; absent: none are said */
   of(rows: readonly StatusRow[], given?: Given): StatusAndPlan
 }
@@ -70,7 +70,7 @@ export interface WholeStatus {
 export function wholeStatus(decided: Decided): WholeStatus {
   const { context } = decided
   const { inputs: seen } = context
-  const sources = statusSources(context)
+  const sources = allParts(context)
   const found = findingsOf(sources, decided)
   // A node that was seen only in part is not planned (S3): that the plan is empty says nothing then.
   const unjudged = sectionUnseen(seen) ?? (podListIsComplete(seen) ? undefined : 'the pod list may be incomplete')
@@ -79,7 +79,7 @@ export function wholeStatus(decided: Decided): WholeStatus {
   const partFor = (rows: readonly StatusRow[]): Plan => {
     if (rows.length === all.length) return decided.plan
     const own = rows.flatMap((row) => {
-      const { operations, waiting, problems } = found.of(sourceOf.get(row) as StatusSource)
+      const { operations, waiting, problems } = found.of(sourceOf.get(row) as AnyPart)
       return [...operations, ...waiting, ...problems]
     })
     return partOf(decided.plan, new Set<object>(own))
@@ -149,7 +149,7 @@ export function narrowed({ decided, all, sourceOf }: WholeStatus, narrowing: Nar
 }
 
 /** The pod's directories of the volume, or the node's own. */
-function pathsOf(inputs: ActualInputs, part: StatusSource | undefined): string[] {
+function pathsOf(inputs: ActualInputs, part: AnyPart | undefined): string[] {
   const { volume, pod } = part ?? {}
   const isOwn = (path: string): boolean =>
     pod === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${pod.uid}`)

@@ -8,8 +8,8 @@ import type { Operation, Problem } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
 import { type Decided, podVerdict } from '../../reconcile/decisions.ts'
 import type { Concern } from '../concern.ts'
+import type { AnyPart } from '../volume-part.ts'
 import type { RowVerdict, VerdictState } from './status.ts'
-import type { StatusSource } from './status-source.ts'
 
 /** What the plan says of one row. */
 export interface RowFindings extends Omit<Concern, 'before'> {
@@ -18,15 +18,15 @@ export interface RowFindings extends Omit<Concern, 'before'> {
 }
 
 export interface Found {
-  of(source: StatusSource): RowFindings
+  of(source: AnyPart): RowFindings
   /** Problems that are about no row: of the node, of a pod without volumes. */
   readonly unassigned: readonly Problem[]
 }
 
-export function findingsOf(sources: readonly StatusSource[], { plan, decisions }: Omit<Decided, 'context'>): Found {
+export function findingsOf(sources: readonly AnyPart[], { plan, decisions }: Omit<Decided, 'context'>): Found {
   const shares = new SharesOf(sources)
-  const isOf = ({ subject }: Pick<Operation, 'subject'>): readonly StatusSource[] => shares.of(subject)
-  const concerns = ({ subject }: Problem): readonly StatusSource[] => shares.ofProblem(subject)
+  const isOf = ({ subject }: Pick<Operation, 'subject'>): readonly AnyPart[] => shares.of(subject)
+  const concerns = ({ subject }: Problem): readonly AnyPart[] => shares.ofProblem(subject)
   const operations = bySource(plan.operations, isOf)
   const waiting = bySource(plan.waiting, isOf)
   const problems = bySource(plan.problems, concerns)
@@ -41,11 +41,8 @@ export function findingsOf(sources: readonly StatusSource[], { plan, decisions }
   }
 }
 
-function bySource<T>(
-  all: readonly T[],
-  sourcesOf: (each: T) => readonly StatusSource[],
-): Pick<Grouped<StatusSource, T>, 'of'> {
-  const found = new Grouped<StatusSource, T>()
+function bySource<T>(all: readonly T[], sourcesOf: (each: T) => readonly AnyPart[]): Pick<Grouped<AnyPart, T>, 'of'> {
+  const found = new Grouped<AnyPart, T>()
   for (const each of all) for (const source of sourcesOf(each)) found.add(source, each)
   return found
 }
@@ -53,7 +50,7 @@ function bySource<T>(
 type Verdict = Omit<RowVerdict, 'also'>
 
 /** @param unjudged why the node was not planned; undefined: it was */
-export function verdictOf(source: StatusSource, findings: RowFindings, unjudged: string | undefined): RowVerdict {
+export function verdictOf(source: AnyPart, findings: RowFindings, unjudged: string | undefined): RowVerdict {
   const [worst, ...others] = allVerdicts(source, findings, unjudged).toSorted(
     (a, b) => rankOf(a.state) - rankOf(b.state),
   )
@@ -67,7 +64,7 @@ export function rankOf(state: VerdictState): number {
 }
 
 function allVerdicts(
-  { pod }: StatusSource,
+  { pod }: AnyPart,
   { operations, waiting, problems, decisions }: RowFindings,
   unjudged: string | undefined,
 ): Verdict[] {
@@ -100,15 +97,14 @@ function ofOperation(operation: Operation): Verdict {
 }
 
 /** S9: nothing is done about the volumes of a pod that ends, or may still run. */
-function ofPod(pod: StatusSource['pod']): Verdict[] {
+function ofPod(pod: AnyPart['pod']): Verdict[] {
   if (pod?.class !== 'Frozen') return []
   const [rule, message] = podVerdict(pod)
   return [{ state: 'kept', code: pod.why?.code, message, rule }]
 }
 
-function goodBecause(source: StatusSource, { decisions }: RowFindings): Pick<RowVerdict, 'message' | 'rule'> {
+function goodBecause(source: AnyPart, { decisions }: RowFindings): Pick<RowVerdict, 'message' | 'rule'> {
   const own = decisions.find(({ satisfied }) => satisfied !== undefined) ?? decisions[0]
-  if (source.unused !== undefined) return { message: 'no container uses it, so the kubelet ignores it', rule: 'R105' }
   if (own !== undefined) return { message: own.satisfied ?? own.why, rule: own.rule }
   return { message: source.pod === undefined ? 'nothing of it is left to undo' : 'nothing is to be done' }
 }

@@ -12,15 +12,14 @@ import { nodesWith } from '../../reconcile/context/other-nodes.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import { placesUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import { type Attachability, mayBeOne } from '../../volumes/desired-state.ts'
+import { mayBeOne } from '../../volumes/desired-state.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachabilityOf } from '../chain-objects.ts'
 import { describeRow } from '../describe-volume.ts'
-import { mountPathsOf } from '../volume-part.ts'
+import { type AnyPart, mountPathsOf } from '../volume-part.ts'
 import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { AttachmentView, AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
-import type { StatusSource } from './status-source.ts'
 
 /**
  * @param found what the plan says of each row
@@ -28,13 +27,13 @@ import type { StatusSource } from './status-source.ts'
  */
 export function statusRow(
   context: PlanContext,
-  source: StatusSource,
+  source: AnyPart,
   found: Found,
   unjudged: string | undefined,
 ): StatusRow {
   const { volume, pod } = source
   const parts = found.of(source)
-  const attach = attachOf(context, volume, source.unused?.attachability)
+  const attach = attachOf(context, volume)
   const staged = deviceOf(context.inputs, volume)
   const ref = refOf(context, source, parts)
   const desired =
@@ -56,25 +55,23 @@ export function statusRow(
   }
 }
 
-function podVolumeNamesOf({ wanted, ended, unresolved, unused }: StatusSource): string[] {
+function podVolumeNamesOf({ wanted, ended, unresolved }: AnyPart): string[] {
   const names = [
     ...(wanted ?? ended ?? { podVolumeNames: [] }).podVolumeNames,
     ...unresolved.map(({ podVolumeName }) => podVolumeName),
-    ...(unused === undefined ? [] : [unused.podVolumeName]),
   ]
   return [...new Set(names)]
 }
 
-function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: StatusSource): Desire | undefined {
+function knownDesireOf({ volume, pod, wanted, ended, unresolved }: AnyPart): Desire | undefined {
   const ofNode = pod === undefined ? volume : undefined
   if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
   if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
-  if (unused !== undefined) return 'unused'
   return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
 }
 
 /** S3, S4: what a pod asks for could not be resolved, and may be this one. */
-function mayBeWanted({ desired }: PlanContext, pod: StatusSource['pod'], { plugin, driver }: VolumeRef): boolean {
+function mayBeWanted({ desired }: PlanContext, pod: AnyPart['pod'], { plugin, driver }: VolumeRef): boolean {
   return desired.unresolved.some(
     ({ podUid, mayBe }) => (pod === undefined || podUid === pod.uid) && mayBeOne(mayBe, { plugin, driver }),
   )
@@ -88,9 +85,8 @@ function dueOf({ operations, waiting }: RowFindings): StatusRow['due'] {
 }
 
 /** As the plan has it, where an operation or a wait knows more of it. */
-function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): VolumeRef {
-  const { volume, pod, wanted, ended, unused } = source
-  if (unused !== undefined) return unused.ref
+function refOf(context: PlanContext, source: AnyPart, parts: RowFindings): VolumeRef {
+  const { volume, pod, wanted, ended } = source
   const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
   const own = wanted ?? ended
   if (own !== undefined) return { ...planned, ...omitUndefined(describeWanted(context, own)) }
@@ -103,8 +99,7 @@ function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): 
   })
 }
 
-/** @param unused attachability by a pod's spec, where no container uses the volume */
-function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachability): AttachState | undefined {
+function attachOf(context: PlanContext, volume: VolumeRow): AttachState | undefined {
   const { objects, inputs } = context
   const { identity, persistentVolume, attachment } = volume
   const uniqueName = uniqueNameOfRow(volume)
@@ -114,7 +109,7 @@ function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachabilit
     uniqueName === undefined
       ? []
       : nodesWith(context, { uniqueName, identity, persistentVolume }).map(({ name }) => name)
-  const needed = unused ?? attachabilityOf(context, volume)
+  const needed = attachabilityOf(context, volume)
   if (needed === 'notAttachable' && attachment === undefined && elsewhere.length === 0) return undefined
   const view = attachmentView(volume)
   // Where attachments cannot be listed, the Node's status is all that there is.
@@ -180,7 +175,7 @@ function worst(inputs: ActualInputs, parts: readonly Sight[]): Sight {
 /** Of a pod's volume; what nothing is left of is not mounted. */
 export function mountOf(
   inputs: ActualInputs,
-  { wanted, ended, onDisk, leaked, mappings }: StatusSource,
+  { wanted, ended, onDisk, leaked, mappings }: AnyPart,
 ): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
   const own = wanted ?? ended
   const evidence = own && evidenceOf(inputs, own)

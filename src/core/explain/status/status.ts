@@ -12,7 +12,7 @@ import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } fro
 
 const code = codeOf(ALL_CODES)
 
-const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
+const DESIRES = ['wanted', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
 export type Desire = (typeof DESIRES)[number]
 
 export type VerdictState = (typeof VERDICT_STATES)[number]
@@ -77,9 +77,9 @@ const row = about(
       'pod.spec.volumes[].name: several, where the pod has one volume under several names.',
       list(text),
     ),
-    /** R105, R708: what is unused the attach/detach controller attaches. S3, S4. */
+    /** S3, S4 */
     desired: about(
-      "wanted: a pod that is meant to run has the volume. unused: in the pod's spec, but no container uses it, so that the kubelet ignores it. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API has it.",
+      'wanted: a pod that is meant to run has the volume. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API uses it.',
       oneOf(...DESIRES),
     ),
     attach: optional(about('Absent: nothing of the volume is ever attached.', attach)),

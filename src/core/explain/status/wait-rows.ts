@@ -80,8 +80,8 @@ export function rowsOf(whole: WholeStatus, { pods, keys, volumes }: WaitTarget):
 /** @returns undefined: the condition is reached; else what is missing, in a few words */
 export function missing(whole: WholeStatus, target: WaitTarget, condition: WaitCondition): string | undefined {
   const rows = rowsOf(whole, target)
-  if (condition === 'mounted') return notMounted(target, rows)
   const { plan, context } = whole.decided
+  if (condition === 'mounted') return notMounted(context, target, rows)
   if (!plan.complete) return 'not all that matters could be read'
   if (condition === 'in-sync') {
     const { operations, waiting, refused } = whole.of(rows).plan
@@ -93,9 +93,13 @@ export function missing(whole: WholeStatus, target: WaitTarget, condition: WaitC
 }
 
 /** Of no pod that is meant to have it, or that the kubelet mounts for. */
-const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'unused', 'ended'])
+const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'ended'])
 
-function notMounted({ pods, keys }: WaitTarget, rows: readonly StatusRow[]): string | undefined {
+function notMounted(
+  { classes }: PlanContext,
+  { pods, keys }: WaitTarget,
+  rows: readonly StatusRow[],
+): string | undefined {
   const isUp = ({ desired, mounted, dead }: StatusRow): boolean =>
     desired === 'wanted' && mounted === 'VolumeMounted' && dead === undefined
   const byPod = Map.groupBy(rows, ({ pod }) => pod?.uid)
@@ -105,7 +109,8 @@ function notMounted({ pods, keys }: WaitTarget, rows: readonly StatusRow[]): str
   if (pods === undefined && keys !== undefined)
     return rows.some((row) => row.pod !== undefined && isUp(row)) ? undefined : 'no pod of this node wants it'
   const ended = [...(pods ?? byPod.keys())].filter(
-    (uid) => !byPod.get(uid)?.some(({ desired }) => desired === 'wanted' || desired === 'unused'),
+    // What is left of another in a pod that wants none is no sign of its end.
+    (uid) => classes.of(uid ?? '')?.class !== 'Desired' && !byPod.get(uid)?.some(({ desired }) => desired === 'wanted'),
   )
   return ended.length === 0 ? undefined : `ended, or gone from the API: ${ended.map((uid) => `pod/${uid}`).join(', ')}`
 }
