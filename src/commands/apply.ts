@@ -226,7 +226,6 @@ export default class Apply extends VolctlCommand {
       journalDir: run.journalDir,
       kubeletStop: stop,
       options,
-      noJournal: flags['no-journal'],
       parallel: run.parallel,
       timeoutMs: stop?.choice.limits.operationMs ?? run.timeoutMs,
       signal: interrupts.stop,

@@ -118,7 +118,7 @@ describe('with --node-gone', () => {
         expect((await asked(name, '--ignore-not-found')).status).toBe(0)
       }
     }
-    const again = JSON.parse((await apply('-o', 'json', '--no-journal')).stdout) as object
+    const again = JSON.parse((await apply('-o', 'json')).stdout) as object
     expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
   })
 })

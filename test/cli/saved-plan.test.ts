@@ -36,17 +36,15 @@ describe('apply FILE', () => {
   })
 
   it('takes those that do not, and says what is wrong with the file', async () => {
-    const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color', '--no-journal']
+    const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color']
     const { status, stderr } = await volctl(['apply', '/nonexistent.plan', ...more])
     expect(status).toBe(1)
     expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: no such file\n/)
   })
 
-  it('takes a journal directory that is absolute, and none beside --no-journal', async () => {
+  it('takes a journal directory that is absolute', async () => {
     const relative = await volctl(['apply', '--journal', 'here'])
     expect(relative.stderr).toMatch(/^volctl: --journal: "here" is not an absolute path\.\n/)
-    const both = await volctl(['apply', '--journal', '/x', '--no-journal'])
-    expect(both).toMatchObject({ status: 1, stderr: expect.stringContaining('--no-journal') })
   })
 })
 

@@ -10,7 +10,7 @@ import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import type { Scene } from '../helpers/scene/scene.ts'
 import { answerOf, type Run, runVolctl } from '../helpers/scene/volctl.ts'
 import { eventsOf } from './scenarios/outcomes.ts'
-import { APPLY, it, journalOf, stateOf } from './story.ts'
+import { it, journalOf, stateOf } from './story.ts'
 
 const CARRY_OUT = ['--yes', '--parallel', '1', '-o', 'ndjson'] as const
 
@@ -159,18 +159,9 @@ it('what cannot be recorded is not done, and a plan that cannot be saved is prin
   expect(run).toMatchObject({ status: 1, stdout: '' })
   expect(JSON.parse(run.stderr)).toMatchObject({
     code: 'JournalFailed',
-    hint: expect.stringContaining('--no-journal'),
+    hint: expect.stringContaining('--journal'),
   })
   expect(unsaved).toMatchObject({ status: 1, stdout: expect.stringMatching(/\n\d+ operations: /) })
   expect(unsaved.stderr).toMatch(/^volctl: plan file .*node\.plan: its file system is full \(ENOSPC\)\n.*\n$/)
   expect(stateOf(broken)).toBe(before)
-})
-
-it('told to do without a journal it says what the state files held (S14)', async ({ broken }) => {
-  const run = await runVolctl(broken, [...APPLY, '--no-journal'])
-  expect(run.status).toBe(0)
-  const notes = eventsOf(run).filter(({ code }) => code === 'JournalFailed')
-  expect(notes.map(({ message }) => message)).toContainEqual(
-    expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
-  )
 })

@@ -5,7 +5,6 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
@@ -47,21 +46,20 @@ async function whileLocked(
   const { takenOverFrom: tookOverFrom } = lock
   if (tookOverFrom !== undefined) onEvent(takenOver(tookOverFrom))
   const look = (): Promise<Plan> => context.look()
-  const open = (): Journal => context.openJournal((line) => onEvent(note(line, { code: 'JournalFailed' })))
   const first = (api: Plan['inputs']['api'] | undefined) => {
     const insecureApi = api?.insecure ?? api?.secondLookInsecure
     const more = { bootID, planFile, guards, insecureApi, tookOverFrom }
     return firstEntry(id, plan, { node, rootDir, ...more })
   }
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).
-  const opened = kubeletStop && open()
+  const opened = kubeletStop && context.openJournal()
   opened?.write(first('summary' in plan ? (plan as Plan).inputs.api : undefined))
   const looks = { look, kubeletIsBack: () => kubeletIsBack(context) }
   const fresh = (opened && (await kubeletStop?.begin(opened, looks, onEvent))) ?? context.freshPlan ?? (await look())
   if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
   requireSameNode(plan, fresh)
   const found = findAgain(plan, fresh, context.isDone)
-  const journal = opened ?? journalFor(found, open, first(fresh.inputs.api))
+  const journal = opened ?? journalFor(found, () => context.openJournal(), first(fresh.inputs.api))
   const operations = found.map(({ operation }) => operation)
   const run = new ApplyRun(fresh, operations, context, journal, onEvent)
   // Somebody has started the kubelet that was to be down for this.

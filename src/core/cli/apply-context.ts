@@ -13,7 +13,7 @@ import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
-import { openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
+import { openJournal } from '../plan/documents/write-journal.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses, knownPods } from '../reconcile/pods/witnesses.ts'
@@ -33,21 +33,19 @@ interface ApplySettings extends Pick<ApplyContext, Given> {
   /** A new whole look. */
   readonly lookAgain: () => Promise<CollectedNode>
   readonly journalDir?: string
-  /** --no-journal was given. */
-  readonly noJournal?: boolean
 }
 
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
   // Later plans look there for what was detached lazily.
   const { lockFile, journalDir: lazyDirectory = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
-  const { options, lookAgain, journalDir = lazyDirectory, noJournal, ...given } = settings
+  const { options, lookAgain, journalDir = lazyDirectory, ...given } = settings
   let latest = first
   return {
     look: async () => {
       latest = await lookAgain()
       return planNode(latest, options, 'again')
     },
-    openJournal: (say) => (noJournal ? spokenJournal(lazyDirectory, say) : openJournal(journalDir, { lazyDirectory })),
+    openJournal: () => openJournal(journalDir, { lazyDirectory }),
     isDone: (operation) => isDone(operation, latest),
     ...questionsOf(() => latest),
     kubeletState: () => latest.node.kubeletState(),

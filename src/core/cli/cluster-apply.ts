@@ -10,7 +10,7 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
 import { readTypedPlan } from '../plan/documents/plan-file.ts'
-import { type Journal, openJournal, spokenJournal } from '../plan/documents/write-journal.ts'
+import { openJournal } from '../plan/documents/write-journal.ts'
 import { requireNamed } from '../plan/name-faults.ts'
 import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
 import { withDigest } from '../plan/plan-id.ts'
@@ -60,7 +60,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
     })
     const settings = {
       ...{ options, looked, timeoutMs, signal },
-      openJournal: () => journalOf(asked),
+      openJournal: () => openJournal(asked.journalDir ?? stateDirectory()),
       command: again(),
       confirmed: flags.confirm ?? (confirmed ? digest : undefined),
       planFile: planfile,
@@ -89,12 +89,6 @@ async function planned(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
   return { fresh: planCluster(state, options), looked: lookedAt(state) }
-}
-
-function journalOf({ journalDir, flags }: ApplyAsked): Journal {
-  // Nothing is detached lazily, and no state file is removed: there is nothing to be said instead.
-  if (flags['no-journal']) return spokenJournal('', () => undefined)
-  return openJournal(journalDir ?? stateDirectory())
 }
 
 // Where the journal of an apply is that changes no node: with the person who runs it, as the XDG base directories have it.

@@ -191,9 +191,9 @@ const passFlags = {
   ...clusterFlags,
 }
 
-/** `--journal DIR`. @param exclusive flags that cannot be combined with it */
-function journalFlag(does: string, exclusive: string[] = []) {
-  return text('DIR', `${does} Default: ${DEFAULT_JOURNAL_DIR}.`, { exclusive })
+/** `--journal DIR` */
+function journalFlag(does: string) {
+  return text('DIR', `${does} Default: ${DEFAULT_JOURNAL_DIR}.`)
 }
 
 export const baseFlags = {
@@ -226,9 +226,8 @@ export const applyFlags = {
     'DUR',
     `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULTS.timeout}).`,
   ),
-  journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
-  'no-journal': isOn(
-    'Write no journal, for a node whose disk is full or read-only; removed state files are printed instead. Without this flag apply does nothing that it could not record first.',
+  journal: journalFlag(
+    'Directory to write the journal to; created if missing. Apply does nothing that it could not record first: where the disk is full or read-only, name another.',
   ),
   verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
   ...passFlags,

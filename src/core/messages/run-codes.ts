@@ -100,7 +100,7 @@ export const RUN_CODES = {
     cause: 'unread',
     means: 'the journal could not be written',
     remedy:
-      'Apply does nothing that it could not record first: free space on the disk, name another directory with --journal, or give --no-journal.',
+      'Apply does nothing that it could not record first: free space on the disk, or name another directory with --journal.',
     rules: ['S14'],
   },
   Usage: {

@@ -80,8 +80,7 @@ export interface ApplyContext extends Questions {
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
-  /** @param say says what it would have kept, where there is to be none (--no-journal) */
-  openJournal(say: (line: string) => void): Journal
+  openJournal(): Journal
   /** The file that the plan was read from, for the journal. */
   readonly planFile?: string
   /** --stop-kubelet was given, and something needs it. */

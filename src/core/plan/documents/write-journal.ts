@@ -100,23 +100,6 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   }
 }
 
-/**
- * The journal of an apply with --no-journal: what would be lost is printed instead, and what later plans must know is still
- * recorded (S14, S20).
- *
- * @param say prints one line for the person
- */
-export function spokenJournal(lazyDirectory: string, say: (line: string) => void): Journal {
-  return {
-    write: (entry) => {
-      if (entry.type === 'stateFile')
-        say(`without a journal: ${entry.path} is removed; its content was ${entry.content.trim()}`)
-      if (entry.type === 'lazy') remember(lazyDirectory, entry)
-    },
-    [Symbol.dispose]: () => undefined,
-  }
-}
-
 function remember(directory: string, record: LazyRecord): void {
   const hint = 'Apply must record a lazy detach first: free space on the disk, or make the path writable.'
   guarded(`${directory}/${LAZY_FILE}`, () => rememberLazy(directory, record), hint)
