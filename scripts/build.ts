@@ -24,7 +24,6 @@ import { type BuildOptions, build } from 'esbuild'
 import { childPlugin, PACKAGES } from './esbuild-plugins.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
-import { ruleEntries } from './rule-books.ts'
 import { sourceCommit } from './source-commit.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -141,7 +140,6 @@ async function fillDist(dist: string, user: For): Promise<void> {
   await buildBundles(dist, user)
   for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(dist, name))
   // Beside the bundle, since the rules would make the bundle larger for all commands.
-  writeFileSync(join(dist, 'rules.md'), ruleEntries())
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
   execFileSync(process.execPath, [maker, dist])
   execFileSync(process.execPath, [...SAME_BYTES, maker, dist, ...WARM_UP], { stdio: ['ignore', 'ignore', 'inherit'] })

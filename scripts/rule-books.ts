@@ -1,10 +1,9 @@
-/** The text of the rule books, for everything that is made from them: the program, the manual page, the checks. */
+/** The rule books of docs/rules, for what checks that code, tests and books agree. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'rules')
 
-/** In the order in which the manual has them. */
 const BOOKS = ['safety', 'kubelet', 'csi', 'plugins', 'node-and-api', 'observed'] as const
 
 /** Each book by the title in its first line. */
@@ -17,8 +16,19 @@ export function ruleBooks(): Map<string, string> {
   )
 }
 
-/** The part that is shipped with the program: only the entries. */
-export function ruleEntries(): string {
-  const entries = [...ruleBooks().values()].map((text) => text.match(/^- \*\*[CNOPRS]\d.*(?:\n {2}.+)*/gm) ?? [])
-  return `${entries.flat().join('\n')}\n`
+interface Rule {
+  /** As `S11`. */
+  readonly id: string
+  /** In Markdown. */
+  readonly text: string
+}
+
+/** Every entry: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
+export function allRules(): Rule[] {
+  return [...ruleBooks().values()].flatMap((book) =>
+    [...book.matchAll(/^- \*\*([CNOPRS]\d{1,3})\*\* (.+(?:\n {2}.+)*)/gm)].map(([, id = '', lines = '']) => {
+      const [, text = ''] = /^(.+?)(?: \(upstream: .+\))?$/.exec(lines.replaceAll(/\n */g, ' ')) ?? []
+      return { id, text }
+    }),
+  )
 }

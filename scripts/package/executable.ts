@@ -37,7 +37,7 @@ const CONFIGURATION = {
   useCodeCache: false,
   execArgv: EXEC_ARGV,
   execArgvExtension: 'none',
-  assets: Object.fromEntries([...BUNDLES, 'rules.md', 'code-cache'].map((name) => [name, name])),
+  assets: Object.fromEntries([...BUNDLES, 'code-cache'].map((name) => [name, name])),
 }
 
 /**
@@ -51,7 +51,7 @@ export async function makeExecutable(arch: Arch, dist: string, path: string): Pr
   copyFileSync(join(nodeFolder(arch), 'bin', 'node'), node)
   run(arch === process.arch ? 'strip' : `${FOREIGN[arch]}strip`, [node])
   writeFileSync(node, withoutVariables(readFileSync(node)))
-  for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
+  for (const name of [...BUNDLES, 'load-bundle.cjs']) cpSync(join(dist, name), join(work, name))
   await makeCodeCache(arch, work)
   await bundleStart(dist, join(work, 'start.cjs'))
   writeFileSync(join(work, 'config.json'), JSON.stringify(CONFIGURATION))

@@ -45,20 +45,20 @@ type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
 
 export default class Explain extends VolctlCommand {
   static override summary =
-    'Explain one pod, claim, volume, attachment, driver, mount, path or device: its state, and why; or a code, or a rule.'
+    'Explain one pod, claim, volume, attachment, driver, mount, path or device: its state, and why; or a code.'
   static override description =
     'Reads the node and the API server as plan does and explains one thing: what is worst about it, the chain from claim ' +
     'to mount with each link marked good, bad or unknown, what volctl would do, what holds it open, and what to do next; ' +
     '-o wide also what it is and where that is recorded, and the path of each link. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
     'can read; from a snapshot, it lacks what holds the thing open. For a code it ' +
-    'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
+    'says what the code means, where it appears and what to do next, offline.'
   static override usage = 'explain WHAT [NAME] [FLAGS]'
   static override args = {
     what: argument(
       'WHAT',
       'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, device/, path/. ' +
-        'Or a line of a log or an event, in quotes, or - for one on standard input; a code, such as DriverUnavailable; a rule, such as S11.',
+        'Or a line of a log or an event, in quotes, or - for one on standard input; a code, such as DriverUnavailable.',
     ),
     name: argument(
       'NAME',
@@ -75,7 +75,6 @@ export default class Explain extends VolctlCommand {
     'Why a volume is still attached, from a snapshot of the node:': '$ explain pv/pvc-123 --snapshot node.json',
     "What a line of the kubelet's log means, and what it is about on this node:": `$ explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
     'What a code means, and what to do:': '$ explain DriverUnavailable',
-    'What a rule says, offline:': '$ explain S11',
     'What apply --orphans would do about a pod:': '$ explain shop/web-0 --orphans',
   })
   static override flags = explainFlags
@@ -97,14 +96,14 @@ export default class Explain extends VolctlCommand {
     if (failure !== undefined) throw failure
   }
 
-  /** A line of a log, a code or a rule, a thing of this node. */
+  /** A line of a log, a code, a thing of this node. */
   async #answerTo(words: readonly string[], flags: ExplainFlags): Promise<Answered> {
     const [what = '', ...more] = words
     if (MAY_BE_LINE.test(what.trim())) {
       const { isLine, lineAnswer } = await import('../core/cli/line-answers.ts')
       if (what === '-' || isLine(what)) return await lineAnswer(what, this.#node(flags))
     }
-    const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
+    const offline = more.length === 0 ? ownAnswer(what) : undefined
     return offline ?? (await this.#onNode(typedQuestion(words, flags.namespace), flags))
   }
 

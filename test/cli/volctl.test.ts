@@ -62,21 +62,14 @@ describe('explain', () => {
   // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
   const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
 
-  it.each([
-    {
-      id: 'DriverUnavailable',
-      says: /^DriverUnavailable\n\nMeaning: +A driver is not registered .+\nAppears in: +blocked: /,
-      document: { code: 'DriverUnavailable' },
-    },
-    { id: 'S11', says: /^Rule S11: what is safe\n/, document: { kind: 'Rule', id: 'S11' } },
-    { id: 's11', says: /^Rule S11: what is safe\n/, document: { kind: 'Rule', id: 'S11' } },
-  ])('a code or a rule needs no node, no API server and no kubeconfig: $id', async ({ id, says, document }) => {
+  it('a code needs no node, no API server and no kubeconfig', async () => {
     const [text, json] = await Promise.all(
-      [['table'], ['json']].map(([form = '']) => volctl(['explain', id, '-o', form, ...nowhere])),
+      [['table'], ['json']].map(([form = '']) => volctl(['explain', 'DriverUnavailable', '-o', form, ...nowhere])),
     )
+    const says = /^DriverUnavailable\n\nMeaning: +A driver is not registered .+\nAppears in: +blocked: /
     expect(text).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(says) })
     expect(json).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(json?.stdout ?? '')).toMatchObject(document)
+    expect(JSON.parse(json?.stdout ?? '')).toMatchObject({ code: 'DriverUnavailable' })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainCode } from '../../src/core/explain/rule-book.ts'
+import { explainCode } from '../../src/core/explain/explain-code.ts'
 import { ALL_CODES } from '../../src/core/messages/codes.ts'
 
 describe('a code', () => {

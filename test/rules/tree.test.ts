@@ -2,8 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ruleEntries } from '../../scripts/rule-books.ts'
-import { explainRule } from '../../src/core/explain/rule-book.ts'
+import { allRules } from '../../scripts/rule-books.ts'
 import { OPERATION_KINDS } from '../../src/core/plan/kinds.ts'
 import { THE_NODE } from '../../src/core/plan/subject.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
@@ -40,8 +39,8 @@ const HEAD = ['Rule', 'Check', 'Reads', 'Holds back', 'Judged on', 'Test files t
 
 describe('the rules', () => {
   it('are in the rule book', () => {
-    const books = ruleEntries()
-    expect(RULES.filter(({ id }) => explainRule(id, books) === undefined)).toEqual([])
+    const known = new Set(allRules().map(({ id }) => id))
+    expect(RULES.filter(({ id }) => !known.has(id))).toEqual([])
   })
 
   it('hold nothing back of a healthy node where no fact is given', () => {

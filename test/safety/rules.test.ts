@@ -2,8 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ruleEntries } from '../../scripts/rule-books.ts'
-import { parseRules } from '../../src/core/explain/rule-book.ts'
+import { allRules } from '../../scripts/rule-books.ts'
 
 const TESTS = join(import.meta.dirname, '..')
 
@@ -17,7 +16,7 @@ for (const file of globSync('**/*.test.ts', { cwd: TESTS }))
   for (const [, , title = ''] of readFileSync(join(TESTS, file), 'utf8').matchAll(TITLE))
     for (const id of title.match(/\bS\d+\b/g) ?? []) shown.set(id, (shown.get(id) ?? new Set()).add(file))
 
-it.each(parseRules(ruleEntries()).flatMap(({ id }) => (id.startsWith('S') ? [id] : [])))(
+it.each(allRules().flatMap(({ id }) => (id.startsWith('S') ? [id] : [])))(
   '%s is shown by tests of more than one file',
   (rule) => expect([...(shown.get(rule) ?? [])].length).toBeGreaterThan(1),
 )

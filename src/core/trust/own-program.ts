@@ -6,7 +6,7 @@
  */
 import { existsSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { getAsset, isSea } from 'node:sea'
+import { isSea } from 'node:sea'
 import { thisRun } from './run.ts'
 
 /** volctl itself, whatever is at its path in this mount namespace. */
@@ -42,11 +42,6 @@ export function ownScript(): string | undefined {
 /** Options of Node.js itself, which the executable has inside. */
 export function ownOptions(): readonly string[] {
   return isSea() ? [] : process.execArgv
-}
-
-/** A text that is inside the executable; undefined: there is no executable, and the text is a file. */
-export function embeddedText(name: string): string | undefined {
-  return isSea() ? getAsset(name, 'utf8') : undefined
 }
 
 /** The directory of the executable's libraries, which need not exist. */
