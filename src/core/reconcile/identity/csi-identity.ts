@@ -48,10 +48,6 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
   return given ?? doubt ?? (shown === undefined ? byConfirmedName(context, volume) : byDevice(context, volume, shown))
 }
 
-function whyLost({ stateFile }: Pick<BlockVolume, 'stateFile'>): string {
-  return stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
-}
-
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Identified {
   const identities = stagedShownBy(context.staged, shown).map(context.identify.staged)
   const found = identities.flatMap(({ identity }) => identity ?? [])
@@ -59,11 +55,7 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo): Id
   if (first !== undefined && found.length === identities.length && found.every((each) => isSameVolume(each, first))) {
     return { identity: { ...first, from: `the global mount on the same device (${first.from})` } }
   }
-  return unconfirmedOfPod(
-    context,
-    volume,
-    `${whyLost(volume)}, and no staged volume on device ${shown.dev} proves its driver and volume handle`,
-  )
+  return unconfirmed(context, volume, `no staged volume on device ${shown.dev} proves its driver and volume handle`)
 }
 
 /**
@@ -77,14 +69,10 @@ function byConfirmedName(context: PlanContext, volume: PodVolume): Identified {
   const dir = named && csiGlobalDir(named.driver, named.handle)
   const record = context.inputs.tree.stateFile(`${dir}/vol_data.json`)?.data
   if (named === undefined || dir === undefined || record === undefined || !isSameVolume(named, record))
-    return unconfirmedOfPod(
-      context,
-      volume,
-      `${whyLost(volume)}, and nothing on disk proves its driver and volume handle`,
-    )
+    return unconfirmed(context, volume, 'nothing on disk proves its driver and volume handle')
   if (isUsedByAnotherPod(context, named, dir)) {
-    const message = `${whyLost(volume)}, and PersistentVolume ${name}, which another pod uses, may not be the volume that this directory was created for`
-    return unconfirmed(context, name, message)
+    const why = `PersistentVolume ${name}, which another pod uses, may not be the volume that this directory was created for`
+    return unconfirmed(context, volume, why)
   }
   return { identity: { ...named, from: `PersistentVolume ${name}, confirmed by the staging directory` } }
 }
@@ -126,24 +114,23 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
 export function identifyBlock(context: PlanContext, block: BlockVolume): Identified {
   const identity = identityOnRecord(block.stateFile)
   if (identity !== undefined) return { identity }
-  const message = `${whyLost(block)}, and the volume's name alone does not prove its driver and volume handle`
-  return givenForBlock(context, block.name) ?? unconfirmed(context, block.name, message)
+  const why = "the volume's name alone does not prove its driver and volume handle"
+  return givenForBlock(context, block.name) ?? unconfirmed(context, block, why)
 }
 
-function unconfirmed(context: PlanContext, name: string, message: string): Identified {
-  const named = identityOfObject(context.objects.persistentVolume(unescapeQualifiedName(name)))
-  return { unconfirmed: message, hint: giveHandle(name, named?.handle ?? 'HANDLE') }
-}
-
-/** The handle of an inline volume follows from pod and name (C32), so that it can be given as it is. */
-function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, message: string): Identified {
-  const volume = unescapeQualifiedName(name)
-  if (identityOfObject(context.objects.persistentVolume(volume)) !== undefined || inlineDrivers(context).length === 0)
-    return unconfirmed(context, name, message)
-  const given = `${name}=${inlineCsiHandle(podUid, volume)}`
+/** @param why follows what became of its vol_data.json */
+function unconfirmed(context: PlanContext, volume: PodVolume | BlockVolume, why: string): Identified {
+  const { name, stateFile } = volume
+  const plain = unescapeQualifiedName(name)
+  const named = identityOfObject(context.objects.persistentVolume(plain))
+  const hint = giveHandle(name, named?.handle ?? 'HANDLE')
+  const isInline = 'podUid' in volume && named === undefined && inlineDrivers(context).length > 0
   return {
-    unconfirmed: message,
-    hint: `${giveHandle(name, 'HANDLE')}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', given)}`,
+    unconfirmed: `vol_data.json is ${stateFile === undefined ? 'missing' : `unusable (${stateFile.corrupt})`}, and ${why}`,
+    // The handle of an inline volume follows from pod and name (C32), so that it can be given as it is.
+    hint: isInline
+      ? `${hint}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', `${name}=${inlineCsiHandle(volume.podUid, plain)}`)}`
+      : hint,
   }
 }
 
