@@ -11,8 +11,7 @@ import { containingMount } from '../src/core/linux/location.ts'
 import type { MountInfo, MountTable } from '../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
-import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
-import { planNode } from '../src/core/reconcile/plan-node.ts'
+import { decideNode, planNode } from '../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from './helpers/captures.ts'
 import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'
@@ -81,7 +80,7 @@ it('O35: of every pod, volume and mount the same is explained as without, and of
   const state = await recorded('stuck/before.json')
   const twice = boundOverItself(state, 'copies last')
   const { rootDir } = state.snapshot
-  const { context } = planWithDecisions(state, planOptions())
+  const { context } = decideNode(state, planOptions())
   const asked = new Set([
     ...allThings(context).map(({ ask }) => ask),
     ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),

@@ -14,7 +14,7 @@ import type { PersistentVolume } from '../src/core/kube/api/objects.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
 import { readSnapshot } from '../src/core/plan/documents/snapshot-file.ts'
 import { withAdvice } from '../src/core/plan/next-steps.ts'
-import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
+import { decideNode } from '../src/core/reconcile/plan-node.ts'
 import { recorded } from './helpers/captures.ts'
 import { planOf } from './helpers/cluster-plan.ts'
 import { explain } from './helpers/explaining.ts'
@@ -41,7 +41,7 @@ interface Right {
 }
 
 function answersOf(state: NodeState, asked?: string) {
-  const decided = planWithDecisions(state, OPTIONS)
+  const decided = decideNode(state, OPTIONS)
   const plan = withAdvice(decided.plan, { applyFlags: ['--orphans'], settleMs: OPTIONS.settleMs })
   const { problems, waiting, operations, summary } = plan
   const blocked = operations.flatMap((each) => (each.blocked === undefined ? [] : { kind: each.kind, ...each.blocked }))

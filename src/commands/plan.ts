@@ -14,6 +14,7 @@ import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId, withDigest } from '../core/plan/plan-id.ts'
+import { decisionsOf } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -51,7 +52,7 @@ export default class Plan extends VolctlCommand {
     if (flags.watch) return await this.#watch(flags, options)
     const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options)
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    const details = () => decided.decisions.map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
+    const details = () => decisionsOf(decided).map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
     await this.#show(plan, options, flags, details, (screen) =>
       renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
     )

@@ -13,7 +13,7 @@ import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } fro
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { planWithDecisions } from '../core/reconcile/decisions.ts'
+import { decideNode } from '../core/reconcile/plan-node.ts'
 import { renderStatus } from '../core/views/status-view.ts'
 import { wrapped } from '../core/views/wrap.ts'
 import { mayList } from '../core/volumes/api-lookup.ts'
@@ -54,7 +54,7 @@ export default class Wait extends VolctlCommand {
     let failed = ''
     const look = async (limitMs?: number): Promise<'over' | 'same'> => {
       const node = await looks.lookWithin(limitMs)
-      const whole = wholeStatus(planWithDecisions(node, wholeOf(options)))
+      const whole = wholeStatus(decideNode(node, wholeOf(options)))
       const { targets = waitTargets(whole, { pods, namespaces, volumes }, condition, flags) } = seen
       Object.assign(seen, { node, targets })
       failed = ''

@@ -11,7 +11,7 @@ import {
 } from '../../src/core/explain/check/check-node.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { recorded } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { claimOf, HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
@@ -24,7 +24,7 @@ const GONE = uid(9)
 const justNow = Date.parse(NOW) / 1000 - 5
 
 const lookAt = (state: NodeState): ReturnType<typeof examine> =>
-  examine(planWithDecisions(state, planOptions({ orphans: true })))
+  examine(decideNode(state, planOptions({ orphans: true })))
 
 function checkOn(built: NodeBuilder) {
   const check = checkOf(lookAt(built.build()))

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { checkOf, examine, failedCheck, gaugesOf, snakeCase } from '../../src/core/explain/check/check-node.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -11,7 +11,7 @@ const files = captureFiles()
 
 async function gaugesIn(path: string): Promise<string> {
   const state = await recorded(path)
-  const look = examine(planWithDecisions(state, planOptions({ orphans: true })))
+  const look = examine(decideNode(state, planOptions({ orphans: true })))
   return gaugesOf(checkOf(look), look)
 }
 
@@ -43,7 +43,7 @@ it.each([
 
 const FAILED = gaugesOf(failedCheck('x', '1.2.3'), undefined)
 
-const EMPTY = examine(planWithDecisions(node().build(), planOptions({ orphans: true })))
+const EMPTY = examine(decideNode(node().build(), planOptions({ orphans: true })))
 
 it('which volctl looked, and of what there is nothing of no line', () => {
   expect(FAILED).toMatch(GAUGES)

@@ -6,8 +6,7 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { allThings } from '../../src/core/explain/things.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { explanationDefects } from '../helpers/closed-schema.ts'
 import { explainer } from '../helpers/explaining.ts'
@@ -17,7 +16,7 @@ const files = captureFiles()
 
 /** What everything on a node is called: pods, objects, volumes, mounts, files, devices. */
 function questions(state: NodeState): string[] {
-  const { context } = planWithDecisions(state, planOptions())
+  const { context } = decideNode(state, planOptions())
   const { rootDir, tree = [], blockDevices = [] } = state.snapshot
   return [
     ...allThings(context).map(({ ask }) => ask),
@@ -81,7 +80,7 @@ describe.each(files)('%s', (path) => {
 
   it('every name means one thing, or says what else to ask for', async () => {
     const state = await recorded(path)
-    const { context } = planWithDecisions(state, planOptions())
+    const { context } = decideNode(state, planOptions())
     const candidates = allThings(context)
     const ask = explainer(state, planOptions())
     for (const name of new Set(candidates.flatMap(({ names }) => names))) {

@@ -4,7 +4,7 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { allThings } from '../../src/core/explain/things.ts'
 import { worstFirst } from '../../src/core/explain/verdict.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { withoutRoot } from '../../src/core/views/answer/answer.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { type Screen, screenLines } from '../../src/core/views/screen.ts'
@@ -18,7 +18,7 @@ const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before
 
 /** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
-  const { context } = planWithDecisions(state, planOptions())
+  const { context } = decideNode(state, planOptions())
   const ask = explainer(state, planOptions())
   const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
   const { rootDir, tree = [] } = state.snapshot

@@ -8,8 +8,7 @@ import { makeRows } from '../../src/core/facts/make-rows.ts'
 import { type Scope, SharesOf, scopeTest } from '../../src/core/facts/scope.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
 import type { Subject } from '../../src/core/plan/subject.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -34,7 +33,7 @@ function built(): NodeBuilder {
     .mount(`${UNKNOWN}/globalmount`, { dev: '7:5', fsType: 'ext4' })
 }
 
-const ledgerOf = (state = built().build()): Ledger => planWithDecisions(state, planOptions()).context.ledger
+const ledgerOf = (state = built().build()): Ledger => decideNode(state, planOptions()).context.ledger
 
 it('a plan makes no row where all that is staged, mapped and attached is as it should be', () => {
   const devices = 'plugins/kubernetes.io/csi/volumeDevices'

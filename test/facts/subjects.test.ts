@@ -15,8 +15,8 @@ import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { namespacedName } from '../../src/core/plan/pod-name.ts'
 import { podOf, rowsOf, type Subject } from '../../src/core/plan/subject.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decisionsOf } from '../../src/core/reconcile/decisions.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { clusterOptions } from '../helpers/cluster-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -78,8 +78,9 @@ function strayThings(ledger: Ledger): string[] {
 }
 
 function expectWhole(state: NodeState, options: Partial<PlanOptions>): void {
-  const { plan, context, decisions } = planWithDecisions(state, planOptions(options))
-  const found = [...plan.operations, ...plan.waiting, ...plan.problems, ...decisions]
+  const decided = decideNode(state, planOptions(options))
+  const { plan, context } = decided
+  const found = [...plan.operations, ...plan.waiting, ...plan.problems, ...decisionsOf(decided)]
   expect(lost(found, (subject) => unknownOnNode(context.ledger, subject))).toEqual([])
   expect(strayThings(context.ledger)).toEqual([])
   expect(hidden(plan)).toEqual([])

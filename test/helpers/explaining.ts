@@ -7,14 +7,14 @@ import type { Status } from '../../src/core/explain/status/status.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Given } from '../../src/core/plan/next-steps.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 import { explanationDefects } from './closed-schema.ts'
 import type { NodeBuilder } from './node-builder.ts'
 import { planOptions } from './plan-options.ts'
 
 export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
-  return ofDecided(planWithDecisions(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })
+  return ofDecided(decideNode(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })
 }
 
 export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {
@@ -30,8 +30,7 @@ export function told(built: NodeBuilder, what: string, options: Partial<PlanOpti
 
 /** @param options what they narrow is left out of the answer, and changes no verdict */
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
-  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, { 'ignore-not-found': ignoreNotFound })
-    .status
+  return statusAndPlan(decideNode(state, wholeOf(options)), options, { 'ignore-not-found': ignoreNotFound }).status
 }
 
 /** What an answer says to do: about what needs a person, what would end a wait sooner, the notes, then what to type. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isLine, type LookedNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { explainLine, type LineAnswer } from '../../src/core/explain/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../src/core/views/screen.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -165,7 +165,7 @@ it("the advice names this node's own unit", () => {
 /** As the command asks. */
 function asking(built: NodeBuilder, whole: LookedNode['whole'] = async ({ explanation }) => explanation) {
   const state = built.build()
-  const decided = planWithDecisions(state, planOptions())
+  const decided = decideNode(state, planOptions())
   const explain = explainer(state, planOptions())
   return async (): Promise<LookedNode> => ({ state: { ...state, decided, standing: [] }, explain, whole })
 }

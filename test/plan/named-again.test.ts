@@ -10,8 +10,7 @@ import { uniqueNameOfRow, type VolumeRow } from '../../src/core/facts/row.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { rowOf } from '../../src/core/plan/subject.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { clusterAnswerOf } from '../../src/core/views/answer/cluster-answer.ts'
 import { namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
@@ -36,7 +35,7 @@ function expectFound({ operations, problems, summary }: Plan | ClusterPlan, name
 
 function checkNode(state: NodeState): void {
   const options = planOptions({ orphans: true })
-  const decided = planWithDecisions(state, options)
+  const decided = decideNode(state, options)
   const { operations } = decided.plan
   for (const [name, id] of each(namesOfPlan(decided.plan), operations)) {
     const part = planNode(state, planOptions({ orphans: true, ...scopeOf(name) }))

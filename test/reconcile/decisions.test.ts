@@ -4,8 +4,8 @@ import { podParts } from '../../src/core/facts/actual/pod-volumes.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { globalMounts } from '../../src/core/facts/global-mounts.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decisionsOf } from '../../src/core/reconcile/decisions.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { podPathOf } from '../../src/core/volumes/paths.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -13,7 +13,9 @@ import { buildNode, randomNode } from '../helpers/random-node.ts'
 
 /** Paths of what is on the node, or should be, of which nothing says why it is left or acted on. */
 function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string[] {
-  const { plan, context, decisions } = planWithDecisions(state, planOptions(given))
+  const decided = decideNode(state, planOptions(given))
+  const { plan, context } = decided
+  const decisions = decisionsOf(decided)
   expect(plan).toEqual(planNode(state, planOptions(given)))
   const { inputs, classes, desired, staged, blocks } = context
   // One word for all: no phase has run.

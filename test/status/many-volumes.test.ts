@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/core/explain/check/check-node.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
 import { explain, nodeStatus } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -32,7 +31,7 @@ const plan: Answer = (state) => planNode(state, planOptions({ orphans: true }))
 const ANSWERS: Readonly<Record<string, Answer>> = {
   plan,
   status: (state) => nodeStatus(state, planOptions()),
-  check: (state) => examine(planWithDecisions(state, planOptions({ orphans: true }))),
+  check: (state) => examine(decideNode(state, planOptions({ orphans: true }))),
   explain: (state) => explain(state, planOptions(), 'pv-2'),
 }
 

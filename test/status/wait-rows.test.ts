@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
 import type { Narrowing } from '../../src/core/reconcile/context/filter-operations.ts'
-import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -36,7 +36,7 @@ function waited(
   later = first,
   ignoreNotFound = false,
 ): readonly (string | undefined)[] {
-  const look = (built: NodeBuilder) => wholeStatus(planWithDecisions(built.build(), planOptions()))
+  const look = (built: NodeBuilder) => wholeStatus(decideNode(built.build(), planOptions()))
   const targets = waitTargets(look(first), narrowing, condition, { 'ignore-not-found': ignoreNotFound })
   return targets.map((target) => missing(look(later), target, condition))
 }

@@ -9,7 +9,7 @@ import type { StandingObstacle } from '../linux/standing.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import { type Decided, decideNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import type { Witness } from '../rules/machine-facts.ts'
 import { NodeLooks } from './live-node.ts'
@@ -28,12 +28,12 @@ export async function judged(
   { signal, blocked = false }: { readonly signal?: AbortSignal; readonly blocked?: boolean } = {},
 ): Promise<{ readonly node: CollectedNode; readonly decided: Decided }> {
   const free = withInUse(node, [])
-  const decided = planWithDecisions(free, options)
+  const decided = decideNode(free, options)
   const inUse = await inUseAhead(decided.plan, free, { signal, blocked })
-  if (inUse === undefined) return { node, decided: planWithDecisions(node, options) }
+  if (inUse === undefined) return { node, decided: decideNode(node, options) }
   if (inUse.length === 0) return { node: free, decided }
   const held = withInUse(node, inUse)
-  return { node: held, decided: planWithDecisions(held, options) }
+  return { node: held, decided: decideNode(held, options) }
 }
 
 /** Undefined: who can only read here does not see who uses what, and apply refuses as a whole. */
@@ -97,7 +97,7 @@ export async function loadNode(
     const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
     const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
-    return { ...state, decided: planWithDecisions(state, options), standing: [] }
+    return { ...state, decided: decideNode(state, options), standing: [] }
   }
   using looks = new NodeLooks(choice, log, attributes)
   const { node, decided } = await judged(await looks.look(), options)

@@ -2,7 +2,8 @@
 import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import type { Subject as RowSubject } from '../plan/subject.ts'
-import type { Decided, Decision } from '../reconcile/decisions.ts'
+import { type Decision, decisionsOf } from '../reconcile/decisions.ts'
+import type { Decided } from '../reconcile/plan-node.ts'
 import type { Fact, Link, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */
@@ -29,7 +30,8 @@ export interface Concern {
   readonly decisions: readonly Decision[]
 }
 
-export function concernOf({ plan, decisions, context }: Decided, scope: Scope): Concern {
+export function concernOf(decided: Decided, scope: Scope): Concern {
+  const { plan, context } = decided
   const test = scopeTest(scope, context.ledger)
   const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)
   const operations = plan.operations.filter(has)
@@ -42,7 +44,7 @@ export function concernOf({ plan, decisions, context }: Decided, scope: Scope): 
       ({ subject, severity }) =>
         test.concerns(subject) || (severity === 'error' && subject !== undefined && 'node' in subject),
     ),
-    decisions: decisions.filter(has),
+    decisions: decisionsOf(decided).filter(has),
   }
 }
 

@@ -9,13 +9,13 @@ import type { VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import type { Decided } from '../reconcile/decisions.ts'
 import {
   describeCsiVolume,
   describeDevice,
   describePersistentVolume,
   describeWanted,
 } from '../reconcile/identity/volume-facts.ts'
+import type { Decided } from '../reconcile/plan-node.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
 import type { DeadMount, VolumeView } from './explanation.ts'

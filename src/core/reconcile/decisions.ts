@@ -4,41 +4,21 @@
  */
 
 import { compareText } from '../base/compare-text.ts'
-import { lazy } from '../base/memoize.ts'
-import type { NodeState } from '../facts/actual/snapshot.ts'
+import { memoize } from '../base/memoize.ts'
 import type { Left } from '../plan/draft.ts'
-import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
+import type { Operation } from '../plan/plan.ts'
 import { type Subject, THE_NODE } from '../plan/subject.ts'
 import { podPathOf } from '../volumes/paths.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
-import { decideNode } from './plan-node.ts'
+import type { Decided } from './plan-node.ts'
 import { isLiving, type PodClass } from './pods/pod-classes.ts'
 
 /** The form in which phases report what they leave, used for pods and operations as well. */
 export type Decision = Left
 
-export interface Decided {
-  readonly plan: Plan
-  readonly context: PlanContext
-  /** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths; made where they are asked for. */
-  readonly decisions: readonly Decision[]
-}
-
-/** The plan and the reasons for it, from the same pass. Pure, like the plan itself. */
-export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
-  const { plan, context } = decideNode(state, options)
-  const decisions = lazy(() => decisionsOf(plan, context))
-  return {
-    plan,
-    context,
-    get decisions() {
-      return decisions()
-    },
-  }
-}
-
-function decisionsOf(plan: Plan, context: PlanContext): Decision[] {
+/** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
+export const decisionsOf = memoize(({ plan, context }: Decided): readonly Decision[] => {
   const { left } = context.findings
   const decisions = [
     ...left,
@@ -48,7 +28,7 @@ function decisionsOf(plan: Plan, context: PlanContext): Decision[] {
     ...unreadDecisions(context, left),
   ]
   return decisions.sort((a, b) => compareText(a.path, b.path))
-}
+})
 
 function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
   const [rule, why] = podVerdict(pod)

@@ -48,11 +48,12 @@ export function planNode(state: NodeState, options: PlanOptions, look: Look = 'f
 type Look = 'first' | 'again'
 
 /** The plan and what it was decided on. */
-export function decideNode(
-  state: NodeState,
-  options: PlanOptions,
-  look: Look = 'first',
-): { readonly plan: Plan; readonly context: PlanContext } {
+export interface Decided {
+  readonly plan: Plan
+  readonly context: PlanContext
+}
+
+export function decideNode(state: NodeState, options: PlanOptions, look: Look = 'first'): Decided {
   const context = makeContext(state, options)
   const { inputs, witnesses, statics, findings } = context
   findings.problems.push(...witnesses.problems, ...statics.problems)

@@ -13,7 +13,7 @@ import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan, PodRef } from '../../../src/core/plan/plan.ts'
 import { podTextIn, shownSubject } from '../../../src/core/plan/plan-names.ts'
 import { podName } from '../../../src/core/plan/pod-name.ts'
-import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../../src/core/reconcile/plan-node.ts'
 import { type Answer, withoutRoot } from '../../../src/core/views/answer/answer.ts'
 import { clusterAnswerOf } from '../../../src/core/views/answer/cluster-answer.ts'
 import { answerOf } from '../../../src/core/views/answer/make-answer.ts'
@@ -41,7 +41,7 @@ interface Shown {
 
 function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
   const options = planOptions({ orphans })
-  const decided = planWithDecisions(state, options)
+  const decided = decideNode(state, options)
   const whole = withAdvice(decided.plan, GIVEN)
   const told = statusAndPlan(decided, options, {}, GIVEN)
   return [

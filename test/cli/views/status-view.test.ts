@@ -4,7 +4,7 @@ import { type StatusAndPlan, statusAndPlan, wholeOf } from '../../../src/core/ex
 import type { NodeState } from '../../../src/core/facts/actual/snapshot.ts'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
-import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../../src/core/reconcile/plan-node.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../../src/core/views/screen.ts'
 import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { captureFiles, recorded } from '../../helpers/captures.ts'
@@ -16,7 +16,7 @@ import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
 const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'stuck/before.json'])
 
 function toldOf(state: NodeState, options: Partial<PlanOptions> = {}): StatusAndPlan {
-  return statusAndPlan(planWithDecisions(state, wholeOf(planOptions(options))), planOptions(options))
+  return statusAndPlan(decideNode(state, wholeOf(planOptions(options))), planOptions(options))
 }
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {

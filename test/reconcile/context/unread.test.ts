@@ -1,6 +1,7 @@
 /** S3: of what could not be read it is known neither that something is there nor that it is not. */
 import { describe, expect, it } from 'vitest'
-import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { decisionsOf } from '../../../src/core/reconcile/decisions.ts'
+import { decideNode } from '../../../src/core/reconcile/plan-node.ts'
 import { explain } from '../../helpers/explaining.ts'
 import { claimOf, DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
@@ -88,8 +89,8 @@ it.each([
     at: 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev',
   },
 ])('why it is left alone can be asked: $name', ({ built, at }) => {
-  const { decisions } = planWithDecisions(built().build(), planOptions())
-  const why = decisions.filter(({ obstacle }) => obstacle?.code === 'NodeUnreadable')
+  const decided = decideNode(built().build(), planOptions())
+  const why = decisionsOf(decided).filter(({ obstacle }) => obstacle?.code === 'NodeUnreadable')
   expect(why.map((each) => [each.rule, each.why])).toContainEqual([
     'S3',
     `${ROOT}/${at} could not be read (EIO); what it contains is unknown`,

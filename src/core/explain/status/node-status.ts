@@ -24,7 +24,7 @@ import {
   otherNames,
   podFaults,
 } from '../../reconcile/context/filter-operations.ts'
-import type { Decided } from '../../reconcile/decisions.ts'
+import type { Decided } from '../../reconcile/plan-node.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
 import { type AnyPart, allParts } from '../volume-part.ts'
 import { findingsOf, rankOf } from './row-verdict.ts'

@@ -6,7 +6,8 @@ import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
 import type { Operation, Problem } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
-import { type Decided, podVerdict } from '../../reconcile/decisions.ts'
+import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
+import type { Decided } from '../../reconcile/plan-node.ts'
 import type { Concern } from '../concern.ts'
 import type { AnyPart } from '../volume-part.ts'
 import type { RowVerdict, VerdictState } from './status.ts'
@@ -23,19 +24,20 @@ export interface Found {
   readonly unassigned: readonly Problem[]
 }
 
-export function findingsOf(sources: readonly AnyPart[], { plan, decisions }: Omit<Decided, 'context'>): Found {
+export function findingsOf(sources: readonly AnyPart[], decided: Decided): Found {
+  const { plan } = decided
   const shares = new SharesOf(sources)
   const isOf = ({ subject }: Pick<Operation, 'subject'>): readonly AnyPart[] => shares.of(subject)
   const concerns = ({ subject }: Problem): readonly AnyPart[] => shares.ofProblem(subject)
   const operations = bySource(plan.operations, isOf)
   const waiting = bySource(plan.waiting, isOf)
   const problems = bySource(plan.problems, concerns)
-  const decided = bySource(decisions, isOf)
+  const decisions = bySource(decisionsOf(decided), isOf)
   const inOrder = causesInOrder(plan)
   return {
     of: (source) => {
       const own = { operations: operations.of(source), waiting: waiting.of(source), problems: problems.of(source) }
-      return { ...own, decisions: decided.of(source), causes: inOrder(causeKeys(own)) }
+      return { ...own, decisions: decisions.of(source), causes: inOrder(causeKeys(own)) }
     },
     unassigned: plan.problems.filter((each) => concerns(each).length === 0),
   }
