@@ -88,7 +88,7 @@ it("S30: Multi-Attach: which node has it, since when, and which pod there; S3: w
   expect(rest).toMatchObject({
     status: 5,
     waiting: ['pv-late: AccessMode'],
-    problems: ['warning MultiAttach'],
+    problems: [],
     asked: [expect.stringMatching(/^\/api\/v1\/pods\?.*spec\.nodeName=worker-2.* 200$/)],
   })
   for (const text of [words, verdict])
@@ -116,7 +116,7 @@ it('S30: of a plugin without VolumeAttachments the status of the other Node tell
   )
   const told = await said(scene, 'plan')
   expect(told.waiting).toEqual(['pv-lun: AccessMode'])
-  expect(told.problems.filter((each) => !each.endsWith('ReadFailed'))).toEqual(['warning MultiAttach'])
+  expect(told.problems.filter((each) => !each.endsWith('ReadFailed'))).toEqual([])
   expect(told.words).toContain('worker-2, where pod shop/lun-0 uses it')
   expect(told.asked).toHaveLength(2)
   const forbidden = await said(scene, 'kubelet')

@@ -51,11 +51,9 @@ describe('of CSI', () => {
   ])('%s', (_name, other, words, hint) => {
     const built = elsewhere(wanting(), other)
     const made = plan(built)
-    expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode', 'MultiAttach'])
-    for (const { message, hint: said } of [...made.waiting, ...made.problems]) {
-      expect(message).toContain(words)
-      expect(said).toContain(hint)
-    }
+    expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
+    expect(made.waiting[0]?.message).toContain(words)
+    expect(made.waiting[0]?.hint).toContain(hint)
     expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
     expect(verdict(built).message).toContain(words)
   })
@@ -73,8 +71,8 @@ it.each([
 ])('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
   const built = asked(ofPlugin(spec), { nodes: [holding(uniqueName)] })
   const made = plan(built)
-  expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode', 'MultiAttach'])
-  expect(made.problems[0]?.message).toContain('node-2, where pod default/old uses it')
+  expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
+  expect(made.waiting[0]?.message).toContain('node-2, where pod default/old uses it')
   expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
   // Control: another volume's name means nothing.
   expect(codes(plan(asked(ofPlugin(spec), { nodes: [holding('kubernetes.io/fc/[1]')] })))).toEqual([])

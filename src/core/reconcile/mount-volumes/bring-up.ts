@@ -19,7 +19,7 @@ import { aboutWanted, type PlanContext } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { operationOn } from '../identity/volume-facts.ts'
-import { isNoBlock, mountObstacle, mountWait, reportMultiAttach, setUpWait } from './mount-conditions.ts'
+import { isNoBlock, mountObstacle, mountWait, setUpWait } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 
 /** Of a volume that is wanted and not set up, or whose record is lost. */
@@ -34,7 +34,6 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
   if (isKubelets && isSaid) return
   if (wait !== undefined && !isKubelets) {
     findings.wait(kind, wait, 'S22', about)
-    reportMultiAttach(context, volume)
     return
   }
   // Of this plan, neither blocked nor left out by --pod and --volume.

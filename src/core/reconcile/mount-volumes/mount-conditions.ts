@@ -20,15 +20,8 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { podPathOf } from '../../volumes/paths.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
-import {
-  aboutWanted,
-  type PlanContext,
-  podRefOf,
-  startKubelet,
-  useCredential,
-  waitForKubelet,
-} from '../context/context.ts'
-import { describeNodes, type ElsewhereNode, freeHint, nodesWith } from '../context/other-nodes.ts'
+import { type PlanContext, podRefOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
+import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -213,41 +206,23 @@ const elsewhereUnknown: WaitOf = (context, volume) => {
   }
 }
 
-/** S30: another node has the volume, and its access mode allows one node. */
+/** S30: another node has the volume, and its access mode allows one node (R743). */
 export const elsewhereWait: WaitOf = (context, volume) => {
-  const nodes = nodesInTheWay(context, volume)
-  if (nodes.length === 0) return undefined
-  const names = nodes.map(({ name }) => name).join(', ')
-  return {
-    code: 'AccessMode',
-    message: `${volume.specName} is attached to ${names}, which its access mode (${accessModesText(volume.persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
-    hint: freeHint(nodes),
-  }
-}
-
-function nodesInTheWay(context: PlanContext, volume: VolumeToMount): readonly ElsewhereNode[] {
   const { persistentVolume, attachability, plugin, specName } = volume
   // Without a PersistentVolume there is no access mode (R740).
-  if (persistentVolume === undefined || allowsSeveralNodes(persistentVolume)) return []
+  if (persistentVolume === undefined || allowsSeveralNodes(persistentVolume)) return undefined
   const identity = handleOf(volume)
   // A flexVolume that is not attached here has its shared name on other nodes (P7).
   const isShared = identity !== undefined || attachability !== 'unknown'
   const uniqueName = isShared ? volume.uniqueName : uniqueVolumeName(plugin, specName)
-  return nodesWith(context, { uniqueName, identity, persistentVolume })
-}
-
-/** The controller's "Multi-Attach error" event of the pod (R743), with what a person needs to resolve it. */
-export function reportMultiAttach(context: PlanContext, volume: VolumeToMount): void {
-  const nodes = nodesInTheWay(context, volume)
-  if (nodes.length === 0) return
-  const pod = podName(podRefOf(context, volume.podUid))
-  context.findings.problem(
-    'warning',
-    'MultiAttach',
-    `pod ${pod} waits for ${volume.specName}, which only one node at a time may attach (${accessModesText(volume.persistentVolume)}), and another node has it: ${describeNodes(nodes)}`,
-    aboutWanted(context, volume),
-    freeHint(nodes),
-  )
+  const nodes = nodesWith(context, { uniqueName, identity, persistentVolume })
+  if (nodes.length === 0) return undefined
+  const names = nodes.map(({ name }) => name).join(', ')
+  return {
+    code: 'AccessMode',
+    message: `${specName} is attached to ${names}, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
+    hint: freeHint(nodes),
+  }
 }
 
 const driverWait: WaitOf = (context, { plugin, driver }) => {
