@@ -38,6 +38,10 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
       },
     ),
   )
+  const lookUpAttachment = ({ driver, handle }: MaybeHandle = {}, node = nodeName) =>
+    driver === undefined || handle === undefined
+      ? undefined
+      : lookup?.volumeAttachment(attachmentName(handle, driver, node))
   /** Each volume is asked for several times. */
   const nodesOf = new Map<string, readonly string[]>()
   return {
@@ -46,10 +50,10 @@ export function apiObjects({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeNa
     persistentVolumesOf: ({ driver, handle }: MaybeHandle = {}): readonly PersistentVolume[] =>
       (driver && handle && volumesByHandle().get(csiUniqueName(driver, handle))) || [],
     /** A node's VolumeAttachment of a volume, by default this node's (R007). */
-    attachmentOf: ({ driver, handle }: MaybeHandle = {}, node = nodeName): VolumeAttachment | undefined =>
-      driver === undefined || handle === undefined
-        ? undefined
-        : foundOf(lookup?.volumeAttachment(attachmentName(handle, driver, node))),
+    attachmentOf: (volume: MaybeHandle = {}, node = nodeName): VolumeAttachment | undefined =>
+      foundOf(lookUpAttachment(volume, node)),
+    /** The same, and whether it is shown not to exist; undefined: without an API, or for what is no CSI volume. */
+    lookUpAttachment,
     /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
     attachedElsewhere: (volume: Handle): readonly string[] => {
       const name = csiUniqueName(volume.driver, volume.handle)

@@ -18,7 +18,6 @@ import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
-import { apiLookup } from '../../volumes/api-lookup.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
 import { mayBeNamed, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
@@ -131,15 +130,14 @@ function howToUnstage({ kubelet, objects }: PlanContext, { name, uniqueName }: P
  * (S3).
  */
 function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity }: PresentVolume): string | undefined {
-  const { api, nodeName } = inputs.snapshot
   if (!objects.isAttached(uniqueName)) return 'node.status.volumesAttached does not list it'
-  if (identity === undefined || api === undefined) return undefined
-  const name = attachmentName(identity.handle, identity.driver, nodeName)
-  const attachment = apiLookup(api).volumeAttachment(name)
+  const attachment = objects.lookUpAttachment(identity)
+  if (identity === undefined || attachment === undefined || attachment.state === 'Unknown') return undefined
+  const name = attachmentName(identity.handle, identity.driver, inputs.snapshot.nodeName)
   if (attachment.state === 'Absent') return `VolumeAttachment ${name} does not exist`
-  if (attachment.state === 'Unknown' || attachment.object.status?.attached === true) return undefined
-  const error = attachment.object.status?.attachError?.message
-  return `VolumeAttachment ${name} is not attached${error ? `: ${error}` : ''}`
+  const { attached, attachError } = { ...attachment.object.status }
+  if (attached === true) return undefined
+  return `VolumeAttachment ${name} is not attached${attachError?.message ? `: ${attachError.message}` : ''}`
 }
 
 /** R731: the controller detaches volumes from such a node at once, mounted or not. */
@@ -278,9 +276,7 @@ export function reportStatusNames(context: PlanContext): void {
 
 /** True if there is anything of this CSI volume on disk, in the mount table or among the attachments. */
 function isExplained(context: PlanContext, name: string, csi: Handle): boolean {
-  const { api, nodeName } = context.inputs.snapshot
-  const attachment = api && apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
-  if (attachment?.state !== 'Absent' || context.uses.of(name).length > 0) return true
+  if (context.objects.lookUpAttachment(csi)?.state !== 'Absent' || context.uses.of(name).length > 0) return true
   const volumes = context.objects.persistentVolumesOf(csi).map(({ metadata }) => metadata.name)
   const names = volumes.length === 0 ? [undefined] : volumes
   return names.some((volume) => context.uses.traces(csi, volume).length > 0)

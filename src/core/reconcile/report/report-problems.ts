@@ -3,7 +3,7 @@
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { take } from '../../base/take.ts'
 import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
-import { attachmentName, CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/sources.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { bringBack, deadWords } from '../../linux/mount-words.ts'
@@ -12,7 +12,7 @@ import { ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { areOfOneRow } from '../../plan/subject.ts'
 import { reportOtherVolumes } from '../../rules/other-volume.ts'
-import { apiLookup, isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
+import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
 import { causeOfUnresolved, type UnresolvedVolume, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { podPathOf } from '../../volumes/paths.ts'
@@ -230,8 +230,7 @@ function mayBeAttached(context: PlanContext): string[] {
     const csi = parseCsiUniqueName(name)
     if (csi === undefined || mayWant(wanted, name)) return []
     if (context.uses.of(name).some(({ pod }) => pod.class === 'Desired')) return []
-    const attachment = apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
-    if (attachment.state !== 'Unknown') return []
+    if (context.objects.lookUpAttachment(csi)?.state !== 'Unknown') return []
     return [context.objects.persistentVolumesOf(csi)[0]?.metadata.name ?? csi.handle]
   })
 }
