@@ -2,6 +2,7 @@
 
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
+import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
 
 type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
 
@@ -31,13 +32,10 @@ export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {
     : undefined
 }
 
-/**
- * From the configuration, which includes the flags, otherwise from the command line itself, where the last flag counts (N15).
- */
+/** From the configuration, which includes the flags, otherwise from the command line itself (N15). */
 function setting(kubelet: NodeSnapshot['kubelet'], field: string, flag: string): boolean | undefined {
   const own = kubelet?.config?.[field]
   if (typeof own === 'boolean') return own
-  const words = (kubelet?.args ?? []).map((word) => word.replaceAll('_', '-'))
-  const given = words.findLast((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
-  return given === undefined ? undefined : !given.endsWith('=false')
+  const given = parseKubeletFlags(kubelet?.args ?? []).get(flag)
+  return given === undefined ? undefined : given !== 'false'
 }
