@@ -177,7 +177,7 @@ interface PresentVolume {
 
 /** One entry for each unique name, with a pod's own path if there is one. */
 export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
-  const { desired, onDisk, staged, blocks, inputs, ledger, objects } = context
+  const { classes, desired, staged, blocks, inputs, ledger, objects } = context
   const { api } = inputs.snapshot
   const found = new Map<string, PresentVolume>()
   const note = ({ path, ...volume }: PresentVolume): void => {
@@ -210,13 +210,12 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     })
   }
   // Also of pods that are gone.
-  for (const { path: dir, volume } of onDisk.all) {
-    const [top, uid, volumes, , name] = dir.split('/')
-    const path = `${dir}/mount`
-    if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) continue
+  for (const volume of classes.all.flatMap(({ uid }) => ledger.podVolumes(uid))) {
+    const { podUid: uid, name, stateFile, target: path } = volume
+    if (stateFile?.data === undefined || inputs.at(path).length === 0) continue
     // An inline volume is never attached, whatever its driver does with other volumes (C35).
-    if (inputs.at(path).length === 0 || volume.handle === inlineCsiHandle(uid, name)) continue
-    noteCsi(volume, { path, pods: [uid], subject: () => ledger.path(dir) }, unescapeQualifiedName(name))
+    if (stateFile.data.handle === inlineCsiHandle(uid, name)) continue
+    noteCsi(stateFile.data, { path, pods: [uid], subject: () => ledger.of(volume) }, unescapeQualifiedName(name))
   }
   for (const each of staged) {
     const { stateFile, layers, target: path } = each
