@@ -55,9 +55,6 @@ export interface Left {
   readonly rule: string
   readonly why: string
   readonly subject: Subject
-  readonly pod?: string
-  /** Unique name, if it is known. */
-  readonly volume?: string
   /** For a wanted volume that is as it should be: the end of `why`, after the pods that want it. */
   readonly satisfied?: string
   /** Set if it is left because something is not known that a person can find out (S3). */

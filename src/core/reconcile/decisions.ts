@@ -32,7 +32,7 @@ export const decisionsOf = memoize(({ plan, context }: Decided): readonly Decisi
 
 function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
   const [rule, why] = podVerdict(pod)
-  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid }, pod: pod.uid }
+  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid } }
 }
 
 /** Why the volumes and directories of a pod may be touched, or not. */
@@ -55,7 +55,7 @@ function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): D
   const targets = new Set(wanting.map((volume) => podPathOf(volume)))
   const kept = (pod: PodClass, path: string, subject: Subject): Decision => {
     const [rule, why] = podVerdict(pod)
-    return { path: inputs.absolute(path), rule, why: `pod ${pod.uid} has this volume: ${why}`, subject, pod: pod.uid }
+    return { path: inputs.absolute(path), rule, why: `pod ${pod.uid} has this volume: ${why}`, subject }
   }
   const volumes = classes.all.filter(isLiving).flatMap((pod) =>
     ledger
@@ -79,24 +79,18 @@ function unreadDecisions({ inputs, ledger }: PlanContext, left: readonly Left[])
   const said = new Set(left.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
   return unreadParts(inputs)
     .filter(({ path }) => !said.has(inputs.absolute(path)))
-    .map(({ path, obstacle }) => {
-      const [top, pod] = path.split('/')
-      return {
-        path: inputs.absolute(path),
-        ...leftUnread(obstacle),
-        subject: ledger.path(path),
-        pod: top === 'pods' ? pod : undefined,
-      }
-    })
+    .map(({ path, obstacle }) => ({
+      path: inputs.absolute(path),
+      ...leftUnread(obstacle),
+      subject: ledger.path(path),
+    }))
 }
 
-function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume, subject }: Operation): Decision {
+function operationDecision({ kind, paths, steps, rule, blocked, message, subject }: Operation): Decision {
   return {
     path: paths[0] ?? steps[0]?.target ?? '',
     rule,
     why: `${kind}${blocked ? `, blocked: ${blocked.message}` : ''}: ${message}`,
     subject: subject ?? THE_NODE,
-    pod: pod?.uid,
-    volume: volume?.uniqueName,
   }
 }

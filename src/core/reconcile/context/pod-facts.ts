@@ -64,13 +64,14 @@ function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[
 
 /** R405: a volume of an orphaned or finished pod with nothing left to tear down. */
 export function leaveEmpty({ inputs, ledger, findings }: PlanContext, volume: PodVolume): void {
-  const { podUid, dir } = volume
+  const { dir } = volume
   const unread = unreadWithin(inputs, dir)
   const directory = inputs.tree.has(dir)
     ? "its directory is removed with the pod's directory (--orphans)"
     : 'it has no directory'
   findings.left.push({
-    ...{ path: inputs.absolute(dir), pod: podUid, subject: ledger.of(volume) },
+    path: inputs.absolute(dir),
+    subject: ledger.of(volume),
     ...(unread === undefined
       ? { rule: 'R405', why: `the volume is not mounted or set up, and has no state file; ${directory}` }
       : leftUnread(unread)),

@@ -100,8 +100,6 @@ export function leaveWanted(
     path: inputs.absolute(podPathOf(volume)),
     rule: 'R805',
     subject: ledger.wanted(volume),
-    pod: volume.podUid,
-    volume: volume.uniqueName,
     why,
     satisfied,
   })

@@ -58,7 +58,7 @@ function detachVolume(
   const why = pod === undefined ? desired && `pod ${desired.pod.uid} ${desired.how}` : `pod ${podLabel(pod)} wants it`
   const target = `volumeattachments/${name}`
   if (why !== undefined) {
-    findings.leave({ path: target, rule: 'R706', why, volume: uniqueName }, () => ledger.attachment(attachment))
+    findings.leave({ path: target, rule: 'R706', why }, () => ledger.attachment(attachment))
     return
   }
   const subject = ledger.attachment(attachment)

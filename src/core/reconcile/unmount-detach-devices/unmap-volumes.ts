@@ -116,7 +116,7 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
     whyKept(context, block, uniqueName) ??
     stagedParts(context, { ...staging, identity, stateFile, layers: [], predecessors })
   if ('why' in found) {
-    findings.leave({ path: dir, ...found, volume: uniqueName }, subjectOf)
+    findings.leave({ path: dir, ...found }, subjectOf)
     return
   }
   const { call, unstages, stacks, foreign, strangers, held, after } = found

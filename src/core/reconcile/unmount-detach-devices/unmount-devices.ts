@@ -64,7 +64,7 @@ function unmountDevice(
       predecessors: [...findings.ofVolume(uniqueName ?? ''), ...leaked].filter(({ kind }) => !kind.startsWith('Mount')),
     })
   if ('why' in found) {
-    findings.leave({ path: inputs.absolute(path), ...found, volume: uniqueName }, () => ledger.of(staged))
+    findings.leave({ path: inputs.absolute(path), ...found }, () => ledger.of(staged))
     return
   }
   const subject = ledger.of(staged)

@@ -24,9 +24,7 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     ? { rule: 'R815', why: 'a pod on this node wants the volume, or may want it' }
     : referencesTo(context, layers, path)
   if ('why' in found) {
-    context.findings.leave({ path: context.inputs.absolute(path), ...found, volume: uniqueName }, () =>
-      context.ledger.of(global),
-    )
+    context.findings.leave({ path: context.inputs.absolute(path), ...found }, () => context.ledger.of(global))
     return
   }
   const subject = context.ledger.of(global)
