@@ -9,3 +9,9 @@ export function counted<T extends string>(all: Iterable<T>): Partial<Record<T, n
   for (const each of all) counts[each] = (counts[each] ?? 0) + 1
   return counts
 }
+
+/** `2 done, 1 failed`. @param order else that in which they first come */
+export function tally<T extends string>(all: readonly T[], order: Iterable<T> = all): string {
+  const counts = counted(all)
+  return [...new Set(order)].flatMap((each) => (counts[each] === undefined ? [] : `${counts[each]} ${each}`)).join(', ')
+}

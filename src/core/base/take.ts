@@ -12,3 +12,8 @@ export function take(texts: readonly string[], most: number, before = ''): strin
 export function present(...texts: readonly (string | 0 | false | undefined)[]): string[] {
   return texts.flatMap((text) => text || [])
 }
+
+/** Those that are alike together, in the order in which the first of each comes. */
+export function alike<T>(all: Iterable<T>, keyOf: (each: T) => unknown): readonly (readonly [T, ...T[]])[] {
+  return [...Map.groupBy(all, keyOf).values()] as [T, ...T[]][]
+}

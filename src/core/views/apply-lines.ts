@@ -1,7 +1,7 @@
 /** What an apply says, line by line. */
 
 import { byteText } from '../base/byte-text.ts'
-import { count, counted } from '../base/count.ts'
+import { count, tally } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
@@ -132,10 +132,16 @@ export function closing(
         : `${nothing}${nextText(next, screen)}`
   // Of a plan file: somebody has carried it out before.
   const isAllDone = outcomes.length > 0 && outcomes.every(({ code }) => code === 'AlreadyDone')
+  const states = outcomes.map(({ state }) => state)
   const [what, again] = 'node' in plan ? ['node', 'volctl plan'] : ['cluster', 'volctl plan --cluster']
   return [
     '\n',
-    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan.operations)}`, width, paint.bold),
+    wrapped(
+      '',
+      `Apply: ${tally(states, OUTCOME_STATES) || 'nothing was done'}.${deletedText(outcomes, plan.operations)}`,
+      width,
+      paint.bold,
+    ),
     isAllDone ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
     downtime && 'node' in plan ? downtimeText(downtime, plan.node, paint, width) : '',
@@ -143,14 +149,6 @@ export function closing(
       ? wrapped('', `The ${what} was not read again: ${again} shows what is left to do.`, width)
       : rest,
   ].join('')
-}
-
-function tally(outcomes: readonly Outcome[]): string {
-  const counts = counted(outcomes.map(({ state }) => state))
-  return (
-    present(...OUTCOME_STATES.map((state) => counts[state] && `${counts[state]} ${state}`)).join(', ') ||
-    'nothing was done'
-  )
 }
 
 /** Files of config maps and their like lie on disk as data does, and do not count as data. */

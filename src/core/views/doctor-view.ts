@@ -1,7 +1,7 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
-import { count } from '../base/count.ts'
-import { present } from '../base/take.ts'
+import { count, tally } from '../base/count.ts'
+import { alike, present } from '../base/take.ts'
 import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/diagnose.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import type { Answer, Need } from './answer/answer.ts'
@@ -18,20 +18,20 @@ export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandCon
 }
 
 function doctorAnswer(doctor: Doctor, context: CommandContext): Answer {
-  const { node, rootDir, checks, summary, works } = doctor
+  const { node, rootDir, checks, works } = doctor
   const wrong = checks.filter(({ state, next }) => next !== undefined && state !== 'ok')
   const unknown = checks.filter(({ state, next }) => state === 'unknown' && next === undefined)
-  const counts = CHECK_STATES.flatMap((state) => (summary[state] === undefined ? [] : [`${summary[state]} ${state}`]))
+  const states = checks.map(({ state }) => state)
   return {
     headline: `${node === undefined ? 'this host' : `${node} (${rootDir})`}: ${sentence(doctor)}`,
     doubts: [],
     incomplete: false,
     parts: [],
     needs: wrong.toSorted((a, b) => rankOf(a) - rankOf(b)).map(needOf),
-    notes: [...Map.groupBy(unknown, ({ message }) => message)].map(
-      ([message, alike]) => `not known: ${alike.map(nameOf).join(', ')}: ${message}`,
+    notes: alike(unknown, ({ message }) => message).map(
+      (same) => `not known: ${same.map(nameOf).join(', ')}: ${same[0].message}`,
     ),
-    counts: `${count(checks.length, 'check')}: ${counts.join(', ')} (-o wide shows all)`,
+    counts: `${count(checks.length, 'check')}: ${tally(states, CHECK_STATES)} (-o wide shows all)`,
     next: [
       typed(
         works.plan

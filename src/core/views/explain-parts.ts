@@ -1,6 +1,7 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 
-import { present } from '../base/take.ts'
+import { tally } from '../base/count.ts'
+import { alike, present } from '../base/take.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { LINKS } from '../explain/kinds.ts'
@@ -15,11 +16,9 @@ import { wrapped } from './wrap.ts'
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
   const troubled = volumes.filter(({ verdict }) => verdict.state !== 'nothing')
   const fine = volumes.filter(({ verdict }) => verdict.state === 'nothing')
-  const states = Map.groupBy(troubled, ({ verdict }) => verdictCell(verdict))
-  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${namesOf(own)}`)
-  const kinds = Map.groupBy(fine, ({ volume }) => kindText(volume.plugin))
-  const counted = [...kinds].map(([kind, own]) => `${own.length} ${kind}`).join(', ')
-  const well = `${fine.length} as they should be (${counted})`
+  const cellOf = ({ verdict }: VolumeView): string => verdictCell(verdict)
+  const parts = alike(troubled, cellOf).map((own) => `${own.length} ${cellOf(own[0])}${namesOf(own)}`)
+  const well = `${fine.length} as they should be (${tally(fine.map(({ volume }) => kindText(volume.plugin)))})`
   return wrapped(paint.bold(`Volumes: `), present(...parts, fine.length > 0 && well).join('; '), width)
 }
 
@@ -168,6 +167,6 @@ function shortName(name: string): string {
 
 /** Sub-paths of one state are counted, and so are mounts of pods if the same is said of each: how many more are like a link. */
 function foldedLinks(chain: readonly Link[]) {
-  const groups = Map.groupBy(chain, ({ kind, state, says }) => `${kind} ${state} ${kind === 'SubPath' ? '' : says}`)
-  return [...groups.values()].flatMap(([link, ...others]) => (link ? [{ link, more: others.length }] : []))
+  const same = alike(chain, ({ kind, state, says }) => `${kind} ${state} ${kind === 'SubPath' ? '' : says}`)
+  return same.map(([link, ...others]) => ({ link, more: others.length }))
 }

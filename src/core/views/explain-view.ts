@@ -5,7 +5,7 @@
 
 import { volctl } from '../base/command.ts'
 import { inSeconds } from '../base/rfc3339.ts'
-import { present, take } from '../base/take.ts'
+import { alike, present, take } from '../base/take.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -155,13 +155,12 @@ export function holdersText(holders: HoldersView, screen: Screen, indent = ''): 
     wide ? `; ${what} ${take([...new Set(paths)], MOST_PATHS, 'and ').join(', ')}` : ''
   const found = [
     ...processes.map((each) => {
-      const byWhat = [...Map.groupBy(each.holds, ({ what }) => what)]
-      const holds = byWhat.map(([what, own]) =>
-        held(
-          what,
-          Array.from(own, ({ path }) => path),
-        ),
-      )
+      const holds = alike(each.holds, ({ what }) => what).map((own) => {
+        return held(
+          own[0].what,
+          own.map(({ path }) => path),
+        )
+      })
       return `${nameOf(each)}${holds.join('')}`
     }),
     ...namespaces.map((each) => `mount namespace of ${nameOf(each)}${held('mounted on', each.mountPoints)}`),

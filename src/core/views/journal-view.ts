@@ -1,7 +1,7 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
 import { byteText } from '../base/byte-text.ts'
-import { count } from '../base/count.ts'
+import { count, tally } from '../base/count.ts'
 import { formatDuration } from '../base/duration.ts'
 import { inSeconds } from '../base/rfc3339.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
@@ -24,7 +24,14 @@ function applyText(apply: PastApply, paint: Palette): string {
   const { sudoUser } = by
   const user = sudoUser === undefined ? by.user : `${sudoUser} as ${by.user}`
   const said = `by ${user} (pid ${by.pid})`
-  const parts = [inSeconds(begunAt), `plan ${plan}`, `node ${node}`, said, endText(apply), tally(operations)]
+  const parts = [
+    inSeconds(begunAt),
+    `plan ${plan}`,
+    `node ${node}`,
+    said,
+    endText(apply),
+    tally(operations.map(({ state }) => state)),
+  ]
   const head = terminalSafe(parts.join('  '))
   return [
     `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,
@@ -50,11 +57,6 @@ function kubeletText({ kubelet }: PastApply): string {
         ? `started again after ${formatDuration(downMs)}`
         : `did not start again at ${inSeconds(startedAt)}`
   return `  ${terminalSafe(`${unit} was stopped at ${inSeconds(stoppedAt)}; ${end}`)}\n`
-}
-
-function tally(operations: readonly PastOperation[]): string {
-  const states = Map.groupBy(operations, ({ state }) => state)
-  return [...states].map(([state, list]) => `${list.length} ${state}`).join(', ')
 }
 
 function operationText(operation: PastOperation, paint: Palette): string {

@@ -5,6 +5,7 @@
 
 import { count } from '../base/count.ts'
 import { omitUndefined } from '../base/omit-undefined.ts'
+import { alike } from '../base/take.ts'
 import type { AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
@@ -60,14 +61,11 @@ export function renderPlan(
 
 /** S31: what the kubelet would have done instead, where it differs. */
 function insteadText({ operations, rootDir }: Plan, { width }: Screen): string {
-  const byText = Map.groupBy(
-    operations.filter(({ kubeletWould }) => kubeletWould !== undefined),
-    ({ kubeletWould }) => kubeletWould,
-  )
+  const does = ({ kubeletWould }: Operation): string | undefined => kubeletWould
   const named = ({ pod, volume, paths }: Operation): string =>
     volume === undefined ? withoutRoot(paths[0] ?? '', rootDir) : shownVolume({ volume, pod })
-  return [...byText]
-    .map(([text, all]) => wrapped('', `The kubelet would ${text}: ${few(all.map(named))}`, width))
+  return alike(operations.filter(does), does)
+    .map((all) => wrapped('', `The kubelet would ${does(all[0])}: ${few(all.map(named))}`, width))
     .join('')
 }
 

@@ -3,8 +3,8 @@
  * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
 
-import { count } from '../base/count.ts'
-import { present } from '../base/take.ts'
+import { count, tally } from '../base/count.ts'
+import { alike, present } from '../base/take.ts'
 import type { StatusAndPlan } from '../explain/status/node-status.ts'
 import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
@@ -72,12 +72,10 @@ function tableOf({ rows: all }: Status, plan: Plan, screen: Screen, lines?: numb
 
 /** Config maps and their like of one pod that share one fate are one row, in the place of the first. */
 function foldContent(rows: readonly StatusRow[]): readonly StatusRow[] {
-  const groups = Map.groupBy(rows, likeness)
-  return rows.flatMap((row) => {
-    const [first, ...others] = groups.get(likeness(row)) ?? []
+  return alike(rows, likeness).map(([row, ...others]) => {
     if (others.length === 0) return row
     const name = `${others.length + 1} config volumes`
-    return first === row ? { ...row, podVolumeNames: [name], volume: { ...row.volume, name, plugin: '' } } : []
+    return { ...row, podVolumeNames: [name], volume: { ...row.volume, name, plugin: '' } }
   })
 }
 
@@ -102,17 +100,13 @@ const STATES: Readonly<Record<VerdictState, readonly [counted: string, sign: key
 
 /** @param isWell nothing needs a person */
 function countsLine({ rows, summary }: Status, isWell: boolean): string {
-  const { verdicts, orphanedPods, filtered } = summary
-  const { good = 0 } = verdicts
-  const isAllGood = isWell && good > 0 && good === rows.length
-  const states = Object.entries(STATES).flatMap(([state, [word]]) => {
-    const n = verdicts[state as VerdictState] ?? 0
-    return n === 0 ? [] : `${n} ${word}`
-  })
+  const { orphanedPods, filtered } = summary
+  const isAllGood = isWell && rows.every(({ verdict: { state } }) => state === 'good')
+  const states = tally(rows.map(({ verdict: { state } }) => STATES[state][0]))
   const counts = present(
     rows.length === 0
       ? 'No volumes'
-      : `${count(rows.length, 'volume')}: ${isAllGood ? 'all are as they should be' : states.join(', ')}`,
+      : `${count(rows.length, 'volume')}: ${isAllGood ? 'all are as they should be' : states}`,
     orphanedPods > 0 && count(orphanedPods, 'orphaned pod'),
     filtered > 0 && `${filtered} left out by names`,
   )

@@ -1,6 +1,7 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
 import { count } from '../../base/count.ts'
+import { alike } from '../../base/take.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
@@ -62,8 +63,8 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
 
 /** A row a node: what is done with which volumes, and what a person has to make sure of before. */
 function readyPart(operations: readonly ClusterOperation[]): Part {
-  const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
-    const [{ node = '', message = '' } = {}, ...others] = mine
+  const rows = alike(operations, ({ node, kind }) => `${node} ${kind}`).map((mine): Row => {
+    const [{ node, message }, ...others] = mine
     const why = others.length === 0 ? `: ${message}` : ''
     return { label: node, text: `${verbsOf(mine)} ${few(mine.map(({ volume }) => volume.name))}${why}` }
   })

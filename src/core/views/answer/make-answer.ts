@@ -1,6 +1,6 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 import { count } from '../../base/count.ts'
-import { present } from '../../base/take.ts'
+import { alike, present } from '../../base/take.ts'
 import type { Cause } from '../../plan/cause.ts'
 import { kubeletText } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
@@ -74,11 +74,11 @@ function keptPart(plan: Plan, podText: PodText): Part {
   const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
   const labelOf = ({ pod }: Pick<Operation, 'pod'>): string => (pod === undefined ? '-' : podText(pod))
   const rows = [
-    ...[...Map.groupBy(data, ({ pod }) => pod?.uid).values()].map(
-      (mine): Row => ({ label: labelOf(mine[0] ?? {}), text: mine.map(lossText).join('; ') }),
-    ),
+    ...alike(data, ({ pod }) => pod?.uid).map((mine) => {
+      return { label: labelOf(mine[0]), text: mine.map(lossText).join('; ') }
+    }),
     ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
-    ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
+    ...alike(asked, ({ kind }) => kind).map(askedRow),
   ]
   const title = titleOf(data.length > 0, directories.length > 0)
   // A plan that is refused does nothing, whatever is asked.
@@ -91,10 +91,10 @@ function titleOf(hasData: boolean, hasDirectories: boolean): string {
 }
 
 /** S23: a kubelet may be held down just to keep these. */
-function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
+function askedRow(mine: readonly [Operation, ...Operation[]]): Row {
   const what = few(mine.map((each) => `${each.pod?.name ?? ''} ${shownVolume(each)}`.trim()))
   const text =
-    kind === 'ExpandVolume'
+    mine[0].kind === 'ExpandVolume'
       ? `may grow: ${what} (--expand grows them)`
       : `with old content: ${what} (--remount writes it again)`
   return { label: count(mine.length, 'volume'), text }
@@ -115,16 +115,17 @@ function othersRows(plan: Plan, waits: readonly Waiting[], podText: PodText): Ro
 
 function kubeletRows(waits: readonly Waiting[]): Row[] {
   const mine = waits.filter((wait) => wait.code === 'KubeletRunning' && !isForgotten(wait))
-  return [...Map.groupBy(mine, ({ kind }) => doesText(kind))].map(([does, all]): Row => {
+  return alike(mine, ({ kind }) => doesText(kind)).map((all): Row => {
+    const [{ kind }] = all
     const pods = new Set(all.flatMap(({ pod }) => pod?.uid ?? [])).size
     const volumes = all.map((each) => shownVolume({ volume: each.volume }))
     // Of one volume two things may be left to do.
     const each = new Set(all.map(({ subject, pod }, index) => rowOf(subject) ?? `${pod?.uid} ${volumes[index]}`))
     const what = pods > 0 ? `${count(each.size, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
     const once = `once the kubelet reports ${all.length === 1 ? 'it' : 'them'} unused`
-    return all[0]?.kind === 'DetachVolume'
+    return kind === 'DetachVolume'
       ? { label: 'controller', text: `detaches ${few(volumes)} ${once}` }
-      : { label: 'kubelet', text: `${does} ${what}` }
+      : { label: 'kubelet', text: `${doesText(kind)} ${what}` }
   })
 }
 
@@ -136,7 +137,8 @@ function doesText(kind: OperationKind): string {
 
 /** A change of a moment ago may be the kubelet's work. */
 function settlingRows(waits: readonly Waiting[], whose: (wait: Waiting) => string): Row[] {
-  return [...Map.groupBy(waits, ({ until }) => until)].map(([until, all]): Row => {
+  return alike(waits, ({ until }) => until).map((all): Row => {
+    const [{ until }] = all
     const then = until === undefined ? '' : `; after ${until.slice(11, 19)}Z volctl does it`
     return { label: 'kubelet', text: `tears down what changed a moment ago: ${few(all.map(whose))}${then}` }
   })
@@ -173,11 +175,8 @@ export function waitRows<T extends Pick<Waiting, 'kind' | 'message'>>(
   nameOf: (wait: T) => string,
   textOf: (wait: T) => string,
 ): Row[] {
-  const alike = Map.groupBy(waits, ({ kind, message }) => `${kind} ${message}`)
-  return [...alike.values()].flatMap((same): Row[] => {
-    const [first, ...others] = same
-    if (first === undefined) return []
+  return alike(waits, ({ kind, message }) => `${kind} ${message}`).map(([first, ...others]): Row => {
     const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf), OTHERS_AT_MOST)}`
-    return [{ label: nameOf(first), text: `${textOf(first)}${more}` }]
+    return { label: nameOf(first), text: `${textOf(first)}${more}` }
   })
 }

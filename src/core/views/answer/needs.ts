@@ -3,7 +3,7 @@
  * what hangs on it and what lifts it.
  */
 import { count } from '../../base/count.ts'
-import { present } from '../../base/take.ts'
+import { alike, present } from '../../base/take.ts'
 import { type Code, saidOfMany } from '../../messages/codes.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../../plan/cluster-plan.ts'
@@ -63,8 +63,8 @@ function withRefusal({ refused }: AnyPlan, needs: readonly Need[], { said, conte
 
 /** @param causes those that are shown, the worst first */
 function needsOf(causes: readonly Cause[], plan: AnyPlan, ground: Ground): Need[] {
-  const alike = Map.groupBy(causes, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
-  return [...alike.values()].flatMap(([first, ...others]) => (first ? needOf([first, ...others], plan, ground) : []))
+  const same = alike(causes, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
+  return same.map((each) => needOf(each, plan, ground))
 }
 
 /**
@@ -184,10 +184,10 @@ function partsOf({ operations, summary }: AnyPlan): string[] {
   const ready = readyAmong(operations)
   const causes = new Map(summary.causes?.map((cause) => [cause.key, cause]))
   const waiting = operations.flatMap((each: AnyOperation) => (ready.has(each.id) ? [] : [whyNot(each, causes)]))
-  const why = [...Map.groupBy(waiting, (each) => each.join(' ')).values()].toSorted((a, b) => b.length - a.length)
+  const why = alike(waiting, (each) => each.join(' ')).toSorted((a, b) => b.length - a.length)
   return present(
     ready.size > 0 && `${ready.size} ready`,
-    ...why.map(([[does, what] = ['need', ''], ...more]) =>
+    ...why.map(([[does, what], ...more]) =>
       more.length === 0 ? `1 ${does}s ${what}` : `${more.length + 1} ${does} ${what}`,
     ),
   )

@@ -1,7 +1,7 @@
 /** What volctl would do, in words: by pod, or by what is done where that is much. */
 import { byteText } from '../../base/byte-text.ts'
 import { count } from '../../base/count.ts'
-import { present } from '../../base/take.ts'
+import { alike, present } from '../../base/take.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { type PodText, shownVolume } from '../../plan/plan-names.ts'
@@ -58,10 +58,10 @@ function rowsOf(operations: readonly Operation[], podText: PodText): Row[] {
   const said = new Set(ofPods.map(keyOfVolume))
   const alone = operations.filter((each) => each.pod === undefined && !said.has(keyOfVolume(each)))
   return [
-    ...[...Map.groupBy(ofPods, ({ pod }) => pod?.uid).values()].map(
-      (mine): Row => ({ label: podText(mine[0]?.pod ?? { uid: '' }), text: few(volumesOf(mine), 6) }),
-    ),
-    ...[...Map.groupBy(alone, shownVolume)].map(([label, mine]): Row => ({ label, text: verbsOf(mine) })),
+    ...alike(ofPods, ({ pod }) => pod?.uid).map((mine) => {
+      return { label: mine[0].pod && podText(mine[0].pod), text: few(volumesOf(mine), 6) }
+    }),
+    ...alike(alone, shownVolume).map((mine) => ({ label: shownVolume(mine[0]), text: verbsOf(mine) })),
   ]
 }
 
@@ -98,10 +98,10 @@ function shortRow(operations: readonly Operation[], isKubelets: boolean): Row[] 
 
 /** In the words that people search for. */
 function deadRows(operations: readonly Operation[]): Row[] {
-  const byError = Map.groupBy(operations, ({ dead }) => dead?.[0]?.error)
-  return [...byError].flatMap(([error, mine]) =>
-    error === undefined ? [] : { label: 'dead mount', text: `${few(mine.map(nameOf))}: ${error}` },
-  )
+  const errorOf = ({ dead }: Operation): string | undefined => dead?.[0]?.error
+  return alike(operations.filter(errorOf), errorOf).map((mine) => {
+    return { label: 'dead mount', text: `${few(mine.map(nameOf))}: ${errorOf(mine[0])}` }
+  })
 }
 
 /** Data that is lost for good is named. */
