@@ -25,13 +25,11 @@ interface AnswerDetail {
   readonly header?: string
   /** Between the parts and the counts. */
   readonly more?: readonly (string | false)[]
-  /** In place of the counts and the next commands. */
-  readonly end?: string
 }
 
 export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
   const { paint, width } = screen
-  const { unfolded = false, header, more = [], most, end } = detail
+  const { unfolded = false, header, more = [], most } = detail
   const doubts = present(
     ...(header === undefined ? answer.doubts : []),
     answer.incomplete && 'Not complete: something could not be read, and counts as in use',
@@ -41,7 +39,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
     ...answer.parts.map((part) => part.rows.length > 0 && partText(part, screen, unfolded, most)),
     notesText(answer.notes, screen, unfolded),
     ...more,
-    end ?? `${wrapped('', answer.counts, width, paint.bold)}${nextText(answer.next, screen)}`,
+    `${answer.counts && wrapped('', answer.counts, width, paint.bold)}${nextText(answer.next, screen)}`,
   )
   const room = unfolded || header !== undefined ? undefined : roomBetween(head, rest.join('\n'), screen)
   const needs = needsText(answer.needs, screen, detail, room)
@@ -75,10 +73,12 @@ function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail,
     return { need, short, long: `${sign}${needRows(isSaidNext ? { ...need, remedy: [] } : need, screen)}` }
   })
   const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, screen.width)
-  const hidden = needs.length - texts.length
-  const more = hidden === 0 ? '' : `  and ${hidden} more (${most === undefined ? '-v' : '-o wide'} shows all)\n`
   const where = place === undefined ? '' : ` (on node ${terminalSafe(place)})`
-  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${more}`
+  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${moreText(needs.length - texts.length, most)}`
+}
+
+function moreText(hidden: number, most: number | undefined): string {
+  return hidden === 0 ? '' : `  and ${hidden} more (${most === undefined ? '-v' : '-o wide'} shows all)\n`
 }
 
 interface Forms {
@@ -123,10 +123,10 @@ function signed({ severity, text }: Need, { width, paint, symbols }: Screen): st
   return wrapped(`  ${sign} `, text, width, severity === 'error' ? paint.bad : paint.warn)
 }
 
-function partText({ name, title, rows }: Part, screen: Screen, unfolded: boolean, most = ROWS_AT_MOST): string {
-  const shown = unfolded || rows.length <= most + 1 ? rows : rows.slice(0, most)
-  const hidden = rows.length - shown.length
-  const more = hidden === 0 ? '' : `  and ${hidden} more (${most === ROWS_AT_MOST ? '-v' : '-o wide'} shows all)\n`
+function partText({ name, title, rows }: Part, screen: Screen, unfolded: boolean, most?: number): string {
+  const limit = most ?? ROWS_AT_MOST
+  const shown = unfolded || rows.length <= limit + 1 ? rows : rows.slice(0, limit)
+  const more = moreText(rows.length - shown.length, most)
   const head = title === undefined ? name : `${name}: ${title}`
   return `${wrapped('', head, screen.width, screen.paint.bold)}${rowsText(shown, screen)}${more}`
 }

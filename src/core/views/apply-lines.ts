@@ -8,6 +8,7 @@ import { terminalSafe } from '../base/terminal-safe.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
+import type { PastOperation } from '../plan/documents/read-journal.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -48,16 +49,28 @@ export function eventLine(
   nameOf: (event: ApplyEvent) => string,
   { paint, width }: Screen,
 ): string | undefined {
-  const noteLine = (text: string): string => `${wrapped('note     ', text, width, paint.warn)}${hintOf(event, width)}`
+  const noteLine = (text: string): string =>
+    `${wrapped('note     ', text, width, paint.warn)}${hintText(event, INDENT, width)}`
   if (event.type === 'note') return noteLine(event.message)
   // Of the steps only what a person has to know: the rest is for --verbose.
   if (event.type === 'step' && event.code !== undefined)
-    return noteLine(`${nameOf(event)}  ${codeOf(event)}${event.message}`)
+    return noteLine(`${nameOf(event)}  ${event.code}: ${event.message}`)
   if (!isEnd(event)) return undefined
   const time = event.elapsedMs === undefined ? '' : `  ${formatDuration(event.elapsedMs)}`
-  const head = wrapped(`${stateText(event.type, paint)}  `, `${nameOf(event)}${time}`, width)
+  const head = wrapped(`${stateText(event.type, 7, paint)}  `, `${nameOf(event)}${time}`, width)
   if (event.type === 'done') return head
-  return `${head}${wrapped(INDENT, `${codeOf(event)}${event.message}`, width)}${hintOf(event, width)}`
+  return `${head}${whyText(event, INDENT, width)}`
+}
+
+/** Below an operation that did not end well. */
+export function whyText(end: Partial<ApplyEvent>, indent: string, width: Width): string {
+  const { code, message = '' } = end
+  const text = code === undefined ? message : `${code}: ${message}`
+  return `${wrapped(indent, text, width)}${hintText(end, indent, width)}`
+}
+
+function hintText({ hint }: Partial<ApplyEvent>, indent: string, width: Width): string {
+  return hint === undefined ? '' : wrapped(indent, hint, width)
 }
 
 /** The same in a cluster's plan: `1  DetachVolume  node-7  pv-data`. */
@@ -90,18 +103,9 @@ function partsText(kind: ApplyEvent['kind'], pod = '-', volume?: string): string
   return terminalSafe(present((kind ?? '').padEnd(KIND_WIDTH), pod, volume).join('  '))
 }
 
-function stateText(state: OutcomeState, paint: Palette): string {
-  const text = state.padEnd(7)
-  if (state === 'done') return paint.good(text)
-  return state === 'failed' ? paint.bad(text) : paint.warn(text)
-}
-
-function codeOf({ code }: ApplyEvent): string {
-  return code === undefined ? '' : `${code}: `
-}
-
-function hintOf({ hint }: ApplyEvent, width: Width): string {
-  return hint === undefined ? '' : wrapped(INDENT, hint, width)
+export function stateText(state: PastOperation['state'], width: number, { good, bad, warn }: Palette): string {
+  const colour = state === 'done' ? good : state === 'failed' ? bad : warn
+  return colour(state.padEnd(width))
 }
 
 /**

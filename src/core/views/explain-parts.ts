@@ -64,7 +64,7 @@ export function volumeRows({ volume, desired }: VolumeView, { paint, width }: Sc
     ['Elsewhere', attachedElsewhere && `also attached to ${attachedElsewhere.join(', ')}`],
   ]
   const lines = rows.map(([label, text]) => text && wrapped(`  ${label.padEnd(13)}`, text, width))
-  return `\n${paint.bold(terminalSafe(`Volume ${volumeText(volume)}:`))}\n${lines.join('')}`
+  return `${paint.bold(terminalSafe(`Volume ${volumeText(volume)}:`))}\n${lines.join('')}`
 }
 
 /** What the Node's status says; of the VolumeAttachment the chain does. */

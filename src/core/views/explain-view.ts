@@ -13,7 +13,7 @@ import { podTextIn } from '../plan/plan-names.ts'
 import { podAndContainer, podNameAndUid } from '../plan/pod-name.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
-import { needRows, nextText, renderAnswer } from './answer-view.ts'
+import { needRows, renderAnswer } from './answer-view.ts'
 import {
   chainLines,
   chainText,
@@ -43,6 +43,7 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
     ...answer,
     needs: answer.needs.filter((need) => need !== said),
     notes: [...notes, ...answer.notes].filter((note) => note !== says),
+    counts: verdict.state === 'nothing' ? '' : answer.counts,
   }
   const code = HAS_CODE.has(verdict.state) ? verdict.code : undefined
   const more = present(
@@ -67,8 +68,7 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
     most: 2,
     place,
     header: headerText(told, screen, place, answer),
-    more: more.map((part) => part.replace(/^\n/, '')),
-    ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
+    more,
   })
 }
 
@@ -119,7 +119,7 @@ const HOW: Readonly<Partial<Record<Verdict['state'], string>>> = { blocked: ' is
 
 /** Nothing without lines. */
 function block(title: string, lines: readonly string[], { paint }: Screen): string {
-  return lines.length === 0 ? '' : `\n${paint.bold(title)}\n${lines.join('')}`
+  return lines.length === 0 ? '' : `${paint.bold(title)}\n${lines.join('')}`
 }
 
 function factsText(facts: readonly Fact[], screen: Screen): string {

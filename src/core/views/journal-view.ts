@@ -6,7 +6,7 @@ import { formatDuration } from '../base/duration.ts'
 import { inSeconds } from '../base/rfc3339.ts'
 import { terminalSafe } from '../base/terminal-safe.ts'
 import type { PastApplies, PastApply, PastOperation } from '../plan/documents/read-journal.ts'
-import { subject } from './apply-lines.ts'
+import { stateText, subject, whyText } from './apply-lines.ts'
 import type { Palette } from './screen.ts'
 
 export function renderJournal({ applies, damaged }: PastApplies, paint: Palette): string {
@@ -60,21 +60,16 @@ function kubeletText({ kubelet }: PastApply): string {
 }
 
 function operationText(operation: PastOperation, paint: Palette): string {
-  const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
-  const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
-  const name = { kind, pod, volume }
+  const { state, elapsedMs, deleted } = operation
   const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
   const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${byteText(deleted.bytes)}`
-  const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]
-  if (state === 'unfinished')
-    lines.push(indented('began, but no end is recorded: volctl plan shows what is left to do'))
-  else if (state !== 'done') {
-    lines.push(indented(`${code === undefined ? '' : `${code}: `}${message ?? ''}`))
-    if (hint !== undefined) lines.push(indented(hint))
-  }
-  return lines.map((line) => `${line}\n`).join('')
+  const line = `  ${stateText(state, 11, paint)}  ${subject(operation)}${time}${gone}\n`
+  if (state === 'done') return line
+  const end =
+    state === 'unfinished'
+      ? { message: 'began, but no end is recorded: volctl plan shows what is left to do' }
+      : operation
+  return `${line}${whyText(end, INDENT, undefined)}`
 }
 
-function indented(text: string): string {
-  return `               ${terminalSafe(text)}`
-}
+const INDENT = ' '.repeat(15)

@@ -14,11 +14,10 @@ import { podTexts } from '../plan/plan-names.ts'
 import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { verbsOf } from './answer/ready.ts'
-import { nextText, renderAnswer } from './answer-view.ts'
+import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable, type TableForm } from './columns-table.ts'
 import { volumeText } from './format.ts'
 import { type Screen, type Symbols, screenLines } from './screen.ts'
-import { wrapped } from './wrap.ts'
 
 interface StatusOptions {
   /** Show what is good, and every row. */
@@ -41,10 +40,9 @@ export function renderStatus({ status, plan }: StatusAndPlan, screen: Screen, { 
   const unfolded = all || screen.wide
   const answer = answerOf(plan)
   // What is ready, each row says.
-  const told = { ...answer, parts: answer.parts.filter(({ name }) => name !== 'Ready') }
-  const counts = wrapped('', countsLine(status, answer.needs.length === 0), screen.width, screen.paint.bold)
-  const end = `${counts}${nextText(answer.next, screen)}`
-  const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table], end })
+  const parts = answer.parts.filter(({ name }) => name !== 'Ready')
+  const told = { ...answer, parts, counts: countsLine(status, answer.needs.length === 0) }
+  const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table] })
   if (unfolded) return withTable(tableOf(status, plan, screen))
   // The prompt and the blank line above the table.
   const room = (screen.rows ?? PIPE_LINES) - screenLines(withTable(''), screen.width) - 2

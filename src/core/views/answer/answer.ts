@@ -43,7 +43,7 @@ export interface Answer {
   /** Those without rows are not shown. */
   readonly parts: readonly Part[]
   readonly notes: readonly string[]
-  /** They add up. */
+  /** They add up; '': nothing is counted. */
   readonly counts: string
   /** The first is the next step; the others belong to it, in order. */
   readonly next: readonly NextStep[]
