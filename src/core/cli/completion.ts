@@ -1,5 +1,6 @@
 /** The scripts that complete command lines of volctl, made from the metadata of the commands: no shell starts volctl for a TAB. */
 import type { Command } from '@oclif/core'
+import { alike } from '../base/take.ts'
 import { OPERATION_GROUPS, OPERATION_KINDS } from '../plan/plan.ts'
 
 /** What may stand in a place: one of the words, or several with commas (`list`); without words a name, a number, a duration. */
@@ -23,7 +24,8 @@ const VALUES: ReadonlyMap<unknown, Values> = new Map([
   ['name-or-planfile', FILE],
 ])
 
-type Valued = Pick<Command.Flag.Cached & Command.Arg.Cached, 'name'> & {
+interface Valued {
+  readonly name: string
   readonly options?: readonly string[]
   readonly helpValue?: unknown
 }
@@ -33,24 +35,25 @@ function valuesOf({ name, options, helpValue }: Valued): Values {
   return VALUES.get(name) ?? VALUES.get(helpValue) ?? FREE
 }
 
-interface Flag {
-  /** `-o`, `--output` */
-  readonly spellings: readonly string[]
-  readonly summary: string
-  /** Absent: a switch. */
-  readonly values?: Values
-  readonly repeatable?: boolean
-}
+type Described = Pick<Command.Cached, 'id' | 'summary' | 'flags' | 'args'>
+type Flag = Pick<Command.Flag.Cached, 'name' | 'char' | 'type' | 'summary'> & Partial<Valued> & { multiple?: boolean }
 
 const HELP: readonly Flag[] = [
-  { spellings: ['-h', '--help'], summary: 'Show the help of this command' },
-  { spellings: ['--help-all'], summary: 'Show all flags of this command' },
+  { name: 'help', char: 'h', type: 'boolean', summary: 'Show the help of this command' },
+  { name: 'help-all', type: 'boolean', summary: 'Show all flags of this command' },
 ]
 
-function completedFlag(flag: Command.Flag.Cached): Flag {
-  const { name, char, summary } = flag
-  const about = { spellings: char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`], summary: short(summary) }
-  return flag.type === 'boolean' ? about : { ...about, values: valuesOf(flag), repeatable: flag.multiple === true }
+function flagsOf({ id, flags }: Described): readonly Flag[] {
+  return id === 'help' ? [] : [...Object.values(flags), ...HELP]
+}
+
+function takesValue({ type }: Flag): boolean {
+  return type === 'option'
+}
+
+/** `-o`, `--output` */
+function spellings({ name, char }: Flag): string[] {
+  return [...(char === undefined ? [] : [`-${char}`]), `--${name}`]
 }
 
 /** What a list of choices has room for: the first sentence. */
@@ -58,46 +61,28 @@ function short(text = ''): string {
   return text.split(/[.;:](?:\s|$)/)[0] ?? ''
 }
 
-interface Completed {
-  readonly name: string
-  readonly summary: string
-  readonly flags: readonly Flag[]
-  /** Of every argument. */
-  readonly argument: Values
+/** Of every argument. */
+function argumentOf({ args }: Described): Values {
+  return valuesOf(Object.values(args)[0] ?? { name: '' })
 }
 
-type Described = Pick<Command.Cached, 'id' | 'summary' | 'flags' | 'args'>
-
-function completed(commands: readonly Described[]): readonly Completed[] {
-  const topics = valuesOf({ name: 'command', options: commands.map(({ id }) => id) })
-  return [
-    ...commands.map(({ id, summary, flags, args }) => ({
-      name: id,
-      summary: short(summary),
-      flags: [...Object.values(flags).map(completedFlag), ...HELP],
-      argument: valuesOf(Object.values(args)[0] ?? { name: '' }),
-    })),
-    { name: 'help', summary: 'Show the help of a command', flags: [], argument: topics },
-  ]
-}
-
-function bash(commands: readonly Completed[]): string {
+function bash(commands: readonly Described[]): string {
   const offer = ({ kind, words }: Values): string =>
     ({
       words: `words='${words}'`,
       list: `words='${words}' lead=\${cur%"\${cur##*,}"}`,
       file: 'compopt -o default',
     })[kind]
-  const cases = commands.map(({ name, flags, argument }) => {
-    const byOffer = Map.groupBy(flags, ({ values }) => values && offer(values))
-    const valued = [...byOffer].flatMap(([of, those]) =>
-      of === undefined ? [] : [`        ${those.flatMap(({ spellings }) => spellings).join(' | ')}) ${of} ;;\n`],
+  const cases = commands.map((command) => {
+    const flags = flagsOf(command)
+    const valued = alike(flags.filter(takesValue), (flag) => offer(valuesOf(flag))).map(
+      (those) => `        ${those.flatMap(spellings).join(' | ')}) ${offer(valuesOf(those[0]))} ;;\n`,
     )
-    return `    ${name})
+    return `    ${command.id})
       case $prev in
 ${valued.join('')}        *)
-          ${offer(argument)}
-          [[ $cur == -* ]] && words='${flags.flatMap(({ spellings }) => spellings).join(' ')}'
+          ${offer(argumentOf(command))}
+          [[ $cur == -* ]] && words='${flags.flatMap(spellings).join(' ')}'
           ;;
       esac
       ;;`
@@ -107,7 +92,7 @@ ${valued.join('')}        *)
 _volctl() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} command=\${COMP_WORDS[1]}
   local words='' lead='' IFS=$' \\t\\n'
-  ((COMP_CWORD > 1)) || command='' words='${commands.map(({ name }) => name).join(' ')} --help --version'
+  ((COMP_CWORD > 1)) || command='' words='${commands.map(({ id }) => id).join(' ')} --help --version'
   # Of --flag=value bash makes three words.
   [[ $cur == = ]] && cur=''
   [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD - 2]}
@@ -121,7 +106,7 @@ complete -F _volctl volctl
 `
 }
 
-function zsh(commands: readonly Completed[]): string {
+function zsh(commands: readonly Described[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
   const offer = ({ kind, words }: Values): string =>
     ({
@@ -129,16 +114,16 @@ function zsh(commands: readonly Completed[]): string {
       list: `:value:_values -s , value ${words}`,
       file: ':value:_files',
     })[kind]
-  const spec = ({ spellings, summary, values, repeatable }: Flag): string[] =>
-    spellings.map((each) => {
-      const before = repeatable === true ? '*' : `(${spellings.join(' ')})`
-      const about = `[${summary.replaceAll(/[\\:[\]]/g, '\\$&')}]`
+  const spec = (flag: Flag): string[] =>
+    spellings(flag).map((each) => {
+      const before = flag.multiple === true ? '*' : `(${spellings(flag).join(' ')})`
+      const about = `[${short(flag.summary).replaceAll(/[\\:[\]]/g, '\\$&')}]`
       const sign = each.startsWith('--') ? '=' : '+'
-      return quoted(`${before}${each}${values === undefined ? about : `${sign}${about}${offer(values)}`}`)
+      return quoted(`${before}${each}${takesValue(flag) ? `${sign}${about}${offer(valuesOf(flag))}` : about}`)
     })
   const cases = commands.map(
-    ({ name, flags, argument }) =>
-      `    ${name}) _arguments ${[...flags.flatMap(spec), quoted(`*${offer(argument)}`)].join(' ')} ;;`,
+    (command) =>
+      `    ${command.id}) _arguments ${[...flagsOf(command).flatMap(spec), quoted(`*${offer(argumentOf(command))}`)].join(' ')} ;;`,
   )
   return `#compdef volctl
 # zsh completion for volctl, written by: volctl completion zsh
@@ -146,7 +131,7 @@ function zsh(commands: readonly Completed[]): string {
 _volctl() {
   if (( CURRENT == 2 )); then
     local -a commands=(
-${commands.map(({ name, summary }) => `      ${quoted(`${name}:${summary}`)}`).join('\n')}
+${commands.map(({ id, summary }) => `      ${quoted(`${id}:${short(summary)}`)}`).join('\n')}
       '--help:Show the help'
       '--version:Show the version'
     )
@@ -168,7 +153,7 @@ fi
 `
 }
 
-function fish(commands: readonly Completed[]): string {
+function fish(commands: readonly Described[]): string {
   const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
   const offer = ({ kind, words }: Values): string =>
     ({
@@ -176,14 +161,16 @@ function fish(commands: readonly Completed[]): string {
       list: `-x -a ${quoted(`(__fish_complete_list , 'string split " " "${words}"')`)}`,
       file: '-r -F',
     })[kind]
-  const lines = commands.flatMap(({ name, summary, flags, argument }) => {
-    const here = `complete -c volctl -n '__fish_seen_subcommand_from ${name}'`
-    const spec = ({ spellings, summary: about, values }: Flag): string => {
-      const spelled = spellings.map((each) => each.replace(/^--/, '-l ').replace(/^-(?=.$)/, '-s '))
-      return [here, ...spelled, ...(values === undefined ? [] : [offer(values)]), '-d', quoted(about)].join(' ')
+  const lines = commands.flatMap((command) => {
+    const { id, summary } = command
+    const here = `complete -c volctl -n '__fish_seen_subcommand_from ${id}'`
+    const spec = (flag: Flag): string => {
+      const spelled = spellings(flag).map((each) => each.replace(/^--/, '-l ').replace(/^-(?=.$)/, '-s '))
+      const offered = takesValue(flag) ? [offer(valuesOf(flag))] : []
+      return [here, ...spelled, ...offered, '-d', quoted(short(flag.summary))].join(' ')
     }
-    const command = `complete -c volctl -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`
-    return [command, `${here} ${offer(argument)}`, ...flags.map(spec)]
+    const use = `complete -c volctl -n __fish_use_subcommand -a ${id} -d ${quoted(short(summary))}`
+    return [use, `${here} ${offer(argumentOf(command))}`, ...flagsOf(command).map(spec)]
   })
   return `# fish completion for volctl, written by: volctl completion fish
 
@@ -201,5 +188,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 /** @param commands as the manifest has them */
 export function completionScript(shell: (typeof SHELLS)[number], commands: readonly Described[]): string {
-  return SCRIPTS[shell](completed(commands))
+  const command = { name: 'command', options: commands.map(({ id }) => id) }
+  const help = { id: 'help', summary: 'Show the help of a command', flags: {}, args: { command } }
+  return SCRIPTS[shell]([...commands, help])
 }
