@@ -24,7 +24,6 @@ import { type BuildOptions, build } from 'esbuild'
 import { childPlugin, PACKAGES } from './esbuild-plugins.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
-import { sourceCommit } from './source-commit.ts'
 
 const root = join(import.meta.dirname, '..')
 const LAUNCHER = ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']
@@ -125,7 +124,6 @@ async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
     absWorkingDir: root,
     logLevel: 'warning',
     plugins: bundle === 'child.cjs' ? [childPlugin()] : [...PACKAGES],
-    define: { VOLCTL_COMMIT: JSON.stringify(sourceCommit(root)) },
   }
 }
 

@@ -1,4 +1,4 @@
-/** Which commit this source is of, for `volctl version`. */
+/** Which commit this source is of, for the label of the image. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
   { args: ['nope', '-o', 'json'], says: /"code":"Usage"/ },
   { args: ['plan'], world: () => ({ env: node.env }), says: /pg-node/ },
   { args: ['plan'], world: () => ({ env: { ...node.env, SUDO_UID: '1000' } }), says: /pg-node/ },
-  { args: ['version'], says: /^Tested with: +kubelets /m },
+  { args: ['version'], says: /^volctl\/\d.* node-v/ },
   { args: ['apply', '--cluster', '--kubeconfig', '/nonexistent'], world: () => ({ terminal: {} }), says: /volctl/ },
 ]
 

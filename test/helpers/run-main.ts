@@ -41,8 +41,6 @@ let inputs = 0
 
 export async function volctl(args: readonly string[], world: World = {}): Promise<Result> {
   const { env, cwd = process.cwd(), terminal, input, name = 'volctl', signals = new EventEmitter(), onOutput } = world
-  // Put in by the build; what it says has a test of the bundle.
-  Object.assign(globalThis, { VOLCTL_COMMIT: 'unknown' })
   manifest ??= JSON.parse(readFileSync(join(ROOT, 'manifest.json'), 'utf8')) as Interfaces.Manifest
   const said = { stdout: '', stderr: '' }
   const stdout = sink((text) => {

@@ -33,7 +33,6 @@ describeUnless(noRoot, 'without /proc', () => {
   })
 
   it.each([
-    ['version', '--output=json'],
     ['completion', 'bash'],
     ['plan', '--help'],
   ])('volctl %s %s needs none', async (...args) => expect(await run(args)).toEqual({ status: 0, stderr: '' }))

@@ -305,8 +305,6 @@ export const statusFlags = {
   settle: whatIf.settle,
 }
 
-export const versionFlags = { output: outputFlag(['table', 'json']) }
-
 const WAIT_CONDITIONS: readonly WaitCondition[] = ['mounted', 'unmounted', 'detached', 'in-sync']
 
 export const waitFlags = {

@@ -22,7 +22,7 @@ export function helpAsked(args: readonly string[]): { readonly args: string[]; r
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'LOOK (changes nothing)': ['plan', 'status', 'explain', 'doctor', 'check', 'wait', 'journal'],
   DO: ['apply'],
-  MORE: ['snapshot', 'completion', 'version'],
+  MORE: ['snapshot', 'completion'],
 }
 
 /** Of help in a pipe too, as that of a command. */

@@ -50,7 +50,7 @@ function linesOf(text: string, width: number): string[] {
 
 /** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
 const BEGINS = [
-  'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\\b',
+  'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|wait)\\b',
   'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
   'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
   '(?:crictl|dmsetup) [a-z]+(?: |$)',
