@@ -17,8 +17,8 @@ import {
   nodeChoice,
   parseCount,
   planOptions,
-  requireFlagsOfScope,
   requireNoPlanFlags,
+  requireOneNode,
 } from '../core/cli/options.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
@@ -116,7 +116,7 @@ export default class Apply extends VolctlCommand {
     const { 'name-or-planfile': names = [] } = args
     const { planfile, ...narrowed } = applyArguments(names, typed)
     const flags = { ...typed, ...narrowed }
-    requireFlagsOfScope(flags)
+    requireOneNode(flags)
     if (planfile !== undefined) requireNoPlanFlags(raw)
     return {
       flags,

@@ -5,7 +5,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { planCommandFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/judged-node.ts'
 import { watchNode } from '../core/cli/look-again.ts'
-import { clusterOptions, nodeChoice, planOptions, requireFlagsOfScope } from '../core/cli/options.ts'
+import { clusterOptions, nodeChoice, planOptions, requireOneNode } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
@@ -46,7 +46,7 @@ export default class Plan extends VolctlCommand {
     const { flags: typed, args } = await this.parse(Plan)
     const { names = [] } = args
     const flags = { ...typed, ...narrowing(names, typed) }
-    requireFlagsOfScope(flags)
+    requireOneNode(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
     if (flags.watch) return await this.#watch(flags, options)

@@ -4,7 +4,7 @@ import { terminalSafeJson } from '../core/base/terminal-safe.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { NodeLooks } from '../core/cli/live-node.ts'
-import { type NodeChoice, nodeChoice, planOptions, requireFlagsOfScope } from '../core/cli/options.ts'
+import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { callerPath } from '../core/trust/caller.ts'
@@ -28,7 +28,6 @@ export default class Snapshot extends VolctlCommand {
     // S33: not into a disk that the shell has opened, either.
     if (name === '-' && fstatSync(1).isBlockDevice())
       throw new VolctlError('NotWritten', 'cannot write the output: standard output is a block device')
-    requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), name)
     using looks = new NodeLooks(nodeChoice(flags), this.detail, 'all')
     const look = await looks.look()

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
 import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
 import { givenBy } from '../../src/core/cli/command-context.ts'
-import { clusterOptions, parseOperationKinds, planOptions, requireFlagsOfScope } from '../../src/core/cli/options.ts'
+import { clusterOptions, parseOperationKinds, planOptions, requireOneNode } from '../../src/core/cli/options.ts'
 import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
+import { volctl } from '../helpers/run-main.ts'
 
 const none = { orphans: false, remount: false, expand: false }
 
@@ -56,19 +57,39 @@ describe('--node', () => {
     { node: ['a,b', 'c', ','], nodes: ['a', 'b', 'c'] },
   ])('of a cluster: $node', ({ node, nodes }) => {
     expect(clusterOptions({ cluster: true, node }, planOptions(none, '1')).nodes).toEqual(nodes)
-    expect(() => requireFlagsOfScope({ cluster: true, node })).not.toThrow()
+    expect(() => requireOneNode({ cluster: true, node })).not.toThrow()
   })
 
   it('names one node where the pass is over one', () => {
-    expect(() => requireFlagsOfScope({ node: ['a'] })).not.toThrow()
-    expect(() => requireFlagsOfScope({ node: ['a', 'b'] })).toThrow('a pass over one node takes one --node')
+    expect(() => requireOneNode({ node: ['a'] })).not.toThrow()
+    expect(() => requireOneNode({ node: ['a', 'b'] })).toThrow('a pass over one node takes one --node')
   })
 })
 
-it('flags of a cluster need --cluster, and those of a node go without it', () => {
-  const nodeGone = { 'node-gone': ['x'] }
-  expect(() => requireFlagsOfScope({ cluster: true, ...nodeGone })).not.toThrow()
-  expect(() => requireFlagsOfScope(nodeGone)).toThrow('--node-gone is for the pass over the whole cluster')
+const NODE_FLAGS: readonly (readonly string[])[] = [
+  ...['orphans', 'remount', 'expand', 'no-wait', 'stop-kubelet', 'watch'].map((name) => [`--${name}`]),
+  ...['force-unmount', 'lazy', 'root-dir', 'host-root', 'driver-gone', 'accept-identity', 'runtime-endpoint'].map(
+    (name) => [`--${name}`, '/x'],
+  ),
+  ...[
+    ['--handle', 'a=b'],
+    ['--device', 'a=none'],
+    ['--parallel', '2'],
+    ['--stop-kubelet', '--max-downtime', '9m'],
+  ],
+]
+const CLUSTER_FLAGS = [['--node-gone', 'x'], ['--strip-finalizers'], ['--confirm', 'x']]
+const commandOf = ([flag = '']: readonly string[]): string =>
+  ['no-wait', 'stop-kubelet', 'parallel', 'confirm'].includes(flag.slice(2)) ? 'apply' : 'plan'
+
+it.each([
+  ...NODE_FLAGS.map((flag) => ({ args: [commandOf(flag), '--cluster', ...flag], says: '--cluster' })),
+  ...CLUSTER_FLAGS.map((flag) => ({ args: [commandOf(flag), ...flag], says: '--cluster' })),
+  { args: ['snapshot', '--cluster', '--root-dir', '/x'], says: '--root-dir' },
+])('a flag of one pass does not go with the other: $args', async ({ args, says }) => {
+  const { status, stdout, stderr } = await volctl([...args, '--kubeconfig', '/nonexistent'])
+  expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(says) })
+  expect(stderr).toMatch(/cannot also be provided|must be provided/)
 })
 
 it('what is typed next on the node itself names no path of the container', () => {

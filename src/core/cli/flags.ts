@@ -40,10 +40,13 @@ function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfac
 /** `--verbose`, which prints more in some commands than in others. */
 const verboseFlag = (summary: string) => isOn(summary, { char: 'v' })
 
+/** What only the pass over a node has. */
+const ofNode = { exclusive: ['cluster'] }
+
 const watchFlag = {
   watch: isOn(
     'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere printed when it has changed.',
-    { char: 'w', exclusive: ['snapshot'] },
+    { char: 'w', exclusive: ['snapshot', ...ofNode.exclusive] },
   ),
 }
 
@@ -59,14 +62,16 @@ export const apiFlags = {
 export const placeFlags = {
   ...apiFlags,
   node: text('NAME', "The node's name. Default: found from the kubelet."),
-  'root-dir': text('PATH', "The kubelet's root directory. Default: found from the kubelet."),
+  'root-dir': text('PATH', "The kubelet's root directory. Default: found from the kubelet.", ofNode),
   'runtime-endpoint': text(
     'URL',
     "The container runtime's socket. Default: the kubelet's, CONTAINER_RUNTIME_ENDPOINT, /etc/crictl.yaml, the usual places.",
+    ofNode,
   ),
   'host-root': text(
     'PATH',
     "Where the node's / is mounted, if volctl runs in a container; volctl then enters the host's namespaces.",
+    ofNode,
   ),
 }
 
@@ -80,7 +85,9 @@ function snapshotFlag(does: string) {
 
 const selection = { helpGroup: 'SELECTION' }
 const override = { helpGroup: 'SAFETY OVERRIDES' }
-const ofCluster = { helpGroup: 'CLUSTER' }
+const overrideOfNode = { ...override, ...ofNode }
+const cluster = { helpGroup: 'CLUSTER' }
+const ofCluster = { ...cluster, dependsOn: ['cluster'] }
 
 /** Which of the things of a node a command is about. */
 const naming = {
@@ -99,14 +106,14 @@ const naming = {
 
 /** What changes what a pass over a node would do: which operations are wanted, and which single safety check is overridden. */
 const what = {
-  orphans: isOn('Also delete emptyDir data and directories of orphaned pods.', selection),
+  orphans: isOn('Also delete emptyDir data and directories of orphaned pods.', { ...selection, ...ofNode }),
   remount: isOn(
     'Also update config maps, secrets and tokens in mounted volumes (RemountVolume). Without this flag: blocked as NotAsked.',
-    selection,
+    { ...selection, ...ofNode },
   ),
   expand: isOn(
     'Also grow file systems to the size that their claims request (ExpandVolume). Without this flag: blocked as NotAsked.',
-    selection,
+    { ...selection, ...ofNode },
   ),
 }
 const which = {
@@ -123,27 +130,27 @@ const whatIf = {
   'force-unmount': texts(
     'PATH',
     'Unmount PATH by force (umount -f): breaks a connection to the server that no other mount shares. Repeatable.',
-    override,
+    overrideOfNode,
   ),
   lazy: texts(
     'PATH',
     'Detach PATH lazily (umount -l): only a mount that is proven dead and not held open. Repeatable.',
-    override,
+    overrideOfNode,
   ),
   'driver-gone': texts(
     'NAME',
     'This CSI or flexVolume driver will not come back: unmount without calling it. The plan says what then stays undone. Repeatable.',
-    override,
+    overrideOfNode,
   ),
   handle: texts(
     'VOLUME=HANDLE',
     'The CSI volume handle of a volume whose vol_data.json is lost. Repeatable.',
-    override,
+    overrideOfNode,
   ),
   device: texts(
     'VOLUME=DEVICE',
     'The device of a volume to be unstaged, unmapped or detached whose device is unknown; "none" if the volume has no device on this node. Repeatable.',
-    override,
+    overrideOfNode,
   ),
   'accept-outage': text(
     'N',
@@ -153,7 +160,7 @@ const whatIf = {
   'accept-identity': texts(
     'VALUE',
     "Proceed although this ID of the Node object, as in the refusal, is not this machine's. Repeatable.",
-    override,
+    overrideOfNode,
   ),
   'accept-insecure-api': isOn(
     'Proceed although the kubeconfig does not verify the API server (insecure-skip-tls-verify, http://): anyone on the network path could answer.',
@@ -168,7 +175,7 @@ export const planFlags = { ...what, ...which, ...whatIf }
 export const clusterFlags = {
   cluster: isOn(
     "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root.",
-    ofCluster,
+    cluster,
   ),
   'node-gone': texts(
     'NAME',
@@ -211,17 +218,18 @@ export const applyFlags = {
   ),
   'no-wait': isOn(
     'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
+    ofNode,
   ),
   'stop-kubelet': isOn(
     "Stop the kubelet's systemd unit, wait for the settle time, apply, and start it again, whatever happens. If nothing needs that, nothing is stopped.",
-    { exclusive: ['no-wait'] },
+    { exclusive: ['no-wait', ...ofNode.exclusive] },
   ),
   'max-downtime': text(
     'DUR',
     `With --stop-kubelet: how long the kubelet may be stopped (default ${DEFAULTS['max-downtime']}); then systemd starts it.`,
     { dependsOn: ['stop-kubelet'] },
   ),
-  parallel: text('N', `Operations in progress at once (default ${DEFAULTS.parallel}).`),
+  parallel: text('N', `Operations in progress at once (default ${DEFAULTS.parallel}).`, ofNode),
   timeout: text(
     'DUR',
     `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULTS.timeout}).`,

@@ -1,4 +1,4 @@
-/** What a command makes of its flags: the node that is meant, the options of a pass, and which flags go with which of the two passes. */
+/** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { parseDuration } from '../base/duration.ts'
 import { VolctlError } from '../base/errors.ts'
@@ -142,43 +142,12 @@ function badKind(message: string, word = ''): VolctlError {
   })
 }
 
-/** What only a node's pass has. */
-const NODE_ONLY = [
-  'orphans',
-  'remount',
-  'expand',
-  'force-unmount',
-  'lazy',
-  'driver-gone',
-  'handle',
-  'device',
-  'accept-identity',
-  'root-dir',
-  'runtime-endpoint',
-  'host-root',
-  'parallel',
-  'watch',
-  'no-wait',
-  'stop-kubelet',
-  'max-downtime',
-] as const
-
-const CLUSTER_ONLY = ['node-gone', 'strip-finalizers', 'confirm'] as const
-
 type Given = Readonly<Record<string, unknown>>
 
-/** @throws VolctlError Usage for a flag of the other pass */
-export function requireFlagsOfScope(flags: Given): void {
-  const isGiven = (name: string): boolean => flags[name] !== undefined && flags[name] !== false
-  const wrong = (flag: string, why: string, hint: string) => new VolctlError('Usage', `--${flag} ${why}`, { hint })
-  const other = (flags.cluster === true ? NODE_ONLY : CLUSTER_ONLY).find(isGiven)
-  if (flags.cluster === true) {
-    if (other === undefined) return
-    throw wrong(other, 'is for the pass over one node', `Leave out --${other}; or leave out --cluster, on the node.`)
-  }
-  if (other !== undefined) throw wrong(other, 'is for the pass over the whole cluster', 'Add --cluster.')
-  if ([flags.node].flat().length > 1)
-    throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
+/** @throws VolctlError Usage */
+export function requireOneNode({ cluster, node }: Given): void {
+  if (cluster === true || [node].flat().length < 2) return
+  throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
 }
 
 /** The options of a pass over the cluster. @param options those that both passes have */
