@@ -1,4 +1,4 @@
-import { VolctlError } from '../core/base/errors.ts'
+import { usageError } from '../core/base/errors.ts'
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
 import { argument } from '../core/cli/flags.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
@@ -25,9 +25,7 @@ export default class Completion extends VolctlCommand {
     const { args } = await this.parse(Completion)
     const shell = SHELLS.find((each) => each === args.shell)
     if (shell === undefined) {
-      throw new VolctlError('Usage', 'SHELL is missing', {
-        hint: 'Give bash, zsh or fish: see volctl completion --help',
-      })
+      throw usageError('SHELL is missing', 'Give bash, zsh or fish: see volctl completion --help')
     }
     this.output.write(completionScript(shell, this.config.commands))
     await this.output.flush()

@@ -1,5 +1,5 @@
 import type { Interfaces } from '@oclif/core'
-import { VolctlError } from '../core/base/errors.ts'
+import { usageError } from '../core/base/errors.ts'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { argument, explainFlags } from '../core/cli/flags.ts'
@@ -81,12 +81,9 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
-    if (args.what === undefined || args.what.trim() === '')
-      throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    if (args.what === undefined || args.what.trim() === '') throw usageError('WHAT is missing', WHAT_THERE_IS)
     if (args.what === '-' && flags.snapshot === '-')
-      throw new VolctlError('Usage', 'explain - and --snapshot - both read standard input', {
-        hint: 'Save the snapshot to a file.',
-      })
+      throw usageError('explain - and --snapshot - both read standard input', 'Save the snapshot to a file.')
     const words = [args.what, args.name].filter((word) => word !== undefined)
     const { value, draw, names, failure, unseen } = await this.#answerTo(words, flags)
     await this.answer(value, flags.output, draw, names)

@@ -42,6 +42,11 @@ export class VolctlError extends Error {
   }
 }
 
+/** Of what was typed. */
+export function usageError(message: string, hint: string): VolctlError {
+  return new VolctlError('Usage', message, { hint })
+}
+
 /** Nothing has the name that was asked for. */
 export class NotFound extends VolctlError {
   constructor(message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, VolctlError } from '../base/errors.ts'
+import { Interrupted, usageError, VolctlError } from '../base/errors.ts'
 import { io, type OutputStream } from '../trust/run.ts'
 
 export interface Expected {
@@ -54,7 +54,8 @@ export function mustAsk({ yes, reviewed }: Consent, { stdin, stdout, stderr }: T
   if (stdin.isTTY && stderr.isTTY) return true
   if (!stdin.isTTY && (reviewed || !(stdout.isTTY || stderr.isTTY))) return false
   const closed = stdin.isTTY ? 'error' : 'input'
-  throw new VolctlError('Usage', `apply cannot ask for confirmation: standard ${closed} is not a terminal`, {
-    hint: `Do not redirect standard ${closed}; or review volctl plan first, and give --yes.`,
-  })
+  throw usageError(
+    `apply cannot ask for confirmation: standard ${closed} is not a terminal`,
+    `Do not redirect standard ${closed}; or review volctl plan first, and give --yes.`,
+  )
 }

@@ -1,6 +1,6 @@
 /** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
 
-import { VolctlError } from '../base/errors.ts'
+import { usageError, type VolctlError } from '../base/errors.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
@@ -115,7 +115,8 @@ export function withChoice(state: NodeState, { nodeName, rootDir }: NodeChoice):
 }
 
 function notInSnapshot(flag: string, given: string, held: string): VolctlError {
-  return new VolctlError('Usage', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
-    hint: `Omit ${flag}, or give the matching snapshot.`,
-  })
+  return usageError(
+    `${flag}: the snapshot is of ${held}, not of ${given}.`,
+    `Omit ${flag}, or give the matching snapshot.`,
+  )
 }

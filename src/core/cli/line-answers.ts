@@ -1,6 +1,6 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
-import { NotFound, VolctlError } from '../base/errors.ts'
+import { NotFound, usageError, VolctlError } from '../base/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -90,9 +90,7 @@ function oneLine(text: string): string {
   const [first = '', ...rows] = text.trim().split('\n')
   const others = rows.filter((row) => row.trim() !== '' && !GOES_ON.test(row))
   if (others.length === 0) return [first, ...rows].join('\n')
-  throw new VolctlError('Usage', `these are ${others.length + 1} lines, and explain takes one`, {
-    hint: 'Give the one that you ask about.',
-  })
+  throw usageError(`these are ${others.length + 1} lines, and explain takes one`, 'Give the one that you ask about.')
 }
 
 const INPUT_LIMITS = { maxBytes: 4 * MAX_LINE_CHARS, pipeMs: 50_000 }

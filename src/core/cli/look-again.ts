@@ -1,5 +1,5 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
-import { Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { Interrupted, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
@@ -118,9 +118,10 @@ export async function watchNode(
   shown: (decided: Decided, screen: Screen) => { readonly plan: Plan; readonly text: string },
 ): Promise<void> {
   if (format !== 'table' && format !== 'wide') {
-    throw new VolctlError('Usage', `-w goes with -o table and wide, not with -o ${format}`, {
-      hint: 'For scripts: volctl wait --for=in-sync, then ask again.',
-    })
+    throw usageError(
+      `-w goes with -o table and wide, not with -o ${format}`,
+      'For scripts: volctl wait --for=in-sync, then ask again.',
+    )
   }
   const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)

@@ -1,7 +1,7 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { parseDuration } from '../base/duration.ts'
-import { VolctlError } from '../base/errors.ts'
+import { usageError, type VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/near-names.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
@@ -74,9 +74,10 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
 export function parseCount(text: string, flag: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new VolctlError('Usage', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
-    hint: `Give a number such as ${Math.max(least, 8)}.`,
-  })
+  throw usageError(
+    `${flag}: "${text}" is not a whole number of ${least} or more.`,
+    `Give a number such as ${Math.max(least, 8)}.`,
+  )
 }
 
 const VOLUME_COLUMN = "VOLUME is the name in the plan's VOLUME column"
@@ -100,7 +101,7 @@ function formed(flag: keyof typeof FORMS, text: string): RegExpExecArray {
   const [form, isNot, hint] = FORMS[flag]
   const found = form.exec(text)
   if (found !== null) return found
-  throw new VolctlError('Usage', `--${flag}: "${text}" ${isNot}.`, { hint })
+  throw usageError(`--${flag}: "${text}" ${isNot}.`, hint)
 }
 
 function texts(flag: keyof typeof FORMS, values: readonly string[] = []): readonly string[] {
@@ -137,9 +138,7 @@ function namesIn(list: string): string[] {
 function badKind(message: string, word = ''): VolctlError {
   const groups = [...OPERATION_GROUPS.keys()]
   const meant = didYouMean(word, [...groups, ...OPERATION_KINDS])
-  return new VolctlError('Usage', message, {
-    hint: `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`,
-  })
+  return usageError(message, `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`)
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -147,7 +146,7 @@ type Given = Readonly<Record<string, unknown>>
 /** @throws VolctlError Usage */
 export function requireOneNode({ cluster, node }: Given): void {
   if (cluster === true || [node].flat().length < 2) return
-  throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
+  throw usageError('a pass over one node takes one --node', 'Give one, or add --cluster.')
 }
 
 /** The options of a pass over the cluster. @param options those that both passes have */
@@ -176,7 +175,8 @@ export function requireNoPlanFlags(tokens: readonly { readonly type: string; rea
   )
   if (given.length === 0) return
   const flags = [...new Set(given)].join(', ')
-  throw new VolctlError('Usage', `${flags} cannot be combined with a plan file`, {
-    hint: `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
-  })
+  throw usageError(
+    `${flags} cannot be combined with a plan file`,
+    `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
+  )
 }

@@ -1,6 +1,6 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
-import { isMissing, VolctlError } from '../base/errors.ts'
+import { isMissing, usageError } from '../base/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -39,14 +39,12 @@ export function narrowing(words: readonly string[], flags: Narrowed): Narrowing 
     const found = thing(part, flags.namespace ?? [])
     if (found !== undefined) return found
     const hint = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
-    throw new VolctlError('Usage', `"${part}" names neither a pod nor a volume`, { hint })
+    throw usageError(`"${part}" names neither a pod nor a volume`, hint)
   })
   const pods = things.flatMap(({ pod }) => pod ?? [])
   const volumes = things.flatMap(({ volume }) => volume ?? [])
   if (pods.length > 0 && volumes.length > 0) {
-    throw new VolctlError('Usage', 'pods and volumes are named at once', {
-      hint: 'One volume of one pod: NAMESPACE/NAME --volume NAME',
-    })
+    throw usageError('pods and volumes are named at once', 'One volume of one pod: NAMESPACE/NAME --volume NAME')
   }
   return {
     ways: `A volume is ${VOLUME_WAYS}.`,
@@ -65,9 +63,10 @@ export function applyArguments(words: readonly string[], flags: Narrowed): Narro
   const planfile = words.find(isPlanFile)
   if (planfile === undefined) return narrowing(words, flags)
   if (words.length === 1) return { planfile }
-  throw new VolctlError('Usage', `plan file ${planfile} stands beside other arguments`, {
-    hint: 'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
-  })
+  throw usageError(
+    `plan file ${planfile} stands beside other arguments`,
+    'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
+  )
 }
 
 function isPlanFile(word: string): boolean {

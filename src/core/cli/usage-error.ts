@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Interfaces } from '@oclif/core'
-import { errorMessage, VolctlError } from '../base/errors.ts'
+import { errorMessage, usageError, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/near-names.ts'
 import { programName } from '../trust/own-program.ts'
 
@@ -19,7 +19,7 @@ interface UnknownFlag {
 export function explainError(error: unknown, command?: string): VolctlError {
   if (error instanceof VolctlError) return error
   const message = oneLine(errorMessage(error))
-  if (isUsageError(error)) return usageError(error, message, command)
+  if (isUsageError(error)) return ofParser(error, message, command)
   return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
 }
 
@@ -28,11 +28,11 @@ function isUsageError(error: unknown): error is Error {
   return error instanceof Error && ('parse' in error || 'oclif' in error)
 }
 
-function usageError(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
+function ofParser(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
   const { flags: [typed] = [], parse } = error
   const isLine = command === 'explain' && message.startsWith('Unexpected argument')
   const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
-  return new VolctlError('Usage', message, { hint: isLine ? A_LINE : meantHint(meant, `${command ?? ''} `) })
+  return usageError(message, isLine ? A_LINE : meantHint(meant, `${command ?? ''} `))
 }
 
 const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"
@@ -45,9 +45,9 @@ function meantHint(meant: string | undefined, command = ''): string {
 export function unknownCommand(id: string, commands: readonly string[]): VolctlError {
   if (id.startsWith('-')) {
     const hint = `Give the command first, as in ${programName()} plan ${id}. See ${programName()} --help`
-    return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
+    return usageError(`${id} stands where the command belongs`, hint)
   }
-  return new VolctlError('Usage', `command ${id} not found`, { hint: meantHint(nearNames(id, commands, 1)[0]) })
+  return usageError(`command ${id} not found`, meantHint(nearNames(id, commands, 1)[0]))
 }
 
 function meantFlag(typed: string, flags: Interfaces.FlagInput): string | undefined {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
 import { formatDuration } from '../base/duration.ts'
-import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { environment } from '../trust/environment.ts'
 import { io, type OutputStream, thisRun } from '../trust/run.ts'
 import { renderNames } from '../views/names.ts'
@@ -150,8 +150,6 @@ export function plainSwitches(argv: readonly string[], switches: readonly string
     if (index > end || name === undefined || !switches.includes(name)) return arg
     if (value === 'true') return `--${name}`
     if (value === 'false') return []
-    throw new VolctlError('Usage', `--${name}: "${value}" is neither true nor false`, {
-      hint: `Give --${name} without a value, or omit it.`,
-    })
+    throw usageError(`--${name}: "${value}" is neither true nor false`, `Give --${name} without a value, or omit it.`)
   })
 }
