@@ -16,7 +16,7 @@ import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
 import { unfinished } from './api-now.ts'
 import { type DiskQuestion, loopsOn, userOf } from './disk-users.ts'
-import { describeMount, expectedIds, isReleased, mountIn, stayingOf } from './expected-mounts.ts'
+import { describeMount, expectedIds, firstMount, isReleased, stayingOf } from './expected-mounts.ts'
 import { userOfDirectories, userOfFileSystems } from './file-system-users.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { devicesOf } from './node-stack.ts'
@@ -149,7 +149,7 @@ const loopFilesOf = memoize((_: Surroundings) => loopFiles())
  * mount is gone (O31): once more is safe then. A mounted file system whose device is also written to directly is destroyed.
  */
 export const heldDevice: MachineJudge = async (facts) => {
-  const { device, around, host, context } = facts
+  const { device, around, host } = facts
   if (device === undefined) return undefined
   const by = (who: string): Verdict => ({
     code: 'HeldBy',
@@ -162,10 +162,8 @@ export const heldDevice: MachineJudge = async (facts) => {
   const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
   if (stranger !== undefined) return by(describeMount(stranger))
   if (isRaw || mounts.length > 0) return undefined
-  for (const other of around.others) {
-    const [mount] = other.table.ofDevice(device.number)
-    if (mount !== undefined) return by(mountIn(mount, other, context.nameOf).who)
-  }
+  const there = firstMount(facts, (table) => table.ofDevice(device.number))
+  if (there !== undefined) return by(there.who)
   const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], facts)
   if (loop !== undefined) return by(loop.who)
   const users = host.deviceUsers(device.number)

@@ -8,11 +8,11 @@ import { memoize } from '../base/memoize.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { isOfServer } from '../linux/file-systems.ts'
 import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
-import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
+import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
-import { layersByText, overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
+import { overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
 import { userOfContent } from './content-in-use.ts'
 import { processesWith } from './disk-users.ts'
 import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'
@@ -99,25 +99,25 @@ export function noteOverlays({ operation, around, record }: MachineFacts): void 
   if (operation.volume?.plugin !== CSI_PLUGIN) return
   const layers = layersOf(operation).filter(({ fsType }) => fsType !== 'devtmpfs')
   for (const place of layers.map(shownBy)) {
-    for (const table of [around.table, ...ofTheNode(around.others).map((other) => other.table)]) {
-      // In a namespace where somebody has unmounted the volume, the path may lead elsewhere.
-      for (const index of [layersByText(table), layersAsIn(around.table)(table)]) {
-        for (const { mount } of index.within(place)) record.overlays.add(mount.dev)
-      }
-    }
+    for (const { mount } of layersIn(around.others)(around.table).within(place)) record.overlays.add(mount.dev)
   }
 }
 
-/** Layers of the overlays in another table, located by our own table. Cached, since a batch asks thousands of times. */
-const layersAsIn = memoize((ours: MountTable) =>
-  memoize(
-    (theirs: MountTable) =>
-      new PlaceIndex(
-        overlayLayers(theirs).flatMap((layer) =>
-          layer.path.startsWith('/') ? [[locate(ours, layer.path), layer] as const] : [],
-        ),
+/**
+ * Layers of the node's overlays, located by the table that has the overlay, and by our own: in a namespace where somebody has unmounted the
+ * volume, the path may lead elsewhere. Cached, since a batch asks thousands of times.
+ */
+const layersIn = memoize((others: readonly OtherNamespace[]) =>
+  memoize((ours: MountTable) => {
+    const tables = [ours, ...ofTheNode(others).map(({ table }) => table)]
+    return new PlaceIndex(
+      tables.flatMap((table) =>
+        overlayLayers(table)
+          .filter(({ path }) => path.startsWith('/'))
+          .flatMap((layer) => [table, ours].map((by) => [locate(by, layer.path), layer] as const)),
       ),
-  ),
+    )
+  }),
 )
 
 /** The first of the noted overlays that is still mounted. */

@@ -113,7 +113,7 @@ const SERIAL = 20
 function devicesNamed(names: readonly string[], { host: { blockTree } }: MachineFacts): string[] {
   const links = (['by-id', 'by-path'] as const).flatMap((directory) => blockTree.links(directory))
   const found = names.flatMap((name) => {
-    const own = name.startsWith('/dev/') ? (blockTree.nameOfFile(name) ?? []) : []
+    const own = blockTree.nameOfFile(name) ?? []
     const [text, serial] = [plain(name), plain(name.slice(0, SERIAL))]
     const isNamed = (link: string): boolean =>
       (text.length >= LEAST && link.includes(text)) || (serial.length >= 2 * LEAST && link.endsWith(serial))

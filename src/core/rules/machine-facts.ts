@@ -151,8 +151,8 @@ export function askCluster<C extends Attachments, T>(
 export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
   /** "major:minor" of the block devices below the file system, if its own number is not one of theirs (btrfs). */
   readonly behind: readonly string[]
-  /** Set if this is only a directory of a file system: the mount point where somebody else has mounted all of it. */
-  readonly keptAt?: string
+  /** This is only a directory of a file system, and somebody else has mounted all of it. */
+  readonly isKept?: boolean
 }
 
 /** A device as this apply first saw it: by now its number may belong to another disk (loop devices). */

@@ -71,7 +71,7 @@ export function fstabOf({ blockTree, readSmallFile }: Host) {
   const devices = lines.flatMap(([source = '']) => {
     const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
     const file = kind === '' ? source : `/dev/disk/by-${kind.toLowerCase()}/${value}`
-    return file.startsWith('/dev/') ? (blockTree.nameOfFile(file) ?? []) : []
+    return blockTree.nameOfFile(file) ?? []
   })
   // It writes blanks as \040.
   const places = lines.flatMap(([source = '#', place = '']) =>
@@ -81,13 +81,13 @@ export function fstabOf({ blockTree, readSmallFile }: Host) {
 }
 
 /**
- * The earlier mount of the whole file system, outside the kubelet's root directory, if this mount shows only a directory of
- * it. A driver then uses the directory as the volume.
+ * True if there is an earlier mount of the whole file system, outside the kubelet's root directory: a driver uses a directory of it as the
+ * volume.
  */
-function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): MountInfo | undefined {
+function isKept(mount: MountInfo, table: MountTable, rootDir: string): boolean {
   return table
     .ofDevice(mount.dev)
-    .find(
+    .some(
       ({ root, mountPoint, index }) =>
         root === '/' && index < mount.index && !isWithin(mountPoint, rootDir) && !isKubelets(mountPoint),
     )
@@ -109,8 +109,8 @@ export function devicesOf(facts: MachineFacts) {
   const own = ownOf(facts)
   const layers = record.layers.filter(({ fsType }) => fsType !== 'devtmpfs')
   const whole = new Set(layers.filter(({ root }) => root === '/').map(({ dev }) => dev))
-  const { directories = [], others = [] } = Object.groupBy(layers, ({ dev, keptAt }) =>
-    !whole.has(dev) && (keptAt !== undefined || own.fileSystems.has(dev)) ? 'directories' : 'others',
+  const { directories = [], others = [] } = Object.groupBy(layers, ({ dev, isKept }) =>
+    !whole.has(dev) && (isKept || own.fileSystems.has(dev)) ? 'directories' : 'others',
   )
   const numbersOf = (of: readonly SeenLayer[]) => new Set(of.flatMap(({ dev, behind }) => [dev, ...behind]))
   const kept = numbersOf(directories).difference(numbersOf(others))
@@ -217,7 +217,7 @@ export class VolumeRecords {
         : numbersBehind({ ...layer, source }, this.#host.blockTree)
     // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
-    return { ...layer, behind, keptAt: mount && keeperOf(mount, table(), this.#plan.rootDir)?.mountPoint }
+    return { ...layer, behind, isKept: mount && isKept(mount, table(), this.#plan.rootDir) }
   }
 
   #seeDevice(dev: string): SeenDevice {
