@@ -70,7 +70,7 @@ export async function contentVerdict(path: string, facts: MachineFacts, since?: 
   }
 }
 
-function usedBy(path: string, { who, users = [] }: UsedBy, what: 'done' | 'deleted'): Verdict {
+function usedBy(path: string, { who, users }: UsedBy, what: 'done' | 'deleted'): Verdict {
   return {
     code: 'HeldBy',
     message: `${path} is in use by ${who}; nothing was ${what}`,

@@ -182,7 +182,7 @@ function isInPods(path: string, { operation: { volume }, plan }: MachineFacts): 
 function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unseen): Verdict {
   const name = `volume ${volume?.name ?? ''}`
   if ('who' in by)
-    return { code: 'HeldBy', message: `${name} is still in use on this node: ${by.who}`, users: by.users ?? [] }
+    return { code: 'HeldBy', message: `${name} is still in use on this node: ${by.who}`, users: by.users }
   return {
     code: 'UsersUnknown',
     message: `${name} may still be in use on this node: ${by.text}`,

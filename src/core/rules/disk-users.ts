@@ -13,6 +13,7 @@ import type { Host } from '../node/host.ts'
 import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { isLocal, viewsOf } from '../users/follow-links.ts'
+import type { LoopFile } from '../users/kernel-files.ts'
 import type { Opener, Uses } from '../users/uses.ts'
 import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts } from './machine-facts.ts'
@@ -223,8 +224,6 @@ export interface DiskUser extends UsedBy {
   readonly disk: string
 }
 
-type LoopDevice = ReturnType<Host['loops']>[number]
-
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
  * device of a fitting size counts as a user, unless its backing file is shown to be something else. That the file lies on a
@@ -272,7 +271,7 @@ export async function loopsOn(
  *
  * @returns undefined: not known
  */
-async function behindLoop({ device, backingFile }: LoopDevice, facts: MachineFacts): Promise<string | undefined> {
+async function behindLoop({ device, backingFile }: LoopFile, facts: MachineFacts): Promise<string | undefined> {
   const { host, around } = facts
   const path = undeletedPath(backingFile)
   const views = viewsOf(around.table, around.others)

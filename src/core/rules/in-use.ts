@@ -137,9 +137,13 @@ async function usersOf(
     const attached = await withAttachment(after(facts, [...allBefore(facts.operation, plan)]))
     return attached && verdictOf(attached, 'plan')
   }
-  const note = async (facts: MachineFacts): Promise<void> => noteOverlays(facts)
-  // What cannot be found out is a finding once it is asked in earnest.
-  for (const facts of each) await note(facts).catch(() => undefined)
+  for (const facts of each) {
+    try {
+      noteOverlays(facts)
+    } catch {
+      // What cannot be found out is a finding once it is asked in earnest.
+    }
+  }
   for (const facts of all) await judge(facts).catch(() => undefined)
   around.isNoting = false
   const found = new Map<Operation, InUse>()

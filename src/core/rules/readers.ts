@@ -51,7 +51,7 @@ export const otherReader: MachineJudge = (facts) => {
   return loop && stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
 }
 
-function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): Verdict {
+function stillInUse({ volume }: Operation, { who, users }: UsedBy): Verdict {
   return { code: 'HeldBy', message: `volume ${volume?.name ?? ''} is still in use: ${who}`, users }
 }
 
@@ -169,7 +169,7 @@ export const aliveOrHeld: MachineJudge = async (facts) => {
     const holders = { ...host.findHolders({ table, paths: [path], others, files, uses }), namespaces: [] }
     const user = userAmong(holders, context.nameOf)
     if (user === undefined) continue
-    if ('who' in user) return { code: 'HeldBy', message: `${path} is held by ${user.who}`, users: user.users ?? [] }
+    if ('who' in user) return { code: 'HeldBy', message: `${path} is held by ${user.who}`, users: user.users }
     return {
       code: 'UsersUnknown',
       message: `the holders of ${path} could not be determined: ${user.text}`,

@@ -45,6 +45,7 @@ const OF_PODS: Kinds = new Set<OperationKind>(['UnmountVolume', 'UnmapVolume', '
 const OF_DEVICES: Kinds = new Set<OperationKind>(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 const DETACHING: Kinds = new Set<OperationKind>(['DetachVolume'])
 const RELEASING: Kinds = new Set<OperationKind>(['UnmapVolume', 'UnmapDevice', 'UnmountDevice'])
+const BOTH = ['plan', 'apply'] as const
 const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
 
 function rule(id: string, about: Kinds, judge: Judge): Rule {
@@ -111,18 +112,18 @@ export const RULES: readonly Rule[] = [
   machine('S12', TAKING_AWAY, ['plan'], busyMount),
   machine('S12', TAKING_AWAY, ['plan'], mountPointElsewhere),
   // What each device is, then who has it.
-  machine('S21', TAKING_AWAY, ['plan', 'apply'], findDevice),
-  machine('S24', OF_DEVICES.difference(DETACHING), ['plan', 'apply'], otherReader),
-  machine('S8', OF_DEVICES, ['plan', 'apply'], setUpElsewhere),
-  machine('S21', OF_DEVICES, ['plan', 'apply'], hiddenFileSystem),
-  machine('S21', DETACHING, ['plan', 'apply'], unexplainedDevice),
+  machine('S21', TAKING_AWAY, BOTH, findDevice),
+  machine('S24', OF_DEVICES.difference(DETACHING), BOTH, otherReader),
+  machine('S8', OF_DEVICES, BOTH, setUpElsewhere),
+  machine('S21', OF_DEVICES, BOTH, hiddenFileSystem),
+  machine('S21', DETACHING, BOTH, unexplainedDevice),
   machine('S21', DETACHING, ['plan'], keptAlive),
-  machine('S21', DETACHING, ['plan', 'apply'], usedDisk),
+  machine('S21', DETACHING, BOTH, usedDisk),
   // Once more: it may have waited for who only passes by.
-  machine('S8', DETACHING, ['plan', 'apply'], setUpElsewhere),
-  machine('S21', RELEASING, ['plan', 'apply'], usedDevice),
+  machine('S8', DETACHING, BOTH, setUpElsewhere),
+  machine('S21', RELEASING, BOTH, usedDevice),
   // The users of content last: that look takes longest, and is to be the freshest when the first step begins.
-  machine('S12', TAKING_AWAY.difference(DETACHING), ['plan', 'apply'], usedContent),
+  machine('S12', TAKING_AWAY.difference(DETACHING), BOTH, usedContent),
   // Asked apart from all others, with each call of a driver.
   machine('S30', BRINGING_UP, ['call'], attachedElsewhere),
   machine('S22', BRINGING_UP, ['call'], notAttached),

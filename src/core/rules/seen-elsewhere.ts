@@ -41,9 +41,13 @@ export const setUpElsewhere: MachineJudge = (facts) => {
       return counts && !isOfAnother(mount, facts) ? mount : []
     }),
   )
-  if (there === undefined) return undefined
-  const { who, users = [] } = there
-  return { code: 'HeldBy', message: `volume ${volume.name} is also set up elsewhere on this node: ${who}`, users }
+  return (
+    there && {
+      code: 'HeldBy',
+      message: `volume ${volume.name} is also set up elsewhere on this node: ${there.who}`,
+      users: there.users,
+    }
+  )
 }
 
 /** The names by which the volume may be mounted. If only the path was known to the plan, its name is the escaped one. */
