@@ -6,15 +6,15 @@
 
 import { lazy } from '../base/memoize.ts'
 import { undeletedPath } from '../linux/deleted.ts'
-import { containingMount, type Location } from '../linux/location.ts'
+import { containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import { boundSockets } from './bound-sockets.ts'
 import type { Holders } from './find-holders.ts'
-import { follow, isLocal, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
+import { follow, isLocal, layersByDevice, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
 import { type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { type Layer, mountedImages, type NamedPath, overlayLayers, PlaceIndex } from './mount-uses.ts'
+import { type Layer, mountedImages, type NamedPath, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
 
 /** A file that the kernel itself has open. */
@@ -89,10 +89,7 @@ export async function lookForUsers({ table, others, processes, named, signal }: 
 /** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
 function located(files: readonly KernelFile[], views: readonly View[]): PlaceIndex<KernelFile> {
   return new PlaceIndex(
-    files.flatMap((file) => {
-      const path = undeletedPath(file.path)
-      return views.flatMap((view) => placesAt(view, path, { real: path }).map((place) => [place, file] as const))
-    }),
+    files.flatMap((file) => views.map(({ table }) => [locate(table, undeletedPath(file.path)), file] as const)),
   )
 }
 
@@ -114,7 +111,7 @@ function placeLayers(views: readonly [View, ...View[]]) {
   /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
   const lost: Layer[] = []
   const ofSystem = new Set(systemMounts(ours.table).map(({ dev }) => dev))
-  const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ mount }) => mount.dev)
+  const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ dev }) => dev)
   for (const [dev, seen] of overlays) {
     for (const [index, { view, layers }] of seen.entries()) places.push(...placesOf(layers, view, index === 0))
     const missing = ofSystem.has(dev) ? undefined : lostOf(seen, ours)
@@ -123,12 +120,12 @@ function placeLayers(views: readonly [View, ...View[]]) {
   return { index: new PlaceIndex(places), lost }
 }
 
-/** Each overlay of a namespace once. */
+/** Each overlay of a namespace once, by its first mount. */
 function overlaysOf(view: View) {
-  return [...Map.groupBy(overlayLayers(view.table), ({ mount }) => mount.dev).values()].flatMap((same) => {
-    const mount = same[0]?.mount
-    return mount === undefined ? [] : [{ view, mount, layers: same.filter((layer) => layer.mount === mount) }]
-  })
+  return [...layersByDevice(view.table)].map(([dev, all]) => ({
+    ...{ view, dev },
+    layers: all.filter(({ mount }) => mount === all[0]?.mount),
+  }))
 }
 
 /**
@@ -141,7 +138,7 @@ function placesOf(layers: readonly Layer[], view: View, isFirst: boolean): Place
   return layers.flatMap((layer): Placed => {
     const isRelative = !layer.path.startsWith('/')
     const paths = isRelative ? bases.map((base) => `${base}/${layer.path}`) : [layer.path]
-    const places = paths.flatMap((path) => placesAt(view, path, isFirst ? follow(view, path) : { real: path }))
+    const places = paths.flatMap((path) => (isFirst ? placesAt(view, path) : (locate(view.table, path) ?? [])))
     return [...places, ...(isRelative && isFirst ? [undefined] : [])].map((place) => [place, layer] as const)
   })
 }

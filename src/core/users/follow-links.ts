@@ -65,12 +65,8 @@ export function follow(view: View, path: string) {
 }
 
 /** Where a path leads, with links followed and without. */
-export function placesAt(
-  view: View,
-  path: string,
-  { real }: { readonly real: string } = follow(view, path),
-): Location[] {
-  return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
+export function placesAt(view: View, path: string): Location[] {
+  return [...new Set([path, follow(view, path).real])].flatMap((each) => locate(view.table, each) ?? [])
 }
 
 /** The node's own overlays, made of system extensions, by the initial RAM disk, or by what runs a node as a container. */
@@ -115,7 +111,9 @@ function localDevices(tables: readonly [MountTable, ...MountTable[]]): ReadonlyS
   return new Set([...known].flatMap(([dev, is]) => (is ? dev : [])))
 }
 
-const layersByDevice = memoize((table: MountTable) => Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev))
+export const layersByDevice = memoize((table: MountTable) =>
+  Map.groupBy(overlayLayers(table), ({ mount }) => mount.dev),
+)
 
 /** "major:minor" of a device by its name in /dev. */
 export function numberOf(name: string): string | undefined {
