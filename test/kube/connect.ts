@@ -4,15 +4,15 @@ import { type AddressInfo, connect as connectTo, createServer as createNetServer
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/kube/kube-client.ts'
+import { type ClientLimits, createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { defaultUsers, kubeconfigText } from '../helpers/api-server/users.ts'
 import { temporaryDirectory as newDirectory } from '../helpers/temporary-directory.ts'
 
 /** A client with the kubeconfig of one of the test server's users. */
-export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
-  return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), options)
+export function connect(server: TestApiServer, user: string, limits: Partial<ClientLimits> = {}): KubeClient {
+  return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), limits)
 }
 
 /** For the tests of a file: a server that knows the bearer of this token as "robot", beside the usual users, and a directory. */

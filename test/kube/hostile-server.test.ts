@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ApiObject } from '../../src/core/kube/api/objects.ts'
 import { type Resource, PODS as SHAPED } from '../../src/core/kube/api/resources.ts'
 import type { ApiError } from '../../src/core/kube/api-error.ts'
-import type { KubeClient, KubeClientOptions } from '../../src/core/kube/kube-client.ts'
+import type { ClientLimits, KubeClient } from '../../src/core/kube/kube-client.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { anything } from '../../src/core/trust/shape.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
@@ -18,10 +18,10 @@ const PODS = { ...SHAPED, shape: anything } as Resource<ApiObject>
 let server: TestApiServer
 let client: KubeClient | undefined
 
-function meet(trick: TrickName, options: KubeClientOptions = {}): KubeClient {
+function meet(trick: TrickName, limits: Partial<ClientLimits> = {}): KubeClient {
   server.clearRequests()
   server.setFaults({ action: { type: 'trick', trick } })
-  client = connect(server, 'nobody', options)
+  client = connect(server, 'nobody', limits)
   return client
 }
 
@@ -66,8 +66,7 @@ describe('a request to what is no API server ends', () => {
     { trick: 'another protocol', code: 'ApiUnreachable', says: /closed without an answer/ },
     { trick: 'a list of nothing', code: 'ApiFailed', says: /something other than objects/, stays: true },
   ])('$trick: $code', async ({ trick, code, says, stays = false, deadlineMs = 15_000 }) => {
-    const limits = { listBytes: MEBIBYTE }
-    const asking = meet(trick, { deadlineMs, limits })
+    const asking = meet(trick, { deadlineMs, listBytes: MEBIBYTE })
     const began = performance.now()
     const error = (await failureOf(asking.list(PODS))) as ApiError
     expect(error).toMatchObject({ exit: 1, hint: expect.stringMatching(/\w/) })
@@ -82,7 +81,7 @@ describe('a request to what is no API server ends', () => {
   })
 
   it('an answer that is too large is not asked for again', async () => {
-    const asking = meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
+    const asking = meet('a list without end', { answerBytes: MEBIBYTE })
     expect(await failureOf(asking.get(PODS, { name: 'x' }))).toMatchObject({
       code: 'ApiFailed',
       message: expect.stringMatching(/larger|more than|too many/),
@@ -100,7 +99,7 @@ describe('a request to what is no API server ends', () => {
   })
 })
 
-it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; code: string; says: RegExp }>([
+it.each<{ name: string; trick: TrickName; limits: Partial<ClientLimits>; code: string; says: RegExp }>([
   {
     name: 'of bytes',
     trick: 'ever new pages, each large',
@@ -116,7 +115,7 @@ it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; c
     says: /all pages of GET \/api\/v1\/pods within 0\.3 s/,
   },
 ])('a list without end: $name is one clear line', async ({ trick, limits, code, says }) => {
-  const asking = meet(trick, limits === undefined ? {} : { limits })
+  const asking = meet(trick, limits)
   const error = await failureOf(asking.list(PODS))
   expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
   expect(error.message).toMatch(says)
@@ -124,7 +123,7 @@ it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; c
 
 it('answers that are received at once share one limit', async () => {
   const budget = new Budget(3 * MEBIBYTE)
-  const asking = meet('a list without end', { budget, limits: { answerBytes: 2 * MEBIBYTE } })
+  const asking = meet('a list without end', { budget, answerBytes: 2 * MEBIBYTE })
   // What another answer holds just now.
   budget.take(2 * MEBIBYTE)
   const error = await failureOf(asking.get(PODS, { name: 'x' }))

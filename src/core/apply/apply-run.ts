@@ -40,8 +40,9 @@ export class ApplyRun extends Run<Operation> {
   readonly schedule: Schedule
   readonly #plan: Plan
   readonly #context: ApplyContext
-  readonly #witness: Shared<Answer>
-  readonly #users: Shared<ContentLook>
+  readonly #witness: (since?: number) => Promise<Answer>
+  /** One for all operations: a batch begins thousands. */
+  readonly #users: (since?: number) => Promise<ContentLook>
   readonly #records: VolumeRecords
   /** For steps that can end early: interrupted, or out of time. */
   readonly #signal: AbortSignal | undefined
@@ -62,7 +63,7 @@ export class ApplyRun extends Run<Operation> {
     this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
     this.schedule = new Schedule(operations, this.outcomes, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
-    this.#witness = new Shared(async () => {
+    this.#witness = shared(async () => {
       const asked = Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)])
       const [witness, renewed] = await asked
       if (plannedWithKubelet(plan)) return { witness, cameBack: undefined }
@@ -70,7 +71,7 @@ export class ApplyRun extends Run<Operation> {
       const isBack = await kubeletIsBack(context)
       return { witness, cameBack: renewed !== undefined || isBack ? kubeletCameBack(renewed) : undefined }
     })
-    this.#users = new Shared(() => this.#lookAtUsers(), lookLastsMs)
+    this.#users = shared(() => this.#lookAtUsers(), lookLastsMs)
   }
 
   subjectOf(operation: Operation): EventSubject {
@@ -123,7 +124,7 @@ export class ApplyRun extends Run<Operation> {
 
   /** @throws OperationRefused KubeletRunning, if a kubelet is there, or the node's lease shows that one is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
-    const { witness, cameBack } = await this.#witness.get(performance.now() - maxAgeMs)
+    const { witness, cameBack } = await this.#witness(performance.now() - maxAgeMs)
     if (cameBack !== undefined) throw this.stopFor(cameBack)
     return witness
   }
@@ -151,20 +152,17 @@ export class ApplyRun extends Run<Operation> {
       bringUp: {},
       made: [],
       deleted: { files: 0, bytes: 0 },
-      users: this.#lookForUsers,
+      users: this.#users,
       say: (message) => this.say(operation, message),
     }
   }
-
-  /** One for all operations: a batch begins thousands. */
-  readonly #lookForUsers = (since?: number): Promise<ContentLook> => this.#users.get(since)
 
   /** Of what the plan's steps are about. */
   async #lookAtUsers(): Promise<ContentLook> {
     const around = this.surroundings()
     const fileSystems = fileSystemsAt(around.table, this.#plan.operations.flatMap(pathsOf))
     // Every operation has asked for the pods before it asks for users.
-    const { witness } = await this.#witness.get()
+    const { witness } = await this.#witness()
     return around.contentLook(fileSystems, hostPathsOf(unfinished(witness)))
   }
 
@@ -225,36 +223,34 @@ function noTimeLeft(): OperationRefused {
   return new OperationRefused('NoTimeLeft', 'not begun: it could not end before the kubelet has to run again')
 }
 
-/** An answer that several operations may share for a short time. */
-class Shared<T> {
-  readonly #ask: () => Promise<T>
-  readonly #lastsMs: (answer: T, tookMs: number) => number
-  #asked = Number.NEGATIVE_INFINITY
-  #until = Number.POSITIVE_INFINITY
-  #answer: Promise<T> | undefined
-
-  /** @param lastsMs how long an answer holds once it is there */
-  constructor(ask: () => Promise<T>, lastsMs: (answer: T, tookMs: number) => number = () => Number.POSITIVE_INFINITY) {
-    this.#ask = ask
-    this.#lastsMs = lastsMs
-  }
-
-  /** @param since an answer that was asked for before is of no use; default: the last one, as long as it holds */
-  get(since = this.#asked): Promise<T> {
+/**
+ * An answer that several operations may share for a short time.
+ *
+ * @param lastsMs how long an answer holds once it is there
+ * @returns gives it; one that was asked for before `since` is of no use; default: the last one, as long as it holds
+ */
+function shared<T>(
+  ask: () => Promise<T>,
+  lastsMs: (answer: T, tookMs: number) => number = () => Number.POSITIVE_INFINITY,
+): (since?: number) => Promise<T> {
+  let asked = Number.NEGATIVE_INFINITY
+  let until = Number.POSITIVE_INFINITY
+  let last: Promise<T> | undefined
+  return (since = asked) => {
     const now = performance.now()
-    if (this.#answer !== undefined && this.#asked >= since && now < this.#until) return this.#answer
-    const answer = this.#ask()
-    this.#answer = answer
-    this.#asked = now
+    if (last !== undefined && asked >= since && now < until) return last
+    const answer = ask()
+    last = answer
+    asked = now
     // Who asks meanwhile waits for this answer.
-    this.#until = Number.POSITIVE_INFINITY
+    until = Number.POSITIVE_INFINITY
     answer.then(
       (said) => {
         const ended = performance.now()
-        this.#until = ended + this.#lastsMs(said, ended - now)
+        until = ended + lastsMs(said, ended - now)
       },
       () => {
-        this.#answer = undefined
+        last = undefined
       },
     )
     return answer

@@ -101,19 +101,16 @@ export const WRITES = {
 
 export type Write = keyof typeof WRITES
 
-export interface KubeClientOptions {
-  /** For one attempt. */
-  readonly deadlineMs?: number
-  readonly pageSize?: number
-  /** Limits all answers that are being received; default: one budget for all clients. */
-  readonly budget?: Budget
-  readonly limits?: Partial<ClientLimits>
-}
-
 /** Limits of answers (S34): above what the largest clusters need, and below a node's memory. */
-interface ClientLimits extends WalkLimits {
+export interface ClientLimits extends WalkLimits {
+  /** For one attempt. */
+  readonly deadlineMs: number
+  /** Objects in one page of a list. */
+  readonly pageSize: number
   /** Of one answer that is no list, raw and unpacked. */
   readonly answerBytes: number
+  /** Of all answers that are being received. */
+  readonly budget: Budget
 }
 
 /** Memory for one look at the API (weightOf): enough for some 35,000 volumes with their claims and attachments. */
@@ -122,23 +119,19 @@ export function keptBudget(): Budget {
 }
 
 const LIMITS: ClientLimits = {
+  deadlineMs: 30_000,
+  pageSize: 500,
   // What is no list is one object, a review or a Status.
   answerBytes: 16 * 1024 * 1024,
   // All attachments of the largest cluster, with their managedFields. What is kept of them, keptBudget bounds.
   listBytes: 512 * 1024 * 1024,
   listPages: 2000,
   listMs: 120_000,
+  // One for all clients: three of the largest that is taken. A single one must fit, or its own limit would never be the one that is named.
+  budget: new Budget(3 * PAGE_BYTES),
 }
 /** Memory for parsing one answer. */
 const ANSWER_MEMORY = 250_000_000
-/**
- * All answers that are being received, by all clients together: three of the largest that is taken. A single one must fit, or its own
- * limit would never be the one that is named.
- */
-const IN_FLIGHT = new Budget(3 * PAGE_BYTES)
-
-const DEADLINE_MS = 30_000
-const PAGE_SIZE = 500
 /** How often a list that expired half-way is started again. */
 const LIST_RESTARTS = 3
 
@@ -160,12 +153,10 @@ interface Exchange extends RequestSettings, WriteRequest {
 export type KubeClient = ReturnType<typeof createKubeClient>
 
 /** Connects lazily: nothing is read or run before the first request. */
-export function createKubeClient(
-  credentials: KubeCredentials,
-  { deadlineMs = DEADLINE_MS, pageSize = PAGE_SIZE, budget = IN_FLIGHT, limits: given }: KubeClientOptions = {},
-) {
+export function createKubeClient(credentials: KubeCredentials, given: Partial<ClientLimits> = {}) {
   const { server, source, kind, insecure } = credentials
   const limits: ClientLimits = { ...LIMITS, ...given }
+  const { deadlineMs, pageSize, budget } = limits
   let connected: Promise<Transport> | undefined
   let clockSkewMs: number | undefined
 
@@ -313,12 +304,12 @@ export function createKubeClient(
         // An empty list of another kind, or one without items, would make all objects look deleted (S3).
         if (!isListOf(resource.plural, kind) || !(items === null || Array.isArray(items)))
           throw badAnswer(server, request, 'not a list')
-        const objects: readonly unknown[] = items ?? []
-        if (!objects.every(hasMetadata)) throw badAnswer(server, request, 'a list of something other than objects')
-        const typed = objects.map((object) => withType(object, kind, apiVersion))
-        visitor.page(
-          typed.map((object) => received(resource.shape, object, { server, request, at: `items[${count++}]` })),
-        )
+        const take = (object: unknown): T => {
+          if (!hasMetadata(object)) throw badAnswer(server, request, 'a list of something other than objects')
+          const at = `items[${count++}]`
+          return received(resource.shape, withType(object, kind, apiVersion), { server, request, at })
+        }
+        visitor.page((items ?? []).map(take))
         const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
         const next = metadata?.continue ?? ''
         const shown = resourceVersion ?? ''
