@@ -118,24 +118,17 @@ function scanJson(bytes: Uint8Array, maxDepth: number, maxValues: number): void 
   let isName = false
   for (let at = 0; at < length; ) {
     const byte = bytes[at++]
-    if (byte === QUOTE && !isName) {
+    if (byte === QUOTE) {
+      if (isName && mayBeIndex(bytes[at])) values += INDEX_NAME
+      let hash = names[depth] as number
       while (at < length) {
-        const inText = bytes[at++]
+        const inText = bytes[at++] as number
+        hash = Math.imul(hash ^ inText, FNV_PRIME)
         if (inText === QUOTE) break
         if (inText === BACKSLASH) at++
       }
-      continue
-    }
-    if (byte === QUOTE) {
+      if (!isName) continue
       isName = false
-      if (mayBeIndex(bytes[at])) values += INDEX_NAME
-      let hash = names[depth] as number
-      while (at < length) {
-        const inName = bytes[at++] as number
-        hash = Math.imul(hash ^ inName, FNV_PRIME)
-        if (inName === QUOTE) break
-        if (inName === BACKSLASH) at++
-      }
       hash ||= NO_NAMES
       names[depth] = hash
       const slot = hash & (RECENT - 1)
