@@ -16,24 +16,23 @@ it.each([
   ['/', '/', true],
 ])('isWithin: %s within %s: %s', (path, base, want) => expect(isWithin(path, base)).toBe(want))
 
-const names = [
-  'a',
-  '.',
-  '..',
-  '...',
-  '.a',
-  '..a',
-  'a b',
-  '\n',
-  '\u007f',
-  'ä',
-  'x'.repeat(255),
-  'x'.repeat(256),
-  'ä'.repeat(128),
-  '',
-]
-const paths = names.flatMap((name) => [`/${name}`, `/k/${name}`, `/${name}/k`, `/k/${name}/k`, name, `/k/${name}/`])
-
-it.each(paths.map((path) => ({ path })))('S10: isPlainPath: agrees with each name of $path', ({ path }) => {
-  expect(isPlainPath(path)).toBe(path.startsWith('/') && path.slice(1).split('/').every(isPathName))
+it.each<[string, boolean]>([
+  ['a', true],
+  ['...', true],
+  ['.a', true],
+  ['..a', true],
+  ['a b', true],
+  ['ä', true],
+  ['x'.repeat(255), true],
+  ['.', false],
+  ['..', false],
+  ['\n', false],
+  ['\u007f', false],
+  ['x'.repeat(256), false],
+  ['ä'.repeat(128), false],
+  ['', false],
+])('S10: %j is one name: %s', (name, is) => {
+  expect(isPathName(name)).toBe(is)
+  for (const path of [`/${name}`, `/k/${name}`, `/${name}/k`]) expect(isPlainPath(path)).toBe(is)
+  for (const path of [name, `/k/${name}/`]) expect(isPlainPath(path)).toBe(false)
 })

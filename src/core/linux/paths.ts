@@ -50,12 +50,8 @@ export function isPathName(text: string): boolean {
   return text !== '' && text !== '.' && text !== '..' && !UNFIT.test(text) && Buffer.byteLength(text) <= MAX_BYTES
 }
 
-/** An absolute path of names in letters of ASCII that are surely short enough; other such paths do not match. */
-const USUAL = /^(?:\/(?!\.\.?(?:\/|$))[ -.0-~]{1,255}(?=\/|$))+$/
-
 /** Absolute, and made only of such names: no component leads anywhere but down. */
 export function isPlainPath(path: string): boolean {
-  if (USUAL.test(path)) return true
   return path.startsWith('/') && path.slice(1).split('/').every(isPathName)
 }
 
