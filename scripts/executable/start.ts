@@ -76,7 +76,7 @@ function requireOurs(): void {
     try {
       checkTrusted(path)
     } catch (error) {
-      if (error instanceof NotTrusted) refuse(error.why)
+      if (error instanceof NotTrusted) refuse(error.message)
       // The system's libraries are used where there are none beside it; and the file has no name while it is replaced.
       if (errnoOf(error) !== 'ENOENT') end(`not run as root: cannot tell who may write to ${path}: ${errnoOf(error)}`)
     }

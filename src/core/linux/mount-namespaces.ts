@@ -5,7 +5,7 @@ import { commandLine } from '../base/command.ts'
 import { count } from '../base/count.ts'
 import { allowing, errnoOf, VolctlError } from '../base/errors.ts'
 import { once } from '../base/memoize.ts'
-import { ifAny, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from '../trust/kernel.ts'
+import { ifAny, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statFields, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type Location, pathThrough } from './location.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
@@ -203,10 +203,10 @@ export function isHiddenInit(pid: number, proc = '/proc'): boolean {
 
 const KTHREAD = 0x200000
 
-/** A kernel thread has no files. (stat: the name in brackets may contain anything, the flags are the seventh field after it.) */
+/** A kernel thread has no files. */
 export function isKernelThread(pid: number, proc = '/proc'): boolean {
-  const stat = kernelTextIfAny(`${proc}/${pid}/stat`) ?? ''
-  return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
+  const [, , , , , , flags] = statFields(kernelTextIfAny(`${proc}/${pid}/stat`) ?? '')
+  return (Number(flags) & KTHREAD) !== 0
 }
 
 export function processName(pid: number, proc = '/proc'): string {

@@ -2,7 +2,7 @@
 
 import { lazy } from '../base/memoize.ts'
 import type { RefusalCode } from '../messages/codes.ts'
-import { fileSystemTypeIfAny, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
+import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
@@ -98,11 +98,6 @@ export const isInUserNamespace = lazy(() => !isFullRange(kernelTextIfAny('/proc/
 /** True in the machine's initial PID namespace, whose /proc can show every process. */
 export function isInInitialPidNamespace(): boolean {
   return namespaceOf('self', 'pid') === INITIAL_PID_NAMESPACE
-}
-
-/** "0 0 4294967295": every uid is itself. */
-function isFullRange(uidMap: string): boolean {
-  return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)
 }
 
 /**

@@ -341,7 +341,7 @@ function whyNotExecutable(path: string): string | undefined {
     accessSync(path, constants.X_OK)
     return undefined
   } catch (error) {
-    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'cannot be read')
+    return error instanceof NotTrusted ? error.message : (errnoOf(error) ?? 'cannot be read')
   }
 }
 

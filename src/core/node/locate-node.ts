@@ -256,7 +256,7 @@ function believed(endpoint: string | undefined, source: string): string | undefi
     return endpoint
   } catch (error) {
     if (!(error instanceof NotTrusted)) return endpoint
-    addDoubt({ what: `${path} (${source})`, why: `this socket is not asked: ${error.why}`, hint: TRUST_HINT })
+    addDoubt({ what: `${path} (${source})`, why: `this socket is not asked: ${error.message}`, hint: TRUST_HINT })
     return undefined
   }
 }

@@ -18,17 +18,13 @@ const MAX_BYTES = 10 * 1024 * 1024
  * file. A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
  * started before the file broke: then `readable` is false, as it is for pods from a URL, which volctl does not fetch.
  */
-export function readStaticPods(source: { path?: string; url?: string }): StaticPodsSnapshot {
-  const { path, url } = source
-  const manifests: Manifest[] = []
-  let readable = url === undefined
-  for (const file of path === undefined ? [] : manifestFiles(path)) {
-    const manifest = file === undefined ? undefined : readManifest(file)
-    if (manifest === undefined) readable = false
-    else if (manifest !== 'directory') manifests.push(manifest)
+export function readStaticPods({ path, url }: { path?: string; url?: string }): StaticPodsSnapshot {
+  const read = path === undefined ? [] : manifestFiles(path).map((file) => file && readManifest(file))
+  return {
+    path: path ?? url,
+    readable: url === undefined && read.every(Boolean),
+    manifests: read.flatMap((each) => each || []),
   }
-  const named = path ?? url
-  return { path: named, readable, manifests }
 }
 
 /** An undefined element stands for a directory that could not be listed. */
@@ -46,27 +42,26 @@ function manifestFiles(path: string): readonly (string | undefined)[] {
   }
 }
 
-function readManifest(file: string): Manifest | 'directory' | undefined {
+/** Nothing of a directory. Undefined: it cannot be read, or is no pod's. */
+function readManifest(file: string): readonly Manifest[] | undefined {
   try {
-    if (checkTrusted(file).isDirectory()) return 'directory'
+    if (checkTrusted(file).isDirectory()) return []
     return manifestOf(file, load(readTrustedText(file, MAX_BYTES)))
   } catch (error) {
     if (error instanceof NotTrusted)
-      addDoubt({ what: file, why: `this file is ignored: ${error.why}`, hint: TRUST_HINT, unknown: true })
+      addDoubt({ what: file, why: `this file is ignored: ${error.message}`, hint: TRUST_HINT, unknown: true })
     return undefined
   }
 }
 
-function manifestOf(file: string, document: unknown): Manifest | undefined {
+function manifestOf(file: string, document: unknown): readonly Manifest[] | undefined {
   if (typeof document !== 'object' || document === null) return undefined
   const { kind, metadata } = document as { kind?: unknown; metadata?: Record<string, unknown> }
-  const name = metadata?.name
-  if (kind !== 'Pod' || typeof name !== 'string' || name === '') return undefined
-  const { namespace, uid } = metadata ?? {}
-  return {
-    file,
-    namespace: typeof namespace === 'string' && namespace !== '' ? namespace : 'default',
-    name,
-    ...(typeof uid === 'string' && uid !== '' && { uid }),
-  }
+  const [name, namespace = 'default', uid] = [metadata?.name, metadata?.namespace, metadata?.uid].map(filled)
+  return kind === 'Pod' && name !== undefined ? [{ file, namespace, name, uid }] : undefined
+}
+
+/** An empty text is none. */
+function filled(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

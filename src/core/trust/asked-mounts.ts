@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { posix } from 'node:path'
 import { PROGRAM_ENVIRONMENT } from './environment.ts'
-import { kernelTextIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
+import { kernelTextIfAny, namespaceOf, processIds, statFields, statusField } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = 'volctl asks mount'
@@ -66,8 +66,7 @@ function ask(mount: number, directory: number, name: string, program: string): b
 
 /** A child that nobody has waited for yet. */
 function hasEnded(pid: number): boolean {
-  const stat = kernelTextIfAny(`/proc/${pid}/stat`) ?? ''
-  return stat === '' || stat.slice(stat.lastIndexOf(')')).startsWith(') Z')
+  return ['', 'Z'].includes(statFields(kernelTextIfAny(`/proc/${pid}/stat`) ?? '')[0] ?? '')
 }
 
 /**

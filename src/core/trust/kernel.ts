@@ -101,6 +101,16 @@ export function statusField(status: string, name: string): string | undefined {
   return line?.slice(begin.length).trim()
 }
 
+/** What stands behind the name in /proc/PID/stat, which may contain anything: state, parent, and so on. */
+export function statFields(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** "0 0 4294967295" in /proc/PID/uid_map: every uid is itself. */
+export function isFullRange(uidMap: string): boolean {
+  return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)
+}
+
 /** Names in a directory. */
 export function listIfAny(directory: string): readonly string[] {
   return ifAny(() => readdirSync(directory)) ?? []

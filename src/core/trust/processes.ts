@@ -10,7 +10,16 @@
  */
 import { closeSync, constants, openSync } from 'node:fs'
 import { allowing, MISSING } from '../base/errors.ts'
-import { isSameFile, kernelText, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statusField } from './kernel.ts'
+import {
+  isSameFile,
+  kernelText,
+  kernelTextIfAny,
+  linkIfAny,
+  namespaceOf,
+  processIds,
+  statFields,
+  statusField,
+} from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -44,7 +53,7 @@ export class PinnedProcess implements Disposable {
   }
 
   get isThere(): boolean {
-    return !/^(\d+ \(.*\) [ZX]|$)/s.test(kernelTextIfAny(this.path('stat')) ?? '')
+    return !['', 'Z', 'X'].includes(statFields(kernelTextIfAny(this.path('stat')) ?? '')[0] ?? '')
   }
 
   [Symbol.dispose](): void {

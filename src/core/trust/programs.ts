@@ -51,7 +51,7 @@ export class CommandMissing extends VolctlError {
 /** Somebody else could have written the program. */
 export class ProgramNotTrusted extends VolctlError {
   constructor(path: string, cause: NotTrusted) {
-    super('NotBelieved', `${path} is not run as root: ${cause.why}`, { cause, hint: TRUST_HINT })
+    super('NotBelieved', `${path} is not run as root: ${cause.message}`, { cause, hint: TRUST_HINT })
   }
 }
 

@@ -9,7 +9,7 @@ import { posix } from 'node:path'
 import { closingOnError } from '../base/closing.ts'
 import { answers } from './asked-mounts.ts'
 import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
-import { cannotHang, decodeOctal, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
+import { cannotHang, decodeOctal, isFullRange, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
@@ -47,17 +47,10 @@ interface Guide {
 }
 
 /**
- * Somebody else could have written a file, or changed the way to it, so it is not used, and nothing beyond was touched. `why` begins with
- * the path that is in doubt.
+ * Somebody else could have written a file, or changed the way to it, so it is not used, and nothing beyond was touched. The message begins
+ * with the path that is in doubt.
  */
-export class NotTrusted extends Error {
-  readonly why: string
-
-  constructor(why: string) {
-    super(why)
-    this.why = why
-  }
-}
+export class NotTrusted extends Error {}
 
 /**
  * @param path absolute. It may begin with another process's root directory (/proc/N/root); links are then resolved from there
@@ -323,7 +316,7 @@ function sudoCaller(): number[] {
 
 function overflowUser(): number[] {
   const map = kernelTextIfAny('/proc/self/uid_map') ?? ''
-  if (map === '' || /^\s*0\s+0\s+4294967295\s*$/.test(map)) return []
+  if (map === '' || isFullRange(map)) return []
   return [Number(kernelTextIfAny('/proc/sys/kernel/overflowuid') ?? 65534)]
 }
 

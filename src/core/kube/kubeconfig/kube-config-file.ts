@@ -89,7 +89,10 @@ function readText(path: string): string {
     return readTrustedText(path)
   } catch (cause) {
     if (cause instanceof NotTrusted)
-      throw new NotUsed('unsafe', 'KubeconfigUnsafe', `${file} is not used: ${cause.why}.`, { cause, hint: TRUST_HINT })
+      throw new NotUsed('unsafe', 'KubeconfigUnsafe', `${file} is not used: ${cause.message}.`, {
+        cause,
+        hint: TRUST_HINT,
+      })
     if (cause instanceof NotAFile) throw invalid(`The kubeconfig ${cause.message}, not a file.`, 'Check the path.')
     if (cause instanceof TooLarge) throw invalid(`${file} is not read: ${cause.message}.`, 'Check the file.')
     if (isMissing(cause))

@@ -188,7 +188,7 @@ function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeC
       const { cause } = error
       tried.passedOver.push({
         error,
-        doubt: { what: path, why: cause instanceof NotTrusted ? cause.why : problem, hint },
+        doubt: { what: path, why: cause instanceof NotTrusted ? cause.message : problem, hint },
       })
       if (kind.secondLook) return undefined
     }

@@ -252,7 +252,7 @@ function readCredentialFile(path: string, source: string): Buffer {
       throw new NotUsed(
         'passedOver',
         'KubeconfigUnsafe',
-        `${path}, which ${source} names, is not used: ${error.why}.`,
+        `${path}, which ${source} names, is not used: ${error.message}.`,
         {
           cause: error,
           hint: TRUST_HINT,

@@ -6,37 +6,33 @@ import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trus
 import type { KubeletFlags } from './kubelet-flags.ts'
 
 interface Types {
-  readonly string: string
-  readonly boolean: boolean
+  readonly text: string
+  readonly path: string
+  readonly flag: boolean
   readonly number: number
 }
 
-interface Field {
-  readonly type: keyof Types
-  /** The flag that wins over the files. */
-  readonly flag: string
-  readonly isPath?: true
-}
-
-/** The fields of KubeletConfiguration that volctl uses. Nothing else is kept, since some fields hold credentials. */
+/** The fields of KubeletConfiguration that volctl uses, and the flags that win over them. Nothing else is kept: some fields hold credentials. */
 const FIELDS = {
-  staticPodPath: { type: 'string', flag: 'pod-manifest-path', isPath: true },
-  staticPodURL: { type: 'string', flag: 'manifest-url' },
-  enableControllerAttachDetach: { type: 'boolean', flag: 'enable-controller-attach-detach' },
+  staticPodPath: ['path', 'pod-manifest-path'],
+  staticPodURL: ['text', 'manifest-url'],
+  enableControllerAttachDetach: ['flag', 'enable-controller-attach-detach'],
   /** Removed from Kubernetes; old kubelets still use it (R710). */
-  keepTerminatedPodVolumes: { type: 'boolean', flag: 'keep-terminated-pod-volumes' },
-  containerRuntimeEndpoint: { type: 'string', flag: 'container-runtime-endpoint' },
+  keepTerminatedPodVolumes: ['flag', 'keep-terminated-pod-volumes'],
+  containerRuntimeEndpoint: ['text', 'container-runtime-endpoint'],
   /** Port of the kubelet's API. */
-  port: { type: 'number', flag: 'port' },
-  healthzPort: { type: 'number', flag: 'healthz-port' },
-  healthzBindAddress: { type: 'string', flag: 'healthz-bind-address' },
+  port: ['number', 'port'],
+  healthzPort: ['number', 'healthz-port'],
+  healthzBindAddress: ['text', 'healthz-bind-address'],
   /** Where the drivers of flexVolumes are (P85). */
-  volumePluginDir: { type: 'string', flag: 'volume-plugin-dir', isPath: true },
-} as const satisfies Readonly<Record<string, Field>>
+  volumePluginDir: ['path', 'volume-plugin-dir'],
+} as const satisfies Readonly<Record<string, readonly [keyof Types, string]>>
 
 export type KubeletConfig = {
-  readonly [Name in keyof typeof FIELDS]?: Types[(typeof FIELDS)[Name]['type']]
+  readonly [Name in keyof typeof FIELDS]?: Types[(typeof FIELDS)[Name][0]]
 } & { readonly featureGates?: Readonly<Record<string, boolean>> }
+
+const IN_A_FILE = { text: 'string', path: 'string', flag: 'boolean', number: 'number' } as const
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -60,11 +56,12 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     ...Object.assign({}, ...documents.map(({ featureGates }) => featureGates)),
     ...flagGates(flags.get('feature-gates') ?? ''),
   })
-  const known = Object.entries<Field>(FIELDS).map(([name, { type, flag, isPath }]) => {
+  const known = Object.entries(FIELDS).map(([name, [kind, flag]]) => {
     const given = flags.get(flag)
-    if (given === undefined) return [name, typeof merged[name] === type ? merged[name] : '']
-    if (type !== 'string') return [name, type === 'number' ? Number(given) : given !== 'false']
-    return [name, isPath ? from(workingDirectory, given) : given]
+    if (given === undefined) return [name, typeof merged[name] === IN_A_FILE[kind] ? merged[name] : '']
+    if (kind === 'number') return [name, Number(given)]
+    if (kind === 'flag') return [name, given !== 'false']
+    return [name, kind === 'path' ? from(workingDirectory, given) : given]
   })
   return {
     // Empty texts count as none.
@@ -78,7 +75,7 @@ function readConfigFile(path: string): Document {
   try {
     document = load(readTrustedText(path))
   } catch (error) {
-    if (error instanceof NotTrusted) throw unreadable(path, `not used: ${error.why}`, error, TRUST_HINT)
+    if (error instanceof NotTrusted) throw unreadable(path, `not used: ${error.message}`, error, TRUST_HINT)
     const errno = errnoOf(error)
     const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
     throw unreadable(path, why, error)

@@ -140,7 +140,7 @@ function trusted<T>(name: string, read: () => T): T {
     return read()
   } catch (cause) {
     if (cause instanceof NotTrusted)
-      throw frame.damaged(name, `${cause.why}, and whoever wrote it could override safety checks`, {
+      throw frame.damaged(name, `${cause.message}, and whoever wrote it could override safety checks`, {
         ...{ code: 'NotBelieved', cause },
         hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
       })
