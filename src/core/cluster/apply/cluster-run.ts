@@ -160,7 +160,7 @@ export class ClusterRun extends Run<ClusterOperation> {
       return
     }
     const rows = new Rows(partOf(look.state, operation)).ofVolume.of(volume.uniqueName)
-    for (const pod of rows.flatMap((row) => (row.node === node ? row.pods : []))) {
+    for (const pod of rows.flatMap(({ pods }) => pods)) {
       const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
       const hint =
         'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'

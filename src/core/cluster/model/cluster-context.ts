@@ -2,6 +2,7 @@
 
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
+import { foundOf } from '../../volumes/api-lookup.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import {
   type ClusterNode,
@@ -97,8 +98,7 @@ export class ClusterContext {
 
   /** A Node that is known; undefined: it does not exist, or nobody knows. */
   node(name: string): ClusterNode | undefined {
-    const found = this.objects.node(name)
-    return found.state === 'Found' ? found.object : undefined
+    return foundOf(this.objects.node(name))
   }
 
   /** Has something been as it is for the settle time? A time that is not known was just now (S28). */

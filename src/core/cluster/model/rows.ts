@@ -8,7 +8,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { lazy, once } from '../../base/memoize.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { Lookup } from '../../volumes/api-lookup.ts'
+import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import {
   type ClusterAttachment,
@@ -248,7 +248,7 @@ export class Rows {
   #attachedBy(object: ClusterAttachment): Attached {
     const { name, attacher, node, persistentVolume, inline } = object
     const found = persistentVolume === undefined ? undefined : this.#objects.volume(persistentVolume)
-    const volume = found?.state === 'Found' ? found.object : undefined
+    const volume = foundOf(found)
     const { driver = attacher, handle = '' }: Partial<ClusterVolume> = { ...(found === undefined ? inline : volume) }
     const is = (more: Pick<Attached, 'row' | 'isNamedRight'>, why?: string): Attached => {
       const unclear = found && inline ? 'it names a PersistentVolume and has an inline source, too' : why

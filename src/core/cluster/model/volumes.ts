@@ -6,7 +6,7 @@ import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.t
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
-import type { Lookup } from '../../volumes/api-lookup.ts'
+import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
@@ -176,6 +176,6 @@ export function whyNotAttached(
   if (fault !== undefined) return 'Unusable'
   if (volume.attachability === 'notAttachable') return 'NotAttachable'
   if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
-  if (node.state !== 'Found' || !node.object.managed) return 'NotManaged'
+  if (!foundOf(node)?.managed) return 'NotManaged'
   return undefined
 }

@@ -15,6 +15,7 @@ import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { foundOf } from '../../volumes/api-lookup.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
 import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
@@ -84,8 +85,8 @@ type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
 
 /** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
 function mayAttach(context: ClusterContext, want: Row, node: ClusterNode, name: string): Turn {
-  const found = context.objects.attachment(name)
-  if (found.state === 'Found') return whoseTurn(found.object)
+  const found = foundOf(context.objects.attachment(name))
+  if (found !== undefined) return whoseTurn(found)
   const elsewhere = whereElse(context, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (context.isControllerAlive) {

@@ -10,6 +10,7 @@ import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import type { PodRef, Refusal } from '../../plan/plan.ts'
 import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
+import { foundOf } from '../../volumes/api-lookup.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
@@ -31,10 +32,8 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
   const names = new Set(
     volumes.flatMap((name) => {
       const [namespace = '', own = ''] = name.split('/')
-      const claim = objects.claim(namespace, own)
-      const bound = (claim.state === 'Found' ? claim.object.volumeName : undefined) ?? name
-      const volume = objects.volume(bound)
-      return [name, bound, ...(volume.state === 'Found' ? [volume.object.uniqueName ?? bound] : [])]
+      const bound = foundOf(objects.claim(namespace, own))?.volumeName ?? name
+      return [name, bound, foundOf(objects.volume(bound))?.uniqueName ?? bound]
     }),
   )
   const attached = new Set(
