@@ -7,7 +7,7 @@ import { VolctlError } from '../../base/errors.ts'
 import { CameBack, OperationRefused, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { ATTACHMENTS } from '../../kube/api/resources.ts'
-import { ApiError } from '../../kube/api-error.ts'
+import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import {
   type AttachmentVersion,
@@ -183,7 +183,11 @@ export class ClusterRun extends Run<ClusterOperation> {
     let told: string | undefined
     try {
       for (;;) {
-        const waits = await this.#waits(operation).catch(unlessAway)
+        // A server that does not answer for a while must not make it look undone.
+        const waits = await orInstead(
+          this.#waits(operation),
+          ({ message: why }) => `the change was made; what became of it could not be read: ${why}`,
+        )
         if (waits === undefined) return this.settle(operation, 'done', { message })
         if (waits !== told) this.say(operation, waits)
         told = waits
@@ -215,16 +219,14 @@ export class ClusterRun extends Run<ClusterOperation> {
   }
 }
 
-async function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void> {
-  try {
-    await deleteVolumeAttachment(client, version)
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 409) throw error
+function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void> {
+  return orInstead(deleteVolumeAttachment(client, version), (error) => {
+    if (error.status !== 409) throw error
     throw new OperationRefused(
       'Changed',
       `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${error.message}`,
     )
-  }
+  })
 }
 
 /** Only those finalizers that the person saw, of the object that they saw. */
@@ -252,12 +254,6 @@ function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAtt
       hint: `Look at the attachment: ${describeAttachment(name)}`,
     },
   )
-}
-
-/** The change was made; a server that does not answer for a while must not make it look undone. */
-function unlessAway(error: unknown): string {
-  if (!(error instanceof ApiError)) throw error
-  return `the change was made; what became of it could not be read: ${error.message}`
 }
 
 /** What an attachment still waits for, by its own words and by those of its external attacher; undefined: attached. */

@@ -10,7 +10,7 @@ import { OperationRefused } from '../../base/operation-error.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
 import type { Lease } from '../../kube/api/objects.ts'
 import { LEASES } from '../../kube/api/resources.ts'
-import { ApiError, unlessRefused } from '../../kube/api-error.ts'
+import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { writeLease } from '../../kube/writes.ts'
 import { invoker } from '../../linux/invoker.ts'
@@ -89,33 +89,28 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
     renewalMs = Math.max(serverNow(client), renewalMs + 1)
     const renewedAt = new Date(renewalMs).toISOString()
     acquiredAt ??= renewedAt
-    try {
-      version = (await writeLease(client, LEASE, { holder, durationSeconds, acquiredAt, renewedAt }, of)).metadata
-        .resourceVersion
-    } catch (error) {
+    const term = { holder, durationSeconds, acquiredAt, renewedAt }
+    const lease = await orInstead(writeLease(client, LEASE, term, of), async (error) => {
       // If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder.
-      if (!(error instanceof ApiError) || error.status !== 0) throw error
-      const lease = await client.find(LEASES, LEASE)
-      const { holderIdentity, renewTime } = lease?.spec ?? {}
+      const found = error.status === 0 ? await client.find(LEASES, LEASE) : undefined
+      const { holderIdentity, renewTime } = found?.spec ?? {}
       if (holderIdentity !== own || timeOf(renewTime ?? undefined) !== renewalMs) throw error
-      version = lease?.metadata.resourceVersion
-    }
+      return found
+    })
+    version = lease?.metadata.resourceVersion
     renewed = began
   }
 
   const renew = async (): Promise<void> => {
     const durationMs = durationSeconds * 1000
     if (performance.now() - renewed < durationMs * RENEW_AFTER) return
-    try {
-      await write(own)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+    await orInstead(write(own), (error) => {
       // The server may be back in time.
       if (error.status === 0 && performance.now() - renewed < durationMs / 2) return
       const message = `${LEASE_NAME} could not be renewed, so that another apply may begin: ${error.message}`
       const hint = 'Run volctl plan --cluster to see what is left to do.'
       throw new OperationRefused('Locked', message, { cause: error, hint })
-    }
+    })
   }
 
   const lock = {

@@ -22,7 +22,7 @@ import {
   type Resource,
   VOLUMES,
 } from '../../kube/api/resources.ts'
-import { ApiError, answerTooLarge, unlessRefused } from '../../kube/api-error.ts'
+import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { claimFacts } from '../../volumes/resolve-claim.ts'
@@ -199,7 +199,6 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
 export async function readCluster({ client, signal, onProgress }: ReadClusterOptions): Promise<ClusterState> {
   const reader = new RecordReader(client, { signal })
   const lists = {} as Record<ClusterResource, ListSight>
-  const errors: ApiReadError[] = []
   const failures = new Map<string, ApiError>()
   const read = <K extends RecordKind>(name: K) => {
     const onPage = (count: number): void => onProgress?.(KINDS[name].resource.plural, count)
@@ -208,27 +207,16 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   /** Remembers what could not be read, so that a gap is not taken for an absence (S3). */
   const list = async <K extends RecordKind>(name: K): Promise<readonly RecordOf<K>[]> => {
     const resource = KINDS[name].resource.plural as ClusterResource
-    try {
-      const { records, count, resourceVersion } = await read(name)
-      lists[resource] = { state: 'whole', count, resourceVersion }
-      return records
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const { status, reason, message } = error
-      failures.set(resource, error)
-      errors.push({ resource, status, reason, message })
-      lists[resource] = { state: 'failed', count: 0 }
-      return []
-    }
+    const found = await orInstead(read(name), (error) => void failures.set(resource, error))
+    const { records = [], count = 0, resourceVersion } = { ...found }
+    lists[resource] = { state: found === undefined ? 'failed' : 'whole', count, resourceVersion }
+    return records
   }
-  const controllerLease = async (): Promise<ControllerEvidence> => {
-    try {
-      return { lease: await reader.get('leases', CONTROLLER_LEASE) }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      return { leaseProblem: error.message }
-    }
-  }
+  const controllerLease = (): Promise<ControllerEvidence> =>
+    orInstead(
+      reader.get('leases', CONTROLLER_LEASE).then((lease) => ({ lease })),
+      ({ message: leaseProblem }) => ({ leaseProblem }),
+    )
 
   // The first request also shows whether a server answers, and its clock.
   const user = await userOf(client, signal)
@@ -250,13 +238,17 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
   // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
   const missing = ['volumeattachments', 'nodes', 'pods'].map((name) => failures.get(name))
   if (missing[0] !== undefined && !missing.includes(undefined)) throw missing[0]
-  reader.drivers = clusterObjects({ drivers, lists, errors })
+  reader.drivers = clusterObjects({ drivers, lists, errors: [] })
   const [claims, volumes] = await together([list('claims'), list('volumes')])
   const attached =
     lists.persistentvolumes.state === 'whole' ? await stillThere(reader, attachments, volumes) : attachments
   // A clock that is wrong makes a lease look stale, but does not keep it unchanged.
   const { lease: leaseAtEnd } = controller.lease === undefined ? {} : await controllerLease()
   reader.noteClock()
+  const errors = Array.from(
+    failures,
+    ([resource, { status, reason, message }]): ApiReadError => ({ resource, status, reason, message }),
+  )
   const unlisted = lists.csinodes.state === 'whole' ? 'absent' : 'unknown'
   const { nodes: ofNodes, lostNodes } = joined(nodes, csiNodes, leases?.records ?? [], unlisted)
   const leasesOf = (name: RegExp): readonly LeaseEvidence[] =>
@@ -323,13 +315,11 @@ function listed<T>(list: readonly T[]): readonly T[] | undefined {
 }
 
 /** @throws ApiError if there is no answer at all */
-async function userOf(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
-  try {
-    return await whoAmI(client, signal)
-  } catch (error) {
-    if (error instanceof ApiError && error.status !== 0 && error.status !== 401) return undefined
-    throw error
-  }
+function userOf(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
+  return orInstead(whoAmI(client, signal), (error) => {
+    if (error.status === 0 || error.status === 401) throw error
+    return undefined
+  })
 }
 
 /**
