@@ -59,9 +59,9 @@ const controller = kept({
   /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
   leaseAtEnd: lease,
   /** Leases in kube-system by which a kube-controller-manager leads under another name. */
-  otherLeases: keptList<LeaseEvidence>(lease),
+  otherLeases: keptList(lease),
   /** What a controller manager wrote last, the newest first, and when by the clock of the API server. */
-  writes: keptList<ControllerWrite>(write),
+  writes: keptList(write),
   /** What only a controller changes, and what changed between two looks of one run. */
   changes: texts,
 })
@@ -79,7 +79,7 @@ const sight = kept({
 /** How far a list can be believed. Only `whole` shows that an object is absent (S2, S3). */
 export interface ListSight extends ShapeOf<typeof sight> {}
 
-const listed = needed<ListSight>(sight)
+const listed = needed(sight)
 
 const lists = kept({
   nodes: listed,
@@ -117,9 +117,9 @@ export const snapshotHead = kept({
   insecure,
   user: text,
   lists: needed(lists),
-  errors: needed(keptList<ApiReadError>(writtenError)),
-  rights: needed<ClusterRights>(rights),
-  controller: needed<ControllerEvidence>(controller),
+  errors: needed(keptList(writtenError)),
+  rights: needed(rights),
+  controller: needed(controller),
   /** All pods that were listed. */
   podCount: needed(count),
   /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
@@ -187,7 +187,7 @@ const pod = kept({
   terminated: needed(flag),
   /** Some container of the pod runs or ran. */
   started: needed(flag),
-  volumes: needed(keptList<ClusterPodVolume>(podVolume)),
+  volumes: needed(keptList(podVolume)),
 })
 
 export interface ClusterPod extends ShapeOf<typeof pod> {}

@@ -59,7 +59,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps),
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
-      ...(node && { node: { uid: node.uid, resourceVersion: node.resourceVersion } }),
+      node: node && { uid: node.uid, resourceVersion: node.resourceVersion },
       inUse: volume.inUse === true,
       exception,
     },
@@ -236,7 +236,7 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
-    ...(node === undefined && { exception: 'NodeGone' as const }),
+    exception: node === undefined ? 'NodeGone' : undefined,
     blocked:
       (node === undefined ? machineObstacle(context, object.node) : undefined) ??
       (context.options.stripFinalizers ? undefined : notAsked),

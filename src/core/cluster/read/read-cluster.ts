@@ -257,7 +257,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     apiVersion: 'volctl.io/v1',
     kind: 'ClusterSnapshot',
     capturedAt: reader.byServer(began),
-    ...(reader.skewMs === undefined && { clockUnknown: true }),
+    clockUnknown: reader.skewMs === undefined ? true : undefined,
     server: client.server,
     clusterUID: kubeSystem?.metadata.uid,
     insecure: client.insecure,

@@ -115,7 +115,7 @@ export function podRecord(pod: Pod): ClusterPod | undefined {
 function podVolumes(pod: Pod, volume: PodVolumeSource): ClusterPodVolume[] {
   const { name } = volume
   const reference = claimReferenceOf(pod, volume, 'controller')
-  if (reference !== undefined) return [{ name, claim: reference.name, ...(reference.ephemeral && { ephemeral: true }) }]
+  if (reference !== undefined) return [{ name, claim: reference.name, ephemeral: reference.ephemeral || undefined }]
   const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
   if (sources.length === 0) return []
   return [{ name, source: { name, ...Object.fromEntries(sources.map((source) => [source, volume[source]])) } }]
@@ -176,7 +176,7 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
     resourceVersion: metadata.resourceVersion ?? '',
     attacher: spec.attacher,
     node: spec.nodeName,
-    ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
+    byVolctl: metadata.annotations?.[CREATED_BY] === undefined ? undefined : true,
     createdAt: metadata.creationTimestamp ?? undefined,
     deletedAt: metadata.deletionTimestamp,
     finalizers: metadata.finalizers,
