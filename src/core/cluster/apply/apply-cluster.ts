@@ -16,7 +16,7 @@ import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { type Looked as Before, withChangesSince } from '../model/controller-state.ts'
+import { type Looked as Before, changesBetween } from '../model/controller-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { ClusterRun, type ClusterRunOptions } from './cluster-run.ts'
@@ -80,7 +80,8 @@ async function begin(
   const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
   const { cluster, operations } = plan
   const read = await readCluster({ client, signal })
-  const state = looked === undefined ? read : withChangesSince(looked, read)
+  const changes = looked && changesBetween(looked, read)
+  const state: ClusterState = { ...read, controller: { ...read.controller, changes } }
   requireSameCluster(plan, state)
   const fresh = planCluster(state, options)
   if (fresh.refused !== undefined) return fresh.refused

@@ -116,11 +116,6 @@ export function lookedAt({ nodes, attachments }: Lists): Looked {
   }
 }
 
-/** The later look, with what it shows beside an earlier one. */
-export function withChangesSince(before: Looked, state: ClusterState): ClusterState {
-  return { ...state, controller: { ...state.controller, changes: changesBetween(before, state) } }
-}
-
 const MOST_CHANGES = 3
 
 /** The first few. */
