@@ -23,8 +23,6 @@ export interface Asked {
 export interface Concern {
   /** In the plan's order. */
   readonly operations: readonly Operation[]
-  /** What has to come before these, and is not about the same; in the plan's order. */
-  readonly before: readonly Operation[]
   readonly waiting: readonly Waiting[]
   readonly problems: readonly Problem[]
   readonly decisions: readonly Decision[]
@@ -34,10 +32,8 @@ export function concernOf(decided: Decided, scope: Scope): Concern {
   const { plan, context } = decided
   const test = scopeTest(scope, context.ledger)
   const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)
-  const operations = plan.operations.filter(has)
   return {
-    operations,
-    before: predecessors(plan.operations, operations),
+    operations: plan.operations.filter(has),
     waiting: plan.waiting.filter(has),
     // Nothing may be known rightly where the node itself is in error.
     problems: plan.problems.filter(
@@ -48,8 +44,12 @@ export function concernOf(decided: Decided, scope: Scope): Concern {
   }
 }
 
-/** @param operations each after all that it depends on */
-function predecessors(operations: readonly Operation[], first: readonly Operation[]): Operation[] {
+/**
+ * What has to come before some of the operations, and is not about the same.
+ *
+ * @param operations each after all that it depends on @returns in the same order
+ */
+export function predecessors(operations: readonly Operation[], first: readonly Operation[]): Operation[] {
   const own = new Set(first)
   const needed = new Set<string>()
   const found = operations.toReversed().filter((each) => {

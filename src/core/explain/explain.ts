@@ -25,7 +25,7 @@ import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { NameOf } from '../users/describe-holders.ts'
 import type { Holders } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
-import { type Asked, type Concern, concernOf } from './concern.ts'
+import { type Asked, type Concern, concernOf, predecessors } from './concern.ts'
 import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
 import { type JudgedDriver, judgeDriver } from './driver.ts'
 import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
@@ -169,7 +169,8 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
 }
 
 function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given): Plan {
-  const { before, operations, waiting, problems } = concern
+  const { operations, waiting, problems } = concern
+  const before = predecessors(plan.operations, operations)
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
   const scope = scopeWords(part.operations, plan, context.ledger)
   const applyFlags = [...given.applyFlags, ...(scope ?? [])]

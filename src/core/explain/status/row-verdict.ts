@@ -13,7 +13,7 @@ import type { AnyPart } from '../volume-part.ts'
 import type { RowVerdict, VerdictState } from './status.ts'
 
 /** What the plan says of one row. */
-export interface RowFindings extends Omit<Concern, 'before'> {
+export interface RowFindings extends Concern {
   /** Keys, the worst first. */
   readonly causes: readonly string[]
 }
