@@ -28,8 +28,6 @@ interface Names {
   readonly subject: CauseSubject
   /** Whose it is: two volumes may go by one name. */
   readonly whose?: Subject
-  /** Of an operation or a wait of a cluster, where the code's cause is the node. */
-  readonly node?: string
   /** Where the code's cause is a driver: which. */
   readonly driver?: string
   /** Where it is a pod: which. */
@@ -100,12 +98,13 @@ function weightOf({ affects: { operations, waiting } }: Cause): number {
   return operations.length + waiting
 }
 
-function subjectOf(kind: CauseKind, { from, code, driver, pod, subject, node }: Finding): CauseSubject {
+function subjectOf(kind: CauseKind, { from, code, driver, pod, subject }: Finding): CauseSubject {
   const { of } = CAUSE_KINDS[kind]
   if (kind === 'driver' && driver !== undefined) return { driver }
   if (of === 'pod' && pod !== undefined) return { pod }
   if (of !== 'node' || from === 'problem') return subject
-  return node !== undefined && entryOf(code)?.ofNode ? { nodes: [node] } : {}
+  // Of a cluster.
+  return subject.nodes !== undefined && entryOf(code)?.ofNode ? { nodes: subject.nodes } : {}
 }
 
 /** @param row of a volume of a node: two may go by one name */
@@ -209,7 +208,7 @@ function ofWork(work: AnyOperation | AnyWaiting): Names {
   const { node, pods, attachment } = work
   const name = volume?.name ?? (typeof attachment === 'string' ? attachment : 'a volume')
   const subject = { volume: name, nodes: [node] }
-  return { whose, driver, subject, node, pods, volume: `${name} on node ${node}` }
+  return { whose, driver, subject, pods, volume: `${name} on node ${node}` }
 }
 
 function namedBy({ pod, volume, attachment }: Work): CauseSubject {

@@ -29,18 +29,11 @@ export function summaryOf(
 
 /** Ids of the operations that apply would begin: neither they nor any predecessor is blocked (S26). */
 export function readyAmong(operations: readonly Counted[]): ReadonlySet<string> {
-  // Of few operations it matters which ones the plan has.
-  let known: ReadonlySet<string> | undefined
-  const isKnown = (id: string): boolean => {
-    known ??= new Set(operations.map((each) => each.id))
-    return known.has(id)
-  }
+  const known = new Set(operations.map(({ id }) => id))
   const ready = new Set<string>()
-  // Each comes after its predecessors.
-  for (const operation of operations) {
-    const isFree = operation.blocked === undefined
-    if (isFree && operation.after.every((id) => ready.has(id) || !isKnown(id))) ready.add(operation.id)
-  }
+  // Each comes after its predecessors, of which only those count that are among these.
+  for (const { id, blocked, after } of operations)
+    if (blocked === undefined && after.every((each) => ready.has(each) || !known.has(each))) ready.add(id)
   return ready
 }
 
