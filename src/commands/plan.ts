@@ -49,21 +49,19 @@ export default class Plan extends VolctlCommand {
     requireOneNode(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
-    if (flags.watch) return await this.#watch(flags, options)
+    if (flags.watch) {
+      return await watchNode(nodeChoice(flags), this, flags.output, options, ({ plan: seen }, screen) => {
+        const plan = withAdvice(seen, givenBy(flags, options.settleMs))
+        requireNamed(plan.problems, flags)
+        return { plan, text: renderPlan(plan, screen) }
+      })
+    }
     const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options)
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
     const details = () => decisionsOf(decided).map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
     await this.#show(plan, options, flags, details, (screen) =>
       renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
     )
-  }
-
-  async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    await watchNode(nodeChoice(flags), this, flags.output, options, (decided, screen) => {
-      const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-      requireNamed(plan.problems, flags)
-      return { plan, text: renderPlan(plan, screen) }
-    })
   }
 
   /** The attach/detach controller's pass. */

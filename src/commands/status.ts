@@ -1,4 +1,3 @@
-import type { Interfaces } from '@oclif/core'
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { statusFlags } from '../core/cli/flags.ts'
@@ -8,13 +7,9 @@ import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
-import type { Naming } from '../core/plan/name-faults.ts'
-import type { PlanOptions } from '../core/plan/plan.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
-
-type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags> & Naming
 
 export default class Status extends VolctlCommand {
   static override summary =
@@ -41,9 +36,15 @@ export default class Status extends VolctlCommand {
     const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
-    if (flags.watch) return await this.#watch(flags, options, all)
-    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, wholeOf(options))
     const given = givenBy(flags, options.settleMs)
+    const [choice, whole] = [nodeChoice(flags), wholeOf(options)]
+    if (flags.watch) {
+      return await watchNode(choice, this, flags.output, whole, (decided, screen) => {
+        const told = statusAndPlan(decided, options, flags, given)
+        return { plan: told.plan, text: renderStatus(told, screen, { all }) }
+      })
+    }
+    const { decided } = await loadNode(choice, flags.snapshot, this.detail, whole)
     const told = statusAndPlan(decided, options, flags, given)
     const { status } = told
     this.detail(`${status.rows.length} volumes`)
@@ -54,13 +55,5 @@ export default class Status extends VolctlCommand {
     await this.answer(status, flags.output, draw, namesOfRows(shownRows(status.rows, all)))
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
-  }
-
-  async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
-    const given = givenBy(flags, options.settleMs)
-    await watchNode(nodeChoice(flags), this, flags.output, wholeOf(options), (decided, screen) => {
-      const told = statusAndPlan(decided, options, flags, given)
-      return { plan: told.plan, text: renderStatus(told, screen, { all }) }
-    })
   }
 }

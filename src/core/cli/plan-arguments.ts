@@ -89,7 +89,7 @@ function partsOf(word: string): string[] {
   return kind === 'Volume' || kind === 'Path' ? [word] : word.split(',')
 }
 
-const VOLUMES: ReadonlySet<string | undefined> = new Set(['PersistentVolume', 'Volume', 'VolumeAttachment'])
+const VOLUMES: ReadonlySet<string> = new Set(['PersistentVolume', 'Volume', 'VolumeAttachment'])
 
 /** As kubectl names a node. A pod of a namespace that is called so is pod/node/NAME. */
 const NODE = /^(?:no|nodes?)\//i
@@ -99,18 +99,17 @@ interface Thing {
   readonly volume?: string
 }
 
+/** NAME or NAMESPACE/NAME */
+const OF_NAMESPACE = /^[^/\s]+(?:\/[^/\s]+)?$/
+
 /** Undefined: neither a pod nor a volume has such a name. */
-function thing(word: string, namespaces: readonly string[]): Thing | undefined {
+function thing(word: string, [namespace, ...others]: readonly string[]): Thing | undefined {
   if (NODE.test(word)) return undefined
-  const { kind, name } = splitPrefix(word)
-  const [namespace, ...others] = namespaces
-  const isPath = /^[^/\s]+\/[^/\s]+$/.test(name)
-  if ((kind === undefined || kind === 'Pod') && (isPath || /^[^/\s]+$/.test(name))) return { pod: name }
-  if (VOLUMES.has(kind) && name !== '') return { volume: name }
-  if ((kind === undefined || kind === 'Path') && name.startsWith('/')) return { volume: name }
-  if (kind === 'PersistentVolumeClaim' && isPath) return { volume: name }
-  if (kind === 'PersistentVolumeClaim' && /^[^/\s]+$/.test(name) && namespace !== undefined && others.length === 0) {
-    return { volume: `${namespace}/${name}` }
-  }
-  return undefined
+  const { kind = word.startsWith('/') ? 'Path' : 'Pod', name } = splitPrefix(word)
+  if (kind === 'Path' ? name.startsWith('/') : VOLUMES.has(kind) && name !== '') return { volume: name }
+  if (!OF_NAMESPACE.test(name)) return undefined
+  if (kind === 'Pod') return { pod: name }
+  if (kind !== 'PersistentVolumeClaim') return undefined
+  if (name.includes('/')) return { volume: name }
+  return namespace !== undefined && others.length === 0 ? { volume: `${namespace}/${name}` } : undefined
 }
