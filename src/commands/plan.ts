@@ -13,7 +13,7 @@ import { writePlanFile } from '../core/plan/documents/plan-file.ts'
 import { type Naming, requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
-import { planId, withDigest } from '../core/plan/plan-id.ts'
+import { planId } from '../core/plan/plan-id.ts'
 import { decisionsOf } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
@@ -70,7 +70,7 @@ export default class Plan extends VolctlCommand {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const plan = withDigest(planCluster(state, given))
+    const plan = planCluster(state, given)
     const details = () =>
       [...plan.operations, ...plan.waiting].map(
         ({ rule, node, volume, message }) => `${rule}: ${volume?.name ?? 'a volume'} on node ${node}: ${message}`,

@@ -86,7 +86,7 @@ function hostile<T>(state: T, names: Iterable<string>): T {
 }
 
 /** Beside the safety overrides. */
-const LIFTING = ['node-gone', 'strip-finalizers', 'confirm', 'orphans', 'remount', 'expand']
+const LIFTING = ['node-gone', 'orphans', 'remount', 'expand']
 
 let flagsOf: ReadonlyMap<string, ReadonlySet<string>>
 let overrides: readonly string[]
@@ -180,7 +180,7 @@ async function toldOfNode(path: string): Promise<string[]> {
 /** What any cluster with hostile names is told, without flags and with those that lift something. */
 function toldOfCluster(state: ClusterState): string[] {
   const names = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ name }) => name)]
-  const options = { nodeGone: ['n0', 'typo'], stripFinalizers: true, volumes: ['typo'], namespaces: ['typo'] }
+  const options = { nodeGone: ['n0', 'typo'], volumes: ['typo'], namespaces: ['typo'] }
   return [{}, options].flatMap((given) => {
     const plan = planOf(hostile(state, names), given)
     const { needs, next } = clusterAnswerOf(plan, { applyFlags: ['--cluster'] })
@@ -263,7 +263,7 @@ describe('in the source', () => {
     expect(inSource('src/**/*.ts', builtByHand)).toEqual([]))
 
   it('no text asks for a flag that lifts something without the command that it belongs to', () => {
-    expect(overrides).toEqual(expect.arrayContaining(['accept-insecure-api', 'confirm', 'node-gone']))
+    expect(overrides).toEqual(expect.arrayContaining(['accept-insecure-api', 'node-gone']))
     const asks = new RegExp(`\\b(?:add|give|needs|pass|use) --(?:${overrides.join('|')})\\b(?!.* only when)`, 'i')
     expect(inSource('src/**/*.ts', matching(asks))).toEqual([])
   })

@@ -78,7 +78,7 @@ const NODE_FLAGS: readonly (readonly string[])[] = [
     ['--stop-kubelet', '--max-downtime', '9m'],
   ],
 ]
-const CLUSTER_FLAGS = [['--node-gone', 'x'], ['--strip-finalizers'], ['--confirm', 'x']]
+const CLUSTER_FLAGS = [['--node-gone', 'x']]
 const commandOf = ([flag = '']: readonly string[]): string =>
   ['no-wait', 'stop-kubelet', 'parallel', 'confirm'].includes(flag.slice(2)) ? 'apply' : 'plan'
 

@@ -177,14 +177,6 @@ describe('a volume that no pod wants, the controller dead', () => {
   })
 })
 
-it('a driver that is gone: a finalizer that this credential may not take off blocks before anything is deleted', () => {
-  const gone = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] }
-  const { operations } = planOf(unwanted({}, { ...gone, rights: { patchAttachments: false } }), {
-    stripFinalizers: true,
-  })
-  expect(operations).toMatchObject([{ reason: 'DriverRemoved', blocked: { code: 'Forbidden' } }])
-})
-
 describe('what wants a volume, or may', () => {
   it.each<{ name: string; state: Partial<ClusterState> }>([
     { name: 'T103: a pod of the node', state: { pods: [pod('p', 'a', ['x'])] } },

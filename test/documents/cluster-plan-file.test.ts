@@ -15,7 +15,6 @@ const VERSION = '0.1.0'
 const OPTIONS = clusterOptions({
   nodes: ['a', 'b', 'c'],
   nodeGone: ['gone'],
-  stripFinalizers: true,
   only: ['DetachVolume'],
 })
 

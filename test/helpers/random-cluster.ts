@@ -225,7 +225,6 @@ export function created(
 export function anyOptions(random: Random, { nodes }: ClusterState): ClusterOptions {
   return clusterOptions({
     ...(chance(random, 0.4) && { nodeGone: [oneOf(random, [...nodes.map(({ name }) => name), 'missing'])] }),
-    ...(chance(random, 0.2) && { stripFinalizers: true }),
   })
 }
 

@@ -16,7 +16,7 @@ import { eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
-import { confirm, type Expected } from './confirm.ts'
+import { confirm } from './confirm.ts'
 import type { applyFlags, OutputFormat } from './flags.ts'
 import { messages } from './output.ts'
 import type { VolctlCommand } from './volctl-command.ts'
@@ -45,8 +45,6 @@ interface Review {
   /** What stands between the plan and the question. */
   readonly below?: string
   readonly question: string
-  /** Another answer than yes. */
-  readonly expected?: Expected
   readonly signal: AbortSignal
 }
 
@@ -59,7 +57,7 @@ interface Review {
 export async function review(
   command: VolctlCommand,
   { flags: { output }, asks }: ApplyAsked,
-  { plan, draw, below = '', question, expected, signal }: Review,
+  { plan, draw, below = '', question, signal }: Review,
 ): Promise<boolean> {
   const asking = asks && plan.operations.some(({ blocked }) => blocked === undefined)
   // Standard output stays for the answer.
@@ -67,7 +65,7 @@ export async function review(
   const refusal = refusalOf(plan)
   if (refusal !== undefined) throw refusal
   messages.write(below)
-  if (asking) await confirm(`\n${question}`, signal, expected)
+  if (asking) await confirm(`\n${question}`, signal)
   return asking
 }
 

@@ -8,12 +8,10 @@ import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
-import { typed } from '../plan/commands.ts'
 import { readTypedPlan } from '../plan/documents/plan-file.ts'
 import { openJournal } from '../plan/documents/write-journal.ts'
 import { requireNamed } from '../plan/name-faults.ts'
 import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
-import { withDigest } from '../plan/plan-id.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/environment.ts'
 import { closing, numberedInCluster } from '../views/apply-lines.ts'
@@ -32,8 +30,6 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const options = saved?.options ?? clusterOptions(flags, asked.options)
   const words = [...(planfile === undefined ? [] : [planfile]), ...(flags.yes ? ['--yes'] : [])]
   const context = givenBy(flags, DEFAULT_SETTLE_MS, words)
-  const again = (...more: readonly string[]): string =>
-    typed({ argv: ['volctl', 'apply', ...more], why: '' }, context).command
   using interrupts = new Interrupts((line) => command.say(line))
   const signal = interrupts.stop
   const client = apiClient(nodeChoice(flags), command.detail)
@@ -41,28 +37,19 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
     const { fresh, looked } = await planned(client, options, command, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, flags)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
-    const plan = withDigest({ ...fresh, ...saved })
+    const plan = { ...fresh, ...saved }
     const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
-    // What allows finalizers to be taken off, where it was not given.
-    const digest = flags.confirm === undefined ? plan.digest : undefined
-    const confirmed = await review(command, asked, {
+    await review(command, asked, {
       plan,
       draw: (screen, asking) =>
         // All that a person must have seen before saying yes (S31).
         renderPlan(plan, screen, { unfolded: true, context, confirm: true }) + (asking ? '' : '\n'),
-      ...(digest === undefined
-        ? { question: `Perform ${readyText(ready.length)}? Type 'yes' to continue: ` }
-        : {
-            question: `Finalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${digest}, to continue: `,
-            expected: { text: digest, hint: `Type ${digest}. Where apply cannot ask: ${again('--confirm', digest)}` },
-          }),
+      question: `Perform ${readyText(ready.length)}? Type 'yes' to continue: `,
       signal,
     })
     const settings = {
       ...{ options, looked, timeoutMs, signal },
       openJournal: () => openJournal(asked.journalDir ?? stateDirectory()),
-      command: again(),
-      confirmed: flags.confirm ?? (confirmed ? digest : undefined),
       planFile: planfile,
     }
     const nameOf = numberedInCluster(plan)

@@ -2,16 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { Interrupted, usageError, VolctlError } from '../base/errors.ts'
 import { io, type OutputStream } from '../trust/run.ts'
 
-export interface Expected {
-  readonly text: string
-  /** What to do after another answer. */
-  readonly hint: string
-}
-
-const YES: Expected = { text: 'yes', hint: "Type 'yes', or give --yes." }
-
-/** Asks on the terminal, on standard error; only `yes`, or another text that is expected, is a yes. Ctrl-C, end of input and a dropped session are a no. */
-export async function confirm(question: string, signal: AbortSignal, { text, hint }: Expected = YES): Promise<void> {
+/** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
+export async function confirm(question: string, signal: AbortSignal): Promise<void> {
   const { stdin, stderr } = io()
   const terminal = createInterface({ input: stdin.stream, output: stderr })
   const closed = new AbortController()
@@ -22,13 +14,13 @@ export async function confirm(question: string, signal: AbortSignal, { text, hin
   terminal.on('SIGINT', () => closed.abort())
   try {
     const answer = await terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) })
-    if (answer.trim().toLowerCase() === text) return
+    if (answer.trim().toLowerCase() === 'yes') return
   } catch {
     throw new Interrupted()
   } finally {
     terminal.close()
   }
-  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint })
+  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint: "Type 'yes', or give --yes." })
 }
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).

@@ -182,10 +182,6 @@ export const clusterFlags = {
     'With --cluster: you made sure that the machine of this node, deleted or not ready, does not run. Repeatable.',
     ofCluster,
   ),
-  'strip-finalizers': isOn(
-    'With --cluster: also take the finalizers off VolumeAttachments whose driver is shown to be gone. Nothing is detached in the storage system.',
-    ofCluster,
-  ),
 }
 
 const passFlags = {
@@ -239,11 +235,6 @@ export const applyFlags = {
   ),
   verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
   ...passFlags,
-  confirm: text(
-    'DIGEST',
-    'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for the digest.',
-    ofCluster,
-  ),
 }
 
 export const checkFlags = {

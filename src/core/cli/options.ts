@@ -156,7 +156,6 @@ export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptio
   const own = {
     nodes: (flags.node as readonly string[] | undefined)?.flatMap(namesIn),
     nodeGone: flags['node-gone'] as readonly string[] | undefined,
-    stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,
   }
   return { settleMs, ...both, ...own, volctlVersion }
 }

@@ -58,17 +58,6 @@ export async function createVolumeAttachment(
   })
 }
 
-/**
- * Takes all finalizers off exactly this version of an attachment. Nobody detaches the volume then.
- *
- * @throws ApiError with status 409 if it has changed
- */
-export async function removeFinalizers(client: KubeClient, version: AttachmentVersion): Promise<void> {
-  const { name, uid, resourceVersion } = version
-  const body = { metadata: { uid, resourceVersion, finalizers: null } }
-  await unlessAbsent(client.send('mergePatch', { path: objectPath(ATTACHMENTS, { name }), body, shape: anything }))
-}
-
 /** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */
 export function patchClaimStatus(
   client: KubeClient,

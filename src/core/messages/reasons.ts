@@ -130,7 +130,7 @@ export const REASON_CODES = {
   DriverRemoved: {
     in: ['reason'],
     means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
-    next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
+    next: 'Install the driver again: its attacher detaches the volume, and the VolumeAttachment goes. Its finalizer shows that the storage system may still have the volume attached.',
     rules: ['N59'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

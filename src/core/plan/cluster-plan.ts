@@ -32,13 +32,10 @@ export type ClusterStep =
   | { readonly op: 'createVolumeAttachment'; readonly target: string }
   /** DELETE with uid and resourceVersion as preconditions. */
   | { readonly op: 'deleteVolumeAttachment'; readonly target: string }
-  /** Takes the finalizers off an attachment whose driver is gone (--strip-finalizers). */
-  | { readonly op: 'removeFinalizers'; readonly target: string; readonly finalizers: readonly string[] }
 
 const step = object({
-  op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment', 'removeFinalizers'),
+  op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment'),
   target: text,
-  finalizers: optional(list(text)),
 }) as Shape<ClusterStep>
 
 const source = object({ persistentVolumeName: optional(text), inlineVolumeSpec: optional(anything) }) as Shape<
@@ -179,8 +176,6 @@ export interface ClusterPlan extends ObjectOf<typeof REVIEWED> {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Plan'
   readonly inputs: ClusterPlanInputs
-  /** Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan. */
-  readonly digest?: string
   readonly waiting: readonly ClusterWaiting[]
   readonly problems: readonly ClusterProblem[]
   /** How stands what --pod, --volume and --node name, also where nothing is to be done; absent: nothing is named. */
@@ -197,8 +192,6 @@ export type AnyWaiting = Waiting | ClusterWaiting
 const clusterOptionsShape = object({
   /** --node-gone: the person has made sure that these machines do not run. */
   nodeGone: optional(list(text)),
-  /** --strip-finalizers: of attachments whose driver is shown to be gone. */
-  stripFinalizers: optional(flag),
   nodes: optional(list(text)),
   ...EITHER_PLAN,
 })

@@ -3,8 +3,7 @@ import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Operation, ReviewedPlan, Step } from './plan.ts'
 
 /**
- * The id of a plan in the journal: the same for its saved file, and for another plan of the same state. Of a cluster's plan it is also
- * the digest that a person repeats before finalizers are taken off.
+ * The id of a plan in the journal: the same for its saved file, and for another plan of the same state.
  */
 export function planId(plan: ReviewedPlan | Pick<ClusterPlan, 'cluster' | 'operations'>): string {
   const of =
@@ -24,29 +23,14 @@ function aboutOf(operation: AnyOperation): unknown {
     'node' in operation
       ? [operation.node, operation.pods.map(({ uid }) => uid), volume?.uniqueName, attachment?.name]
       : [operation.pod?.uid, volume?.uniqueName, volume?.driver, volume?.handle, operation.volume?.device]
-  const does = (steps as readonly AnyStep[]).map(({ op, target, detail, finalizers, source, options }) => {
-    return [op, target, detail ?? finalizers, source, options]
+  const does = (steps as readonly AnyStep[]).map(({ op, target, detail, source, options }) => {
+    return [op, target, detail, source, options]
   })
   return [id, kind, ...own, blocked?.code, attachment?.uid, paths, after, does]
 }
 
 /** With the fields that only some ops have. */
-type AnyStep = Pick<Step, 'target' | 'detail' | 'source' | 'options'> & {
-  readonly op: string
-  readonly finalizers?: readonly string[]
-}
-
-/** Does it take off finalizers, so that its digest has to be repeated? */
-export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>): boolean {
-  return operations.some(
-    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => op === 'removeFinalizers'),
-  )
-}
-
-/** The plan as it is shown: with its digest, where that has to be repeated. */
-export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
-  return { ...plan, digest: stripsFinalizers(plan) ? planId(plan) : undefined }
-}
+type AnyStep = Pick<Step, 'target' | 'detail' | 'source' | 'options'> & { readonly op: string }
 
 /** Joins a look's finding with the operation that it stops: the kind, and what the operation takes away first. */
 export function takenBy({ kind, paths, steps }: Pick<Operation, 'kind' | 'paths' | 'steps'>): string {

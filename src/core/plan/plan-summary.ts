@@ -48,8 +48,7 @@ export function liftingFlag({
   blocked,
 }: Pick<Operation, 'kind'> & { readonly blocked?: { readonly code: string } }): LiftingFlag | undefined {
   if (blocked?.code === 'DeletesData') return '--orphans'
-  // A detach that is not asked for is a cluster's, and takes finalizers off.
-  if (blocked?.code !== 'NotAsked' || kind === 'DetachVolume') return undefined
+  if (blocked?.code !== 'NotAsked') return undefined
   return kind === 'ExpandVolume' ? '--expand' : '--remount'
 }
 

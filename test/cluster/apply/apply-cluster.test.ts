@@ -15,7 +15,6 @@ import {
 } from '../../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
-import { planId } from '../../../src/core/plan/plan-id.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, rightsFor, rightsOf } from '../../helpers/api-server/users.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
@@ -24,7 +23,6 @@ import { failureOf } from '../../kube/connect.ts'
 import { startAttacher } from '../attacher.ts'
 import {
   type Applied,
-  ago,
   apply,
   attached,
   attachmentOf,
@@ -83,7 +81,6 @@ function changes(): string[] {
 }
 
 const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
-const OLD = { attacher: 'old.csi.example.com', nodeName: 'busy', source: { persistentVolumeName: 'pv-old' } }
 
 /** The same client, which calls this right before the first look at a single operation. */
 function afterFirstLook(client: KubeClient, hook: () => unknown): KubeClient {
@@ -370,35 +367,15 @@ describe('one apply at a time', () => {
   })
 })
 
-describe('finalizers of a driver that is gone', () => {
-  const STRIP = { stripFinalizers: true }
-  const left = (): object => ({ ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
-
-  it('only while the driver is gone', async () => {
-    await given(left())
-    const plan = await planOf(admin(), STRIP)
-    expect(plan.operations).toMatchObject([{ steps: [{ op: 'removeFinalizers' }] }])
-    const confirmed = planId(plan)
-    api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
-    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual(['refused Changed'])
-    expect(changes()).toEqual([])
-    api.remove('CSIDriver', OLD.attacher)
-    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual(['done'])
-    expect(changes()).toEqual(['PATCH 200'])
-    expect((await planOf(admin(), STRIP)).operations).toEqual([])
-  })
-})
-
 describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
   it('are enough for everything, and each of them is used', async () => {
-    await given(...moved(), { ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
+    await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })
-    const options = { ...GONE, stripFinalizers: true }
-    const plan = await planOf(clientOf(api, 'cluster-apply'), options)
+    const plan = await planOf(clientOf(api, 'cluster-apply'), GONE)
     api.clearRequests()
     const client = clientOf(api, 'cluster-apply')
-    const applied = await apply(client, plan, { options, confirmed: planId(plan) })
-    expect(ends(applied)).toEqual(['done', 'done', 'done'])
+    const applied = await apply(client, plan, { options: GONE })
+    expect(ends(applied)).toEqual(['done', 'done'])
     const mine = api.requests().filter(({ user }) => user === 'cluster-apply')
     expect(mine.filter(({ status }) => status === 403)).toEqual([])
     expect(rightsFor(mine)).toEqual(rightsOf(ROLE))

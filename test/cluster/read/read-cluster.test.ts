@@ -155,7 +155,7 @@ describe('a cluster', () => {
     expect(state.controller.leaseAtEnd).toEqual(state.controller.lease)
     expect(state.lostNodes).toEqual([])
     expect(state.attachers.map(({ name }) => name)).toEqual(['storage/external-attacher-leader-ebs-csi-aws-com'])
-    expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true, patchAttachments: true })
+    expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true })
   })
 
   it('has no UID where what is answered is no namespace', async () => {

@@ -14,7 +14,7 @@ import type { Journal } from '../../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import { planId, stripsFinalizers } from '../../plan/plan-id.ts'
+import { planId } from '../../plan/plan-id.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { type Looked as Before, changesBetween } from '../model/controller-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
@@ -29,10 +29,6 @@ type ReviewedClusterPlan = Pick<ClusterPlan, 'cluster' | 'createdAt' | 'volctlVe
 export interface ClusterApplyOptions extends ClusterRunOptions {
   /** The look at this cluster that the plan was made or checked by. */
   readonly looked?: Before
-  /** The plan's id, as a person has repeated it; finalizers are taken off only then. */
-  readonly confirmed?: string
-  /** What carries the same plan out again. */
-  readonly command?: string
   /** Opened before the first change. */
   readonly openJournal?: () => Journal
   /** Where the plan was read from. */
@@ -40,7 +36,7 @@ export interface ClusterApplyOptions extends ClusterRunOptions {
 }
 
 /**
- * @throws VolctlError NotConfirmed, Locked, OtherCluster, JournalFailed, SafetyRefusal, or a failed look; then nothing was changed
+ * @throws VolctlError Locked, OtherCluster, JournalFailed, SafetyRefusal, or a failed look; then nothing was changed
  */
 export async function applyCluster(
   client: KubeClient,
@@ -50,7 +46,6 @@ export async function applyCluster(
 ): Promise<ClusterApplyResult> {
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  requireConfirmed(id, plan, settings)
   const insecure = refuseInsecureApi(client, settings.options)
   if (insecure !== undefined) throw new SafetyRefusal('S34', 'InsecureApi', insecure.message)
   const lock = await takeLeaseLock(client, settings)
@@ -77,7 +72,7 @@ async function begin(
   emit: (event: ApplyEvent) => void,
 ): Promise<Begun<ClusterOperation, ClusterPlan> | Refusal> {
   const { options, looked, signal, planFile } = settings
-  const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
+  const { nodeGone, acceptOutage, acceptInsecureApi } = options
   const { cluster, operations } = plan
   const read = await readCluster({ client, signal })
   const changes = looked && changesBetween(looked, read)
@@ -89,7 +84,7 @@ async function begin(
   const first = firstEntry(id, plan, {
     // A journal of a node names the node here.
     ...{ node: cluster.server, rootDir: '', cluster },
-    guards: { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi },
+    guards: { nodeGone, acceptOutage, acceptInsecureApi },
     planFile,
     leaseTakenOverFrom: lock.takenOverFrom,
   })
@@ -104,22 +99,6 @@ async function begin(
       return planCluster(await readCluster({ client }), options)
     },
   }
-}
-
-/** Before anything is asked for: the digest is what the person read, and not what a program found. */
-function requireConfirmed(
-  id: string,
-  plan: ReviewedClusterPlan,
-  { confirmed, command = 'volctl apply --cluster --strip-finalizers' }: ClusterApplyOptions,
-): void {
-  if (!stripsFinalizers(plan) || confirmed === id) return
-  throw new VolctlError(
-    'NotConfirmed',
-    confirmed === undefined
-      ? 'the plan takes finalizers off, which has to be confirmed with the digest of the plan: nothing was changed'
-      : `"${confirmed}" is not the digest of this plan: nothing was changed`,
-    { hint: `Read the plan; then: ${command} --confirm ${id}` },
-  )
 }
 
 /** By the UID of kube-system; by the address where one of both does not have it. */

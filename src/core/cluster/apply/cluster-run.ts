@@ -9,12 +9,7 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { ATTACHMENTS } from '../../kube/api/resources.ts'
 import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import {
-  type AttachmentVersion,
-  createVolumeAttachment,
-  deleteVolumeAttachment,
-  removeFinalizers,
-} from '../../kube/writes.ts'
+import { type AttachmentVersion, createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
 import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
@@ -140,8 +135,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { name, uid = '', resourceVersion = '' } = operation.attachment
     for (const step of operation.steps) {
       this.say(operation, `${step.op} ${step.target}`)
-      if (step.op === 'removeFinalizers') await strip(client, { name, uid }, step.finalizers)
-      else await deleteIt(client, { name, uid, resourceVersion })
+      await deleteIt(client, { name, uid, resourceVersion })
     }
     await this.#sayWhoCame(operation)
   }
@@ -227,21 +221,6 @@ function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void>
       `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${error.message}`,
     )
   })
-}
-
-/** Only those finalizers that the person saw, of the object that they saw. */
-async function strip(
-  client: KubeClient,
-  { name, uid }: Pick<AttachmentVersion, 'name' | 'uid'>,
-  finalizers: readonly string[],
-): Promise<void> {
-  const found = await client.find(ATTACHMENTS, { name })
-  if (found?.metadata.uid !== uid) return
-  const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
-  if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
-    throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`)
-  }
-  await removeFinalizers(client, { name, uid, resourceVersion })
 }
 
 function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAttachment): void {

@@ -22,9 +22,9 @@ export interface Look {
 /** Where the operation rests on what no node, object or lease says of a driver: which. All that can show the driver is read again. */
 export function driverOf(
   { attachments }: ClusterState,
-  { reason, steps, volume, attachment }: ClusterOperation,
+  { reason, volume, attachment }: ClusterOperation,
 ): string | undefined {
-  if (reason !== 'DriverRemoved' && !steps.some(({ op }) => op === 'removeFinalizers')) return undefined
+  if (reason !== 'DriverRemoved') return undefined
   return attachments.find(({ name }) => name === attachment.name)?.attacher ?? volume.driver
 }
 

@@ -98,7 +98,7 @@ export const DETACH_LISTS: readonly ClusterResource[] = ['pods', 'nodes', 'volum
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS: readonly ClusterResource[] = [...DETACH_LISTS, 'persistentvolumes']
 
-const rights = kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })
+const rights = kept({ createAttachments: flag, deleteAttachments: flag })
 
 /** Absent: the server did not say. */
 export interface ClusterRights extends ShapeOf<typeof rights> {}

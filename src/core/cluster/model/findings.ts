@@ -94,10 +94,9 @@ export function blockedBy(code: BlockCode, message: string, hint?: Hint): Obstac
   return { code, message, ...advised(hint) }
 }
 
-const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete' | 'patch'>> = {
+const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete'>> = {
   createVolumeAttachment: 'create',
   deleteVolumeAttachment: 'delete',
-  removeFinalizers: 'patch',
 }
 
 /** A right that one of the steps needs: no operation ends half-way for the lack of it. */

@@ -10,14 +10,13 @@ import {
   describeAttachment,
   kubectl,
   lookAtNode,
-  planCluster,
   planNodeGone,
   taintOutOfService,
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
 import { rfc3339 } from '../../base/rfc3339.ts'
-import type { Reason } from '../../messages/codes.ts'
+import { CODES, type Reason } from '../../messages/codes.ts'
 import type { ClusterStep, DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import type { Blocked } from '../../plan/plan.ts'
@@ -49,7 +48,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
   const { blocked, exception, makeSure, controllerWould, ...decision } = verdict
   const isOff = exception && `that the machine of node ${object.node} is off, or cannot reach the storage any more`
   const node = context.node(object.node)
-  const steps = stepsOf(context, attached)
+  const steps: readonly ClusterStep[] = [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${object.name}` }]
   context.findings.add({
     kind: 'DetachVolume',
     ...decision,
@@ -213,43 +212,19 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
 }
 
 /**
- * Attachments that are being deleted: their attacher ends that, or nobody does.
- * N59: the external attacher has to take its finalizer off. If its driver is gone, nobody does.
+ * Attachments that are being deleted: their attacher detaches the volume, and takes its finalizer off. If its driver is gone nobody does,
+ * and volctl does not either: the storage system may still have the volume attached (N59, R834).
  */
 function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
-  const { object, row } = attached
-  const node = context.node(object.node)
-  const held = heldBy(object.finalizers)
-  const error = object.detachError?.message
-  const message = `VolumeAttachment ${object.name} is being deleted${held}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
-  const isOnlyHeld = held !== '' && context.isDriverGone(object.attacher)
-  const isFree = node === undefined || ['NotInUse', 'OutOfService'].includes(detachRow(context, node, row).is)
-  if (!isOnlyHeld || row?.isInUse || !isFree || !context.isSettled(object.deletedAt)) {
-    return waitFor('AttachmentDeleting', 'N59', message, context.lookAtWhoDetaches(object.name, object.attacher))
-  }
-  const says = 'etach the volume in the storage system'
-  const notAsked = blockedBy(
-    'NotAsked',
-    'finalizers are taken off only on request: the storage system may still have the volume attached',
-    [`D${says}; then:`, planCluster('--strip-finalizers'), `d${says}`],
+  const { name, attacher, finalizers, detachError } = attached.object
+  const error = detachError === undefined ? '' : `; the last attempt failed: ${detachError.message}`
+  const gone = context.isDriverGone(attacher) ? `; its driver ${attacher} is gone` : ''
+  return waitFor(
+    'AttachmentDeleting',
+    'N59',
+    `VolumeAttachment ${name} is being deleted${heldBy(finalizers)}${error}${gone}`,
+    gone === '' ? context.lookAtWhoDetaches(name, attacher) : CODES.DriverRemoved.next,
   )
-  return {
-    ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
-    makeSure: `that the storage system has detached the volume from node ${object.node}`,
-    exception: node === undefined ? 'NodeGone' : undefined,
-    blocked:
-      (node === undefined ? machineObstacle(context, object.node) : undefined) ??
-      (context.options.stripFinalizers ? undefined : notAsked),
-  }
-}
-
-function stepsOf(context: ClusterContext, { object }: Attached): readonly ClusterStep[] {
-  const { name, attacher, deletedAt, finalizers = [] } = object
-  const target = `volumeattachments/${name}`
-  const strip = { op: 'removeFinalizers', target, finalizers } as const
-  if (deletedAt !== undefined) return [strip]
-  const strips = context.options.stripFinalizers === true && finalizers.length > 0 && context.isDriverGone(attacher)
-  return [{ op: 'deleteVolumeAttachment', target }, ...(strips ? [strip] : [])]
 }
 
 /** What follows from each row of the controller's table (R731), for a node that exists. */

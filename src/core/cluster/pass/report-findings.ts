@@ -4,7 +4,6 @@ import {
   deletePod,
   kubectl,
   lookAtNodePod,
-  planCluster,
   taintOutOfService,
   untaintOutOfService,
   volctl,
@@ -13,7 +12,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { count } from '../../base/count.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
-import type { ProblemCode } from '../../messages/codes.ts'
+import { CODES, type ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import type { Severity } from '../../plan/plan.ts'
@@ -53,8 +52,7 @@ function reportDrivers(context: ClusterContext): void {
     const silent = context.silentAttacher(driver)
     if (context.isDriverGone(driver)) {
       const text = `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(attached.length, 'VolumeAttachment')}`
-      const says = 'Install the driver again. Or, once the storage system has detached the volumes:'
-      say('warning', 'NobodyDetaches', text, [says, planCluster('--strip-finalizers')])
+      say('warning', 'NobodyDetaches', text, CODES.DriverRemoved.next)
     } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
       const text = `no external attacher of driver ${driver} runs (lease ${silent.name} was last renewed ${silent.renewTime ?? ''}), and ${waits}`

@@ -350,7 +350,7 @@ export function joined(
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
-  const asked = ['create', 'delete', 'patch'].map(
+  const asked = ['create', 'delete'].map(
     async (verb) => [`${verb}Attachments`, await mayI(client, verb, signal)] as const,
   )
   return Object.fromEntries(await Promise.all(asked))

@@ -84,24 +84,17 @@ function othersRows(waits: readonly ClusterWaiting[], said: (text: string) => st
   )
 }
 
+const APPLY: Step = { argv: ['volctl', 'apply'], why: 'asks first' }
+
 /** @param applies the plan can still be carried out */
 function stepsOf(plan: ClusterPlan, applies: boolean): Step[] {
-  const { operations, refused, digest, summary, stands } = plan
+  const { operations, refused, summary, stands } = plan
   if (refused !== undefined) return [refusedStep(refused)]
-  const apply = applies && operations.some(({ blocked }) => blocked === undefined) ? applySteps(digest) : []
+  const apply = applies && operations.some(({ blocked }) => blocked === undefined) ? [APPLY] : []
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
   // What is only a warning can wait until after the apply.
   const isPressing = summary.causes?.[0]?.severity === 'error'
   return [...apply, ...(apply.length === 0 || isPressing ? lifts : [])]
-}
-
-function applySteps(digest: string | undefined): Step[] {
-  const argv = ['volctl', 'apply']
-  if (digest === undefined) return [{ argv, why: 'asks first' }]
-  return [
-    { argv, why: `takes finalizers off, and asks for the digest: ${digest}` },
-    { argv: [...argv, '--confirm', digest], why: 'where it cannot ask' },
-  ]
 }
 
 /** What lifts the cause on top, or says more of it. @param isNamed the plan is of a name: what the name stands for it has said */
