@@ -17,7 +17,7 @@ import {
 import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
-import { knownSpec, persistentSpec, resolveVolume } from './resolve-volume.ts'
+import { persistentSpec, resolveVolume } from './resolve-volume.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
@@ -30,20 +30,17 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
   const unresolved: UnresolvedVolume[] = []
   for (const pod of pods) {
     const podUid = onDiskUid(pod)
-    const context = { podUid, lookup: apiLookup(api), node: api.node }
     const used = usedVolumeNames(pod)
     for (const volume of pod.spec.volumes ?? []) {
       const use = used.get(volume.name)
       if (use === undefined) continue
-      const resolution = resolveVolume(pod, volume, context, use)
-      if ('unresolved' in resolution) {
-        unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
-        continue
-      }
+      const { spec, unresolved: why } = resolveVolume(pod, volume, api, use)
+      if (why !== undefined) unresolved.push(why)
+      if (spec === undefined || why !== undefined) continue
       // The same volume under a second name in the pod: one mount with both names, and the later spec counts (R004, R302).
-      const key = JSON.stringify([podUid, resolution.spec.uniqueName])
+      const key = JSON.stringify([podUid, spec.uniqueName])
       const podVolumeNames = [...new Set([...(volumes.get(key)?.podVolumeNames ?? []), volume.name])]
-      volumes.set(key, { ...resolution.spec, podUid, pod, podVolumeNames })
+      volumes.set(key, { ...spec, podUid, pod, podVolumeNames })
     }
   }
   return { volumes: [...volumes.values()], unresolved }
@@ -94,14 +91,9 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
   const unresolved: UnresolvedVolume[] = []
   for (const pod of pods) {
     if ((pod.spec.nodeName ?? nodeName) !== nodeName || isControllerTerminated(pod)) continue
-    const podUid = onDiskUid(pod)
-    const context = { podUid, lookup: apiLookup(api), node: api.node }
     for (const volume of pod.spec.volumes ?? []) {
-      const resolution = resolveVolume(pod, volume, context)
-      if ('unresolved' in resolution) {
-        unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
-      }
-      const spec = knownSpec(resolution)
+      const { spec, unresolved: why } = resolveVolume(pod, volume, api)
+      if (why !== undefined) unresolved.push(why)
       if (spec === undefined) continue
       volumes.push(spec)
       if (spec.attachability !== 'notAttachable') append(names, sharedName(spec), pod)

@@ -1,32 +1,43 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
+import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
-import { type ApiLookup, mapFound } from './api-lookup.ts'
+import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { type DeviceKind, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
+import { type DeviceKind, sharedSourcesOf, type UnresolvedVolume, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
 import type { SpecContext, SpecFailure, SpecSource } from './plugin.ts'
 import { specNameOf } from './plugin-parts.ts'
-import { podNamespace, type VolumeUse } from './pods.ts'
+import { onDiskUid, podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS, pluginsFor } from './registry.ts'
 import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 
 type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
 
-/** The volume, usable or not, if it is known which one it is (S4). */
-export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
-  return 'spec' in resolution ? resolution.spec : resolution.unresolved.volume
+interface ResolvedVolume {
+  /** The volume, usable or not, if it is known which one it is (S4). */
+  readonly spec?: VolumeSpec
+  /** Why the pod cannot have it; absent: it can. */
+  readonly unresolved?: UnresolvedVolume
 }
 
 /** @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709) */
-export function resolveVolume(
+export function resolveVolume(pod: Pod, volume: PodVolumeSource, api: ApiSnapshot, use?: VolumeUse): ResolvedVolume {
+  const podUid = onDiskUid(pod)
+  const found = resolve(pod, volume, { podUid, lookup: apiLookup(api), node: api.node }, use)
+  if ('spec' in found) return found
+  const { unresolved } = found
+  return { spec: unresolved.volume, unresolved: { podUid, pod, podVolumeName: volume.name, ...unresolved } }
+}
+
+function resolve(
   pod: Pod,
   volume: PodVolumeSource,
   context: SpecContext & { readonly lookup: ApiLookup },
-  use?: VolumeUse,
+  use: VolumeUse | undefined,
 ): Resolution {
   const by = use === undefined ? 'controller' : 'kubelet'
   const { uid, name } = pod.metadata
