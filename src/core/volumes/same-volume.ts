@@ -14,7 +14,7 @@ import {
   stagedVolumes,
 } from '../facts/actual/staged-volumes.ts'
 import type { VolumeData } from '../facts/actual/state-file.ts'
-import { parentOf } from '../facts/actual/tree.ts'
+import { DRIVER_DIRECTORIES, parentOf, pathForms } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { undeletedRoot } from '../linux/deleted.ts'
 import { areOtherExports, cannotHang } from '../linux/file-systems.ts'
@@ -39,8 +39,7 @@ export interface OtherVolume {
 }
 
 /** A volume, by what it is proved by. */
-export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume' | 'source'> &
-  Partial<Pick<VolumeSpec, 'driver' | 'handle'>>
+export type Claimed = Pick<VolumeSpec, 'plugin' | 'specName' | 'persistentVolume' | 'source' | 'driver' | 'handle'>
 
 /** A mount point of a volume; all paths are relative to the root directory. */
 interface MountPlace {
@@ -304,7 +303,7 @@ function nodesOwn(inputs: ActualInputs, shown: MountInfo, own?: string): string 
     if (!isWithin(shown.root, at.path)) continue
     const path = posix.join(base, posix.relative(at.path, shown.root))
     if (path === own) continue
-    if (STAGING.test(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
+    if (isForStaging(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
     if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
   }
   return undefined
@@ -316,8 +315,20 @@ const kubeletsOwn = memoize((inputs: ActualInputs) =>
 )
 
 /** Those of CSI volumes; of other plugins all that is there. */
-const STAGING = /^plugins\/kubernetes\.io\/(?:csi\/[^/]+\/[^/]+(?:\/globalmount)?$|(?!csi\/).)/
-const OF_POD = /^pods\/[^/]+(\/volumes(\/[^/]+(\/[^/]+(\/mount)?)?)?)?$/
+function isForStaging(path: string): boolean {
+  const isCsi = path.startsWith(`${DRIVER_DIRECTORIES}/`)
+  return isCsi ? OF_CSI.test(path) : path.startsWith(PLUGINS) && path !== PLUGINS
+}
+
+const PLUGINS = 'plugins/kubernetes.io/'
+const OF_CSI = pathForms(`${DRIVER_DIRECTORIES}/*/*`, `${DRIVER_DIRECTORIES}/*/*/globalmount`)
+const OF_POD = pathForms(
+  'pods/*',
+  'pods/*/volumes',
+  'pods/*/volumes/*',
+  'pods/*/volumes/*/*',
+  'pods/*/volumes/*/*/mount',
+)
 
 function isDeleted({ root }: MountInfo): boolean {
   return undeletedRoot(root) !== root

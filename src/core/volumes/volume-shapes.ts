@@ -35,8 +35,17 @@ const BLOCK = /\/volumeDevices\/(?:(staging|publish)\/)?([^/]+)/
 const PUBLISHED = /\/(?:volumes|volumeDevices)\/([^/]+~[^/]+)\/([^/]+)/
 const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
 /** Plugins whose volumes a CSI driver attaches: CSI itself, and migrated in-tree plugins (C1). */
-const ATTACHING =
-  /^kubernetes\.io~(?:csi|aws-ebs|gce-pd|azure-disk|azure-file|cinder|vsphere-volume|portworx-volume|rbd)$/
+const ATTACHING: ReadonlySet<string> = new Set([
+  'kubernetes.io~csi',
+  'kubernetes.io~aws-ebs',
+  'kubernetes.io~gce-pd',
+  'kubernetes.io~azure-disk',
+  'kubernetes.io~azure-file',
+  'kubernetes.io~cinder',
+  'kubernetes.io~vsphere-volume',
+  'kubernetes.io~portworx-volume',
+  'kubernetes.io~rbd',
+])
 
 const OF_POD = /\/pods\/([^/]+)\/(?:volumes|volumeDevices|volume-subpaths)\//
 
@@ -66,7 +75,7 @@ function shapeOf(mountPoint: string): VolumeShape | undefined {
     // A volume may itself be called "staging" or "publish".
     block?.[1],
     block?.[2],
-    ATTACHING.test(plugin) ? published : undefined,
+    ATTACHING.has(plugin) ? published : undefined,
     SUB_PATH.exec(mountPoint)?.[1],
   ].filter((name) => name !== undefined)
   if (key === undefined) return names.length === 0 ? undefined : { names }

@@ -14,21 +14,8 @@ type OnTop = 'open' | 'closed' | undefined
  * An entry as the listing of its directory gives it. It knows its name and its directory: nobody cuts its path up
  * again, and what is mounted on it. None of the three is part of a snapshot: they are neither written nor copied.
  */
-export class ListedEntry implements TreeEntry {
-  declare readonly path: string
-  declare type: FileType
-  declare mode?: string
-  declare uid?: number
-  declare gid?: number
-  declare size?: number
-  declare dev?: number
-  declare ino?: number
-  declare mtime?: number
-  declare target?: string
-  declare realPath?: string
-  declare content?: string
-  declare digest?: string
-  declare error?: string
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: its fields are an entry's, and are filled in as they are read.
+export class ListedEntry {
   readonly #directory: string
   readonly #name: string
   readonly #onTop: OnTop
@@ -60,6 +47,10 @@ export class ListedEntry implements TreeEntry {
     return this.#onTop
   }
 }
+
+export interface ListedEntry extends Writable<TreeEntry> {}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
 export class Tree {
@@ -219,26 +210,45 @@ export const DRIVER_DIRECTORIES = `plugins/${CSI_PLUGIN}`
  * removes.
  */
 export function mayBeLink(path: string): boolean {
-  return STRUCTURE.includes(path) || /^plugins\/kubernetes\.io\/csi\/[^/]+$/.test(path)
+  return STRUCTURE.includes(path) || parentOf(path) === DRIVER_DIRECTORIES
+}
+
+/** Matches paths of these forms, relative to the root directory. `*`: any text within a name; HASH: the hash of a volume handle. */
+export function pathForms(...forms: readonly string[]): RegExp {
+  const text = forms.join('|').replaceAll('.', '\\.').replaceAll('*', '[^/]+').replaceAll('HASH', '[0-9a-f]{64}')
+  return new RegExp(`^(?:${text})$`)
 }
 
 /**
  * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Without those
  * where drivers and older kubelets put other links (a target, a device's map).
  */
-const EXPECTED: readonly RegExp[] = [
-  /^plugins\/kubernetes\.io~?[^/]*$/,
-  /^plugins\/kubernetes\.io\/csi\/(?:pv\/[^/]+|[^/]+\/[0-9a-f]{64})(?:\/globalmount)?$/,
-  /^plugins\/kubernetes\.io\/csi\/volumeDevices\/[^/]+(?:\/(?:dev|data))?$/,
-  /^plugins\/kubernetes\.io\/csi\/volumeDevices\/(?:staging|publish)\/[^/]+$/,
-  /^plugins\/kubernetes\.io~[^/]+\/volumeDevices(?:\/[^/]+)?$/,
-  /^pods\/[^/]+$/,
-  /^pods\/[^/]+\/(?:volumes|volumeDevices|volume-subpaths)(?:\/[^/]+)?$/,
-  /^pods\/[^/]+\/volumes\/[^/]+\/[^/]+$/,
-  /^pods\/[^/]+\/volume-subpaths\/[^/]+\/[^/]+$/,
-]
+const EXPECTED = pathForms(
+  'plugins/kubernetes.io',
+  'plugins/kubernetes.io*',
+  'plugins/kubernetes.io~*/volumeDevices',
+  'plugins/kubernetes.io~*/volumeDevices/*',
+  'plugins/kubernetes.io/csi/pv/*',
+  'plugins/kubernetes.io/csi/pv/*/globalmount',
+  'plugins/kubernetes.io/csi/*/HASH',
+  'plugins/kubernetes.io/csi/*/HASH/globalmount',
+  'plugins/kubernetes.io/csi/volumeDevices/*',
+  'plugins/kubernetes.io/csi/volumeDevices/*/dev',
+  'plugins/kubernetes.io/csi/volumeDevices/*/data',
+  'plugins/kubernetes.io/csi/volumeDevices/staging/*',
+  'plugins/kubernetes.io/csi/volumeDevices/publish/*',
+  'pods/*',
+  'pods/*/volumes',
+  'pods/*/volumes/*',
+  'pods/*/volumes/*/*',
+  'pods/*/volumeDevices',
+  'pods/*/volumeDevices/*',
+  'pods/*/volume-subpaths',
+  'pods/*/volume-subpaths/*',
+  'pods/*/volume-subpaths/*/*',
+)
 
 /** True if a kubelet expects a real directory at this path. */
 export function isExpectedDirectory(path: string): boolean {
-  return mayBeLink(path) || EXPECTED.some((shape) => shape.test(path))
+  return mayBeLink(path) || EXPECTED.test(path)
 }
