@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PodVolumeSource, ProjectedSource } from '../../src/core/kube/api/objects.ts'
 import { expectedContent } from '../../src/core/volumes/atomic-content.ts'
-import { isNoContent } from '../../src/core/volumes/payload-entries.ts'
+import { NoContent } from '../../src/core/volumes/payload-entries.ts'
 import { api, pod } from './builders.ts'
 
 const configMap = {
@@ -18,7 +18,7 @@ const user = pod([], {
 
 function content(source: Omit<PodVolumeSource, 'name'>, parts: Parameters<typeof api>[0] = snapshot, of = user) {
   const expected = expectedContent({ name: 'v', ...source }, of, api(parts))
-  if (isNoContent(expected)) return expected.kind
+  if (expected instanceof NoContent) return expected.kind
   return Object.fromEntries([...expected].map(([path, { value }]) => [path, value]))
 }
 const projected = (...sources: ProjectedSource[]) => ({ projected: { sources } })

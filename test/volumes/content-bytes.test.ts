@@ -10,7 +10,7 @@ import type {
 import type { Lookup } from '../../src/core/volumes/api-lookup.ts'
 import { contentBytes, type FreshObjects } from '../../src/core/volumes/content-bytes.ts'
 import { goQuote } from '../../src/core/volumes/downward-api-value.ts'
-import { nestedMountPoints } from '../../src/core/volumes/payload-entries.ts'
+import { NoContent, nestedMountPoints } from '../../src/core/volumes/payload-entries.ts'
 import { pod } from './builders.ts'
 
 const metadata = { namespace: 'ns', uid: 'u' }
@@ -77,7 +77,7 @@ function bytes(source: Omit<PodVolumeSource, 'name'>, given: Given = {}): unknow
     ),
   }
   const content = contentBytes({ name: 'v', ...source }, fresh)
-  if ('kind' in content) return `${content.kind}: ${content.reason}`
+  if (content instanceof NoContent) return `${content.kind}: ${content.message}`
   return Object.fromEntries(
     [...content].map(([path, { value, mode, owner }]) => [
       path,

@@ -45,8 +45,9 @@ export function ledgerOf(sources: LedgerSources) {
     return parts().within(absolute(path)).flat()
   }
 
-  /** Whose a finding is that is made about a thing. */
-  const subjects = {
+  return {
+    // Whose a finding is that is made about a thing.
+
     /** Of what is here, or cannot be used as a pod asks: the very one. @param pod of a raw block volume: one pod's part of it */
     of: (
       thing: UnresolvedVolume | PodVolume | SubPaths | StagedVolume | GlobalMount | BlockVolume,
@@ -69,10 +70,7 @@ export function ledgerOf(sources: LedgerSources) {
       if (top === 'pods' && uid !== undefined && below === undefined) return { pod: uid }
       return relative === '.' ? { path: inputs.rootDir } : { path: path.startsWith('/') ? path : inputs.absolute(path) }
     },
-  }
 
-  return {
-    ...subjects,
     sources,
     /** What pods want of a plugin or a staging directory. */
     wants: wantedIn(desired),

@@ -50,8 +50,7 @@ export function makeRows(
   const ended = api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
   const asked = [...desired.volumes, ...ended]
   const byDirectory = new Map(asked.map((each) => [podDirOf(each), each]))
-  // The first of each counts, here and of devices.
-  const bySpecName = new Map(asked.toReversed().map((each) => [specKey(each), each]))
+  // The first of each counts.
   const onDevice = new Map(
     globals
       .flatMap(({ plugin, path, layers }) => layers.map(({ dev }) => [`${plugin} ${dev}`, path] as const))
@@ -166,7 +165,7 @@ export function makeRows(
     for (const volume of volumes) rowOnDisk(volume).onDisk.push(volume)
     for (const subPaths of leaked) {
       const { volumeName, dir } = subPaths
-      const wanted = bySpecName.get(`${uid} ${volumeName}`)
+      const wanted = asked.find((each) => each.podUid === uid && escapeQualifiedName(each.specName) === volumeName)
       const row = wanted === undefined ? ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
       row.leaked.push(subPaths)
     }
@@ -232,8 +231,4 @@ export function rowsByClaim(rows: readonly VolumeRow[]): ReadonlyMap<string, Vol
   )
   // The first of each counts.
   return new Map([...bound, ...asked].toReversed())
-}
-
-function specKey({ podUid, specName }: VolumeToMount): string {
-  return `${podUid} ${escapeQualifiedName(specName)}`
 }

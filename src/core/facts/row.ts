@@ -116,7 +116,10 @@ interface Place {
 
 export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow): Place[] {
   return [
-    ...onDisk.flatMap((volume) => pathsOnDisk(volume).map((path) => ({ path, pod: volume.podUid }))),
+    // A pod's volume and what belongs to it outside its directory.
+    ...onDisk.flatMap(({ podUid: pod, dir, markers, subPaths }) =>
+      present(dir, ...markers, subPaths?.dir).map((path) => ({ path, pod })),
+    ),
     ...[...wanted, ...ended].map((volume) => ({ path: podDirOf(volume), pod: volume.podUid })),
     ...leaked.map(({ podUid, dir }) => ({ path: dir, pod: podUid })),
     ...staged.map(({ dir }) => ({ path: dir })),
@@ -124,7 +127,7 @@ export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps 
     ...maps.flatMap((block) => [
       ...present(...block.own, block.stagingPath, block.publishDir).map((path) => ({ path })),
       ...block.mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) =>
-        [symlink, mapFile, publishPath].flatMap((path) => (path === undefined ? [] : { path, pod: podUid })),
+        present(symlink, mapFile, publishPath).map((path) => ({ path, pod: podUid })),
       ),
     ]),
   ]
@@ -140,11 +143,6 @@ function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountIn
       ...mappings.flatMap(({ mapLayers, publishLayers }) => [...mapLayers, ...publishLayers]),
     ]),
   ]
-}
-
-/** A pod's volume and what belongs to it outside its directory. */
-function pathsOnDisk({ dir, markers, subPaths }: PodVolume): string[] {
-  return [dir, ...markers, ...(subPaths === undefined ? [] : [subPaths.dir])]
 }
 
 // Which volume's a path is, by the nearest one above it that is a volume's own.

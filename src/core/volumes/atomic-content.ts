@@ -13,8 +13,7 @@ import { downwardApiText } from './downward-api-value.ts'
 import { podVolumeDir } from './paths.ts'
 import {
   type ExpectedFile,
-  isNoContent,
-  type NoContent,
+  NoContent,
   type PayloadFile,
   payloadFiles,
   projections,
@@ -43,7 +42,7 @@ const contents = memoize((api: ApiSnapshot) =>
 export function expectedFiles(volume: string, pod: Pod, api: ApiSnapshot): ExpectedFiles | undefined {
   const source = pod.spec.volumes?.find(({ name }) => name === volume)
   const content = source && expectedContent(source, pod, api)
-  return content === undefined || isNoContent(content) ? undefined : content
+  return content === undefined || content instanceof NoContent ? undefined : content
 }
 
 function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
@@ -103,7 +102,7 @@ export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): O
   const kubelets = leftToKubelet(volume, snapshot)
   if (kubelets !== undefined) return kubelets
   const content = expectedOf(volume, snapshot)
-  return isNoContent(content) ? contentObstacle(volume, content) : undefined
+  return content instanceof NoContent ? contentObstacle(volume, content) : undefined
 }
 
 /** What only the kubelet sets up: a certificate (P56), and what alpha fields ask for where its gate is on (N72). */
@@ -129,12 +128,12 @@ function hasOwners(source: PodVolumeSource): boolean {
   return [defaultUser, ...files.map((each) => each?.user)].some((user) => user != null)
 }
 
-const NOT_READ: NoContent = { kind: 'unknown', reason: 'the API was not read' }
+const NOT_READ = new NoContent('unknown', 'the API was not read')
 
 const CODES = { missing: 'ContentMissing', invalid: 'InvalidVolume', unknown: 'ContentUnknown' } as const
 
-export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: NoContent): Obstacle {
-  return { code: CODES[kind], message: `volume ${specName}: ${reason}` }
+export function contentObstacle({ specName }: VolumeToMount, { kind, message }: NoContent): Obstacle {
+  return { code: CODES[kind], message: `volume ${specName}: ${message}` }
 }
 
 // Does the content of a configMap, secret, downwardAPI or projected volume match the API (O28, R807)?
@@ -145,7 +144,7 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
  */
 export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
   const files = expectedOf(volume, inputs.snapshot)
-  if (isNoContent(files)) return files.kind === 'unknown' ? undefined : files.reason
+  if (files instanceof NoContent) return files.kind === 'unknown' ? undefined : files.message
   const dir = podVolumeDir(volume)
   const generation = currentGeneration(inputs, dir)
   if (generation === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
@@ -171,7 +170,7 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   const expected = expectedOf(volume, inputs.snapshot)
   const dir = podVolumeDir(volume)
   const current = currentGeneration(inputs, dir)
-  if (isNoContent(expected) || current === undefined) return undefined
+  if (expected instanceof NoContent || current === undefined) return undefined
   const wanted = topNames(expected)
   const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
   if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`

@@ -44,10 +44,12 @@ function judged(inputs: ActualInputs, volume: VolumeToMount) {
 
 // The kubelet's rules for the type of a hostPath (P58).
 
-type HostPathFault =
-  | { readonly why: string; readonly hint: string; readonly makes?: undefined }
+interface HostPathFault {
+  readonly why: string
+  readonly hint?: string
   /** Nothing is at the path, and the type asks to create it. */
-  | { readonly why: string; readonly makes: 'dir' | 'file' }
+  readonly makes?: 'dir' | 'file'
+}
 
 const WANTED: Readonly<Record<string, HostPath['type']>> = {
   Directory: 'dir',

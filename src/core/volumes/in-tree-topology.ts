@@ -18,7 +18,6 @@ export const BETA_LABELS: LabelPair = {
 }
 
 type Terms = readonly NodeSelectorTerm[]
-type Translated = { readonly nodeSelectorTerms: Terms } | Untranslatable
 
 /** The driver's keys: of a zone, as for EBS, GCE PD and Cinder, or of zone and region, as for vSphere. */
 export interface TopologyKeys {
@@ -27,7 +26,7 @@ export interface TopologyKeys {
 }
 
 /** Zone and region get the driver's keys. Without one for regions, a zone's label is split, and a beta region gets its GA key. */
-export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Translated {
+export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Terms | Untranslatable {
   const { labels = {} } = pv.metadata
   const given = pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
   const inAffinity = [GA_LABELS, BETA_LABELS].find(({ zone }) => valuesOf(given, zone) !== undefined)
@@ -52,7 +51,7 @@ export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Tra
       matchExpressions: [...(term.matchExpressions ?? []), requirement],
     }))
   }
-  return { nodeSelectorTerms: terms }
+  return terms
 }
 
 /** A zone label may list several zones: `a__b`. */

@@ -165,10 +165,9 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   const { key, kind } = found
   const csi = csiOf(found, { name: pv.metadata.name, pv })
   if ('error' in csi) return csi
-  const topology = kind.topology && translateTopology(pv, kind.topology)
-  if (topology !== undefined && 'error' in topology) return topology
+  const nodeSelectorTerms = kind.topology ? translateTopology(pv, kind.topology) : []
+  if ('error' in nodeSelectorTerms) return nodeSelectorTerms
   const { [key]: _translated, ...rest } = pv.spec
-  const nodeSelectorTerms = topology?.nodeSelectorTerms ?? []
   const spec = {
     ...rest,
     csi,

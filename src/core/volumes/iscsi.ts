@@ -30,12 +30,9 @@ const IFACE = /^[^\s/-][^\s/]*$/
 
 /** @param text of iscsi.json: Go's names of the exported fields of iscsiDisk */
 export function parseIscsiJson(text: string): IscsiRecord {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = parsed(text)
+  if (value === undefined)
     return { corrupt: text.trim() === '' ? 'the file is empty' : 'the file is not JSON, or is cut off' }
-  }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { corrupt: 'the file is not a JSON object' }
   const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = value as Record<string, unknown>
@@ -135,9 +132,14 @@ export const iscsi = lunPlugin({
 })
 
 function volumeNameIn(text: string): string | undefined {
+  const { VolName } = { ...(parsed(text) as { VolName?: unknown } | undefined) }
+  return typeof VolName === 'string' ? VolName : undefined
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    const { VolName } = JSON.parse(text) as { VolName?: unknown }
-    return typeof VolName === 'string' ? VolName : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -15,14 +15,19 @@ import type {
 import { foundOf, type Lookup } from './api-lookup.ts'
 import { allContainers, podNamespace } from './pods.ts'
 
-/** Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. */
-export type NoContent =
-  /** An object could not be read: nothing may be concluded (S3). */
-  | { readonly kind: 'unknown'; readonly reason: string }
-  /** A required object or key is proved absent. */
-  | { readonly kind: 'missing'; readonly reason: string }
-  /** The volume asks for something that the kubelet refuses, such as a path that leaves the volume. */
-  | { readonly kind: 'invalid'; readonly reason: string }
+/**
+ * Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. `unknown`: an object could not be read,
+ * so that nothing may be concluded (S3); `missing`: a required object or key is proved absent; `invalid`: the volume asks for something
+ * that the kubelet refuses, such as a path that leaves the volume.
+ */
+export class NoContent extends Error {
+  readonly kind: 'unknown' | 'missing' | 'invalid'
+
+  constructor(kind: NoContent['kind'], reason: string) {
+    super(reason)
+    this.kind = kind
+  }
+}
 
 export interface PayloadFile<T> {
   readonly value: T
@@ -32,18 +37,9 @@ export interface PayloadFile<T> {
   readonly owner?: number
 }
 
-/** Ends one source: there is no content. */
-class WithoutContent extends Error {
-  readonly why: NoContent
-
-  constructor(why: NoContent) {
-    super(why.reason)
-    this.why = why
-  }
-}
-
+/** Ends one source. */
 export function noContent(kind: NoContent['kind'], reason: string): never {
-  throw new WithoutContent({ kind, reason })
+  throw new NoContent(kind, reason)
 }
 
 /** What an object's lookup has found; undefined: it is shown not to exist. @param what the object, in words */
@@ -77,14 +73,14 @@ export function payloadFiles<T>(
   values: PayloadValues<T>,
 ): ReadonlyMap<string, PayloadFile<T>> | NoContent {
   const sources = projections(source)
-  if (sources === undefined) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
+  if (sources === undefined) return new NoContent('unknown', 'not a volume that the kubelet fills')
   const failures: NoContent[] = []
   const entries = sources.flatMap((each) => {
     try {
       return entriesOf(each, pod, values, defaultModeOf(source))
     } catch (error) {
-      if (!(error instanceof WithoutContent)) throw error
-      failures.push(error.why)
+      if (!(error instanceof NoContent)) throw error
+      failures.push(error)
       return []
     }
   })
@@ -93,12 +89,12 @@ export function payloadFiles<T>(
   const files = new Map<string, PayloadFile<T>>()
   for (const [path, file] of entries) {
     const clean = cleanPayloadPath(path)
-    if (clean === undefined) return { kind: 'invalid', reason: `the path ${JSON.stringify(path)} is not allowed` }
+    if (clean === undefined) return new NoContent('invalid', `the path ${JSON.stringify(path)} is not allowed`)
     files.set(clean, file)
   }
   const below = [...files.keys()].find((path) => parentsOf(path).some((parent) => files.has(parent)))
   if (below === undefined) return files
-  return { kind: 'invalid', reason: `the path ${JSON.stringify(below)} is below another file of the volume` }
+  return new NoContent('invalid', `the path ${JSON.stringify(below)} is below another file of the volume`)
 }
 
 /** `a` and `a/b` of `a/b/c`. */
@@ -123,7 +119,7 @@ function defaultModeOf({ configMap, secret, downwardAPI, projected }: PodVolumeS
   return (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
 }
 
-/** @throws WithoutContent */
+/** @throws NoContent */
 function entriesOf<T>(
   source: ProjectedSource,
   pod: Pod,
@@ -185,10 +181,6 @@ function fsUserOf(pod: Pod): number | undefined {
 /** What each key of an object's data has. */
 export function valuesOf<T>(data: Readonly<Record<string, string>> = {}, make: (text: string) => T): Map<string, T> {
   return new Map(Object.entries(data).map(([key, text]) => [key, make(text)]))
-}
-
-export function isNoContent(value: object): value is NoContent {
-  return 'kind' in value && 'reason' in value
 }
 
 /** Neither: the file exists, but its content cannot be known (tokens, certificates, resources). */

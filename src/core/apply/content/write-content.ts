@@ -17,7 +17,7 @@ import { contentObstacle } from '../../volumes/atomic-content.ts'
 import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
-import { isNoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
+import { NoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { mountsOver } from '../../volumes/registry.ts'
 import { createFile, makeDirectory } from '../operation/make-directory.ts'
@@ -30,7 +30,7 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   if (wanted === undefined || source === undefined)
     throw new StepFailed('NoLongerWanted', `the content of ${target} is not known`)
   const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
-  if (isNoContent(files)) {
+  if (files instanceof NoContent) {
     const { code, message, hint } = contentObstacle(wanted, files)
     throw new StepFailed(code, message, { hint })
   }

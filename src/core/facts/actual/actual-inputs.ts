@@ -172,9 +172,6 @@ export function rootPathOf(inputs: ActualInputs, path: string): string {
 /** As the kubelet's flags have it: in the snapshot its links are resolved. */
 function kubeletRoot({ snapshot }: ActualInputs): string | undefined {
   const args = snapshot.kubelet?.args
-  if (args === undefined) return undefined
-  const index = args.findIndex((arg) => arg === '--root-dir' || arg.startsWith('--root-dir='))
-  const arg = args[index]
-  const value = arg === '--root-dir' ? args[index + 1] : arg?.slice('--root-dir='.length)
-  return plainPath(value ?? DEFAULT_ROOT_DIR)
+  const [, value = DEFAULT_ROOT_DIR] = /^--root-dir[=\n](.*)$/m.exec(args?.join('\n') ?? '') ?? []
+  return args && plainPath(value)
 }
