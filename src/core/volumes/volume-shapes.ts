@@ -4,6 +4,8 @@
  *
  * @see C10 and C11 for the names
  */
+import { present } from '../base/take.ts'
+import { formsWithin } from '../facts/actual/tree.ts'
 import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 import { undeletedPath } from '../linux/deleted.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
@@ -25,15 +27,15 @@ export interface SoughtVolume {
 }
 
 /** The directories above may have any name, if they are behind a link. */
-const STAGED = /\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
+const STAGED = formsWithin('kubernetes.io/csi/*/HASH')
 /** If the driver's directory is a link, the resolved path only has the hash and the last name. */
-const STAGED_BEHIND_LINK = /\/([0-9a-f]{64})\/globalmount(?=\/|$)/
+const STAGED_BEHIND_LINK = formsWithin('HASH/globalmount')
 /** The layout before 1.24. */
-const STAGED_BY_NAME = /\/csi\/pv\/([^/]+)\/globalmount(?=\/|$)/
+const STAGED_BY_NAME = formsWithin('csi/pv/*/globalmount')
 /** The directory volumeDevices may be a link, too, so the path before it does not matter. */
-const BLOCK = /\/volumeDevices\/(?:(staging|publish)\/)?([^/]+)/
-const PUBLISHED = /\/(?:volumes|volumeDevices)\/([^/]+~[^/]+)\/([^/]+)/
-const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
+const BLOCK = formsWithin('volumeDevices/*/*', 'volumeDevices/*')
+const PUBLISHED = formsWithin('volumes/*~*/*', 'volumeDevices/*~*/*')
+const SUB_PATH = formsWithin('volume-subpaths/*/*/*$')
 /** Plugins whose volumes a CSI driver attaches: CSI itself, and migrated in-tree plugins (C1). */
 const ATTACHING: ReadonlySet<string> = new Set([
   'kubernetes.io~csi',
@@ -47,10 +49,10 @@ const ATTACHING: ReadonlySet<string> = new Set([
   'kubernetes.io~rbd',
 ])
 
-const OF_POD = /\/pods\/([^/]+)\/(?:volumes|volumeDevices|volume-subpaths)\//
+const OF_POD = formsWithin('pods/*/volumes/*', 'pods/*/volumeDevices/*', 'pods/*/volume-subpaths/*')
 
 /** Quickly rules out nearly every path of a node. */
-const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
+const ANY = ['kubernetes.io', '/volumeDevices/', '/volume-subpaths/', '/globalmount']
 
 /**
  * Mounts whose path is one of a volume's, with its shape, or undefined of a volume that no driver attaches, and the pod whose volume, block
@@ -59,25 +61,24 @@ const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 export function shapedMounts(mounts: readonly MountInfo[]) {
   return mounts.flatMap((mount) => {
     const path = undeletedPath(mount.mountPoint)
-    const [shape, podUid] = [shapeOf(path), OF_POD.exec(path)?.[1]]
+    const [shape, [podUid]] = [shapeOf(path), OF_POD(path)]
     return (shape ?? podUid) === undefined ? [] : { mount, path, shape, podUid }
   })
 }
 
 function shapeOf(mountPoint: string): VolumeShape | undefined {
-  if (!ANY.test(mountPoint)) return undefined
-  const [, driver, hash] = STAGED.exec(mountPoint) ?? []
-  const key = hash ?? STAGED_BEHIND_LINK.exec(mountPoint)?.[1]
-  const block = BLOCK.exec(mountPoint)
-  const [, plugin = '', published] = PUBLISHED.exec(mountPoint) ?? []
+  if (!ANY.some((each) => mountPoint.includes(each))) return undefined
+  const [driver, hash] = STAGED(mountPoint)
+  const [key = hash] = hash === undefined ? STAGED_BEHIND_LINK(mountPoint) : []
+  const [block = '', inShared] = BLOCK(mountPoint)
+  const [vendor, plugin, published] = PUBLISHED(mountPoint)
   const names = [
-    STAGED_BY_NAME.exec(mountPoint)?.[1],
+    ...STAGED_BY_NAME(mountPoint),
     // A volume may itself be called "staging" or "publish".
-    block?.[1],
-    block?.[2],
-    ATTACHING.has(plugin) ? published : undefined,
-    SUB_PATH.exec(mountPoint)?.[1],
-  ].filter((name) => name !== undefined)
+    ...present(block, ['staging', 'publish'].includes(block) && inShared),
+    ...present(ATTACHING.has(`${vendor}~${plugin}`) && published),
+    ...SUB_PATH(mountPoint).slice(0, 1),
+  ]
   if (key === undefined) return names.length === 0 ? undefined : { names }
   return { staged: { key, driver }, names }
 }

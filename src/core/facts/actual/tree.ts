@@ -215,8 +215,21 @@ export function mayBeLink(path: string): boolean {
 
 /** Matches paths of these forms, relative to the root directory. `*`: any text within a name; HASH: the hash of a volume handle. */
 export function pathForms(...forms: readonly string[]): RegExp {
-  const text = forms.join('|').replaceAll('.', '\\.').replaceAll('*', '[^/]+').replaceAll('HASH', '[0-9a-f]{64}')
-  return new RegExp(`^(?:${text})$`)
+  return new RegExp(`^(?:${textOf(forms)})$`)
+}
+
+/** Gives what stands for each `*` and HASH in the first part of a path that has one of these forms; nothing: none has. */
+export function formsWithin(...forms: readonly string[]): (path: string) => string[] {
+  const part = new RegExp(`/(?:${textOf(forms)})(?=/|$)`)
+  return (path) =>
+    part
+      .exec(path)
+      ?.slice(1)
+      .filter((each) => each !== undefined) ?? []
+}
+
+function textOf(forms: readonly string[]): string {
+  return forms.join('|').replaceAll('.', '\\.').replaceAll('*', '([^/]+)').replaceAll('HASH', '([0-9a-f]{64})')
 }
 
 /**
