@@ -314,8 +314,7 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
     const what = found.type === 'file' ? `has ${found.size} bytes` : `is a ${found.type}`
     throw byHand(directory, 'UnexpectedFile', `${file} ${what}, so the kubelet did not make it`)
   }
-  const record = found === undefined ? undefined : parseIscsiJson(host.readSmallFile(file) ?? '')
-  const recorded = record !== undefined && 'disk' in record ? record.disk : undefined
+  const recorded = found && parseIscsiJson(host.readSmallFile(file) ?? '')
   const disk = recorded ?? parseIscsiDirectory(directory)
   const iface = ifaceOf(directory)
   const isItsOwn = disk !== undefined && isDirectoryOf(disk, posix.basename(directory))
@@ -323,7 +322,7 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
     return { ...disk, iface, byNameOnly: recorded === undefined }
   const why =
     disk === undefined
-      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${record === undefined ? 'missing' : 'not readable'}`
+      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${found === undefined ? 'missing' : 'not readable'}`
       : `${file} names ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, but its directory has another name`
   throw byHand(directory, 'IdentityUnconfirmed', why)
 }

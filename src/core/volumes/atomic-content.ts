@@ -191,7 +191,7 @@ function expectedOf({ source, pod }: VolumeToMount, { api }: NodeSnapshot): Expe
 
 function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {
   const target = tree.get(`${dir}/..data`)?.target
-  return target === undefined ? undefined : baseName(target)
+  return target && baseName(target)
 }
 
 function topNames(files: ExpectedFiles): ReadonlySet<string> {

@@ -85,12 +85,13 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
 /** S14: a state file of another volume under this name is not overwritten. */
 function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const other = otherOnRecord(inputs, volume)
-  if (other === undefined) return undefined
-  return {
-    code: 'OtherVolume',
-    message: `${inputs.absolute(other.path)} names ${other.name}, but the pod wants ${volume.driver}^${volume.handle}`,
-    hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
-  }
+  return (
+    other && {
+      code: 'OtherVolume',
+      message: `${inputs.absolute(other.path)} names ${other.name}, but the pod wants ${volume.driver}^${volume.handle}`,
+      hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
+    }
+  )
 }
 
 /** Files that drivers keep below the staging path: ceph-csi this one (C20). */

@@ -20,40 +20,23 @@ export interface IscsiDisk {
   readonly ownIface: boolean
 }
 
-type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
-
 /** Allowed names: they are passed to a program and looked up in sysfs, so nothing may look like an option or a path. */
 const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/
 const IQN = /^(?:iqn|eui|naa)\.[^\s/]+$/
 const LUN = /^\d{1,10}$/
 const IFACE = /^[^\s/-][^\s/]*$/
 
-/** @param text of iscsi.json: Go's names of the exported fields of iscsiDisk */
-export function parseIscsiJson(text: string): IscsiRecord {
-  const value = parsed(text)
-  if (value === undefined)
-    return { corrupt: text.trim() === '' ? 'the file is empty' : 'the file is not JSON, or is cut off' }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { corrupt: 'the file is not a JSON object' }
-  const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = value as Record<string, unknown>
+/** @param text of iscsi.json: Go's names of the exported fields of iscsiDisk. Undefined: it is empty, cut off, or invalid */
+export function parseIscsiJson(text: string): IscsiDisk | undefined {
+  const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = fieldsIn(text)
+  const is = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value)
   const portals = Array.isArray(Portals) ? Portals.filter((portal) => typeof portal === 'string') : []
   const [first] = portals
-  if (first === undefined || !portals.every((portal) => PORTAL.test(portal)))
-    return { corrupt: 'Portals is missing or invalid' }
-  if (typeof Iqn !== 'string' || !IQN.test(Iqn)) return { corrupt: 'Iqn is missing or invalid' }
-  if (typeof Lun !== 'string' || !LUN.test(Lun)) return { corrupt: 'Lun is missing or invalid' }
-  if (Iface !== undefined && Iface !== '' && !(typeof Iface === 'string' && IFACE.test(Iface)))
-    return { corrupt: 'Iface is invalid' }
-  const iface = typeof Iface === 'string' && Iface !== '' ? Iface : undefined
-  return {
-    disk: {
-      portals: [...new Set(portals)],
-      iqn: Iqn,
-      lun: Lun,
-      iface,
-      ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
-    },
-  }
+  if (first === undefined || !portals.every((portal) => PORTAL.test(portal))) return undefined
+  const iface = is(Iface, IFACE) ? Iface : undefined
+  if (!is(Iqn, IQN) || !is(Lun, LUN) || (iface === undefined && Iface !== undefined && Iface !== '')) return undefined
+  const ownIface = typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`
+  return { portals: [...new Set(portals)], iqn: Iqn, lun: Lun, iface, ownIface }
 }
 
 /**
@@ -132,15 +115,15 @@ export const iscsi = lunPlugin({
 })
 
 function volumeNameIn(text: string): string | undefined {
-  const { VolName } = { ...(parsed(text) as { VolName?: unknown } | undefined) }
+  const { VolName } = fieldsIn(text)
   return typeof VolName === 'string' ? VolName : undefined
 }
 
-/** Undefined: it is no JSON. */
-function parsed(text: string): unknown {
+/** None: it is no JSON object. */
+function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(text)
+    return { ...JSON.parse(text) }
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -63,7 +63,7 @@ export function csiStagingDir({ driver, handle, persistentVolume }: Volume): str
 export function csiStagingPath(volume: Volume): string | undefined {
   if (volume.mode === 'Block') return `${CSI_BLOCK_DIR}/staging/${volume.specName}`
   const directory = csiStagingDir(volume)
-  return directory === undefined ? undefined : `${directory}/globalmount`
+  return directory && `${directory}/globalmount`
 }
 
 /** The state file that NodeUnpublishVolume needs later (C13, C75, C83). */
