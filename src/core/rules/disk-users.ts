@@ -43,7 +43,7 @@ export interface DiskQuestion {
 }
 
 /**
- * The first user of the disks. If only openers are found, the search is repeated for a short time.
+ * The first user of the disks; undefined: nobody. If only openers are found, the search is repeated for a short time.
  *
  * @param luns LUNs without a disk: tapes and the like
  * @throws StepFailed UsersUnknown
@@ -80,10 +80,7 @@ export async function userOf(question: () => DiskQuestion, facts: MachineFacts):
  * @returns the first user: an opener is passing, and may be gone in a moment, as udev and blkid open a device after every unmount
  * @throws StepFailed UsersUnknown
  */
-export async function lookAtDisks(
-  question: DiskQuestion,
-  facts: MachineFacts,
-): Promise<{ readonly user: DiskUser | undefined; readonly isPassing: boolean }> {
+export async function lookAtDisks(question: DiskQuestion, facts: MachineFacts) {
   const { nodes, luns = [], isNoUse, isOwnMount, isToBeFree = () => true, isOwnLoop } = question
   const { around, host, context } = facts
   const loops = await loopsOn(nodes, facts, isOwnLoop)
@@ -111,10 +108,7 @@ function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
 }
 
 /** A mapping lasts; an open descriptor may be that of a program which lists devices. */
-async function openersOf(
-  { nodes, luns = [], isOwnOpener }: DiskQuestion,
-  facts: MachineFacts,
-): Promise<Record<Opener['how'], DiskUser[]>> {
+async function openersOf({ nodes, luns = [], isOwnOpener }: DiskQuestion, facts: MachineFacts) {
   const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
   for (const node of nodes) {
     const { dev, on, name, characters } = node

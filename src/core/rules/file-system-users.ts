@@ -99,7 +99,7 @@ export function noteOverlays({ operation, around, record }: MachineFacts): void 
   if (operation.volume?.plugin !== CSI_PLUGIN) return
   const layers = layersOf(operation).filter(({ fsType }) => fsType !== 'devtmpfs')
   for (const place of layers.map(shownBy)) {
-    for (const { mount } of layersIn(around.others)(around.table).within(place)) record.overlays.add(mount.dev)
+    for (const { mount } of layersAround(around.others)(around.table).within(place)) record.overlays.add(mount.dev)
   }
 }
 
@@ -107,7 +107,7 @@ export function noteOverlays({ operation, around, record }: MachineFacts): void 
  * Layers of the node's overlays, located by the table that has the overlay, and by our own: in a namespace where somebody has unmounted the
  * volume, the path may lead elsewhere. Cached, since a batch asks thousands of times.
  */
-const layersIn = memoize((others: readonly OtherNamespace[]) =>
+const layersAround = memoize((others: readonly OtherNamespace[]) =>
   memoize((ours: MountTable) => {
     const tables = [ours, ...ofTheNode(others).map(({ table }) => table)]
     return new PlaceIndex(

@@ -72,13 +72,8 @@ function whose(of: PodProcess | undefined, nameOf: NameOf): string {
 
 // Names of the pod and the container that a process belongs to, from the API and the runtime.
 
-export interface ContainerName {
-  readonly pod: PodRef
-  /** The container's name, otherwise the beginning of its id; absent: unknown. */
-  readonly container?: string
-}
-
-export type NameOf = (of: PodProcess) => ContainerName
+/** @returns with the container's name, otherwise the beginning of its id; absent: unknown */
+export type NameOf = (of: PodProcess) => { readonly pod: PodRef; readonly container?: string }
 
 /** The length of ids in crictl(1)'s output. */
 const SHORT_ID = 13
