@@ -14,10 +14,9 @@ import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { isLocal, viewsOf } from '../users/follow-links.ts'
 import type { LoopFile } from '../users/kernel-files.ts'
-import type { Opener, Uses } from '../users/uses.ts'
+import type { Opener } from '../users/uses.ts'
 import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts } from './machine-facts.ts'
-import type { Asking } from './surroundings.ts'
 
 /** So many looks find the same opener; programs that list devices change, and get more. */
 const SAME_TRIES = 3
@@ -120,7 +119,7 @@ async function openersOf({ nodes, luns = [], isOwnOpener }: DiskQuestion, facts:
     for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
   }
   const devices = new Set(byDev.keys())
-  const uses = await processesWith({ devices }, facts)
+  const uses = await facts.waiting.spend((ms) => facts.around.uses({ devices }, ms))
   const found = { mapped: [] as DiskUser[], open: [] as DiskUser[] }
   for (const opener of uses.openers(devices)) {
     const { on = '', what = '', node } = byDev.get(opener.dev) ?? {}
@@ -202,12 +201,6 @@ export function deviceBehind(
   { deviceNumber }: Host,
 ): string | undefined {
   return fsType === 'devtmpfs' ? deviceNumber(`/dev${root}`) : dev
-}
-
-// Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21).
-
-export function processesWith(what: Asking, { around, waiting }: MachineFacts): Promise<Uses> {
-  return waiting.spend((ms) => around.uses(what, ms))
 }
 
 // Finds loop devices on a disk, whatever name their backing file has here (S21, S25).

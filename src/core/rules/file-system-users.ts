@@ -14,7 +14,6 @@ import { isInUserNamespace } from '../linux/standing.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
 import { userOfContent } from './content-in-use.ts'
-import { processesWith } from './disk-users.ts'
 import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'
 import type { MachineFacts, SeenLayer } from './machine-facts.ts'
 
@@ -51,7 +50,7 @@ function isShown(dev: string, { around }: MachineFacts): boolean {
 
 async function detachedUser(layers: readonly SeenLayer[], facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
-  const uses = await processesWith({ fileSystems: devices }, facts)
+  const uses = await facts.waiting.spend((ms) => facts.around.uses({ fileSystems: devices }, ms))
   const [user] = uses.detached(devices)
   if (user !== undefined)
     return {

@@ -30,8 +30,8 @@ function isOdd(path: string): boolean {
 
 /** What a live look found by the rules of the machine (in-use.ts). */
 export const inUse: Judge = ({ operation, context }) => {
-  const { inUse: all = [] } = context.inputs.snapshot
-  const found = all.length === 0 ? undefined : byOperation(all).get(takenBy(operation))
+  const { inUse: all } = context.inputs.snapshot
+  const found = all && byOperation(all).get(takenBy(operation))
   if (found === undefined) return undefined
   const { message, hint, users } = found
   // A word of a newer version still says that it is in use.

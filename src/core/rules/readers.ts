@@ -123,7 +123,7 @@ export function mountedElsewhere(
   going?: MountIds,
 ): Verdict | undefined {
   const { table, others } = around
-  const location = others.length === 0 ? undefined : locateName(table, path)
+  const location = locateName(table, path)
   const other = location && mountedOnElsewhere(location, others, staying(table, going))
   return (
     other && {
