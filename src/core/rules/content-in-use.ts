@@ -114,13 +114,9 @@ function isMemory({ fsType }: Pick<MountInfo, 'fsType'>): boolean {
 /** The directory that the operation removes, which somebody may have bind-mounted elsewhere before it was empty. */
 function removedDirectory({ operation, around }: MachineFacts): Location[] {
   const last = operation.steps.at(-1)
-  if (last?.op !== 'rmdir' || !(isOfPod(operation) || isEmptyDir(operation))) return []
+  if (last?.op !== 'rmdir' || !(operation.kind === 'RemoveOrphanPodDir' || isEmptyDir(operation))) return []
   // Mounts on the directory itself are unmounted first.
   return [locateName(around.table, last.target) ?? []].flat()
-}
-
-function isOfPod({ kind }: Operation): boolean {
-  return kind === 'RemoveOrphanPodDir'
 }
 
 /** Users of the place by mounts and overlays. */
@@ -129,7 +125,7 @@ function mountUsers(place: Location, path: string, facts: MachineFacts): Holders
   const { table, others } = facts.around
   const stays = stayingOf(facts)
   // Mounts on something in it count as well; of any other directory each name in it is checked when it is removed (R036).
-  const deep = isOfPod(operation)
+  const deep = operation.kind === 'RemoveOrphanPodDir'
   const goingPlaces = (deep ? expectedMounts(facts) : []).map(({ dev, root: path }) => ({ dev, path }))
   const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
   const mountsIn = (of: MountTable): MountUse[] =>

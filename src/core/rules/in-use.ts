@@ -105,10 +105,14 @@ async function usersOf(
 ): Promise<Map<Operation, InUse>> {
   const { cluster, host = linuxHost } = given
   const known = new Map(attachments.map((attachment) => [attachment.metadata.name, attachment]))
-  const getVolumeAttachment = async (name: string) => known.get(name) ?? cluster.getVolumeAttachment(name)
-  const listVolumeAttachments = lazy(() => cluster.listVolumeAttachments())
-  const asking = { ...cluster, getVolumeAttachment, listVolumeAttachments }
-  const context: Questions = { ...given, readMounts: () => mounts, cluster: asking }
+  const context: Questions = {
+    ...given,
+    readMounts: () => mounts,
+    cluster: {
+      getVolumeAttachment: async (name) => known.get(name) ?? cluster.getVolumeAttachment(name),
+      listVolumeAttachments: lazy(() => cluster.listVolumeAttachments()),
+    },
+  }
   const around = new OneLook(context, host, plan.rootDir)
   const records = new VolumeRecords(plan, host)
   // "major:minor" of the file systems on which content would be deleted.

@@ -21,7 +21,7 @@ import {
 } from '../volumes/iscsi.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, userOfDisks } from './disk-users.ts'
-import { describeMount, isExpected } from './expected-mounts.ts'
+import { describeMount, expectedMounts, isExpected } from './expected-mounts.ts'
 import type { IscsiVolume, MachineFacts, SeenDisk } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 
@@ -138,17 +138,16 @@ export function mapsOver(seen: readonly SeenDisk[], { blockTree }: Host): string
  * Records the devices of mounts that are about to be unmounted. Only those that are still mounted count: another device
  * number in the plan may belong to another disk by now (S26).
  */
-export function noteMounted({ operation, around, host, record }: MachineFacts): void {
+export function noteMounted(facts: MachineFacts): void {
+  const { operation, host, record } = facts
   if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
-  for (const { path } of operation.expects ?? []) {
-    for (const mount of around.table.at(path)) {
-      if (!isExpected(mount, operation)) continue
-      const dev = deviceBehind(mount, host)
-      // btrfs has a number of its own: the device is the one that its source names.
-      const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
-      const disk = (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
-      if (disk !== undefined) record.noteMounted(disk)
-    }
+  for (const mount of expectedMounts(facts)) {
+    if (!isExpected(mount, operation)) continue
+    const dev = deviceBehind(mount, host)
+    // btrfs has a number of its own: the device is the one that its source names.
+    const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
+    const disk = (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
+    if (disk !== undefined) record.noteMounted(disk)
   }
 }
 
