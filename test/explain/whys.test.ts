@@ -143,7 +143,7 @@ describe('why is the device busy?', () => {
         of: { podUid: uid(7), containerId: 'c'.repeat(64) },
       },
     ],
-    namespaces: [{ pid: 50, process: 'node-exporter', mountPoints: ['/host/mnt'] }],
+    namespaces: [{ pid: 50, process: 'node-exporter', mountPoints: ['/host/mnt'], of: undefined }],
     loops: [{ device: '/dev/loop4', backingFile: `${TARGET}/image` }],
     kernel: ['device dm-3, which is made of 7:1'],
   }

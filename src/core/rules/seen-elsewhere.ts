@@ -52,8 +52,8 @@ export const setUpElsewhere: MachineJudge = (facts) => {
 
 /** The names by which the volume may be mounted. If only the path was known to the plan, its name is the escaped one. */
 function namesOf({ name, handle, persistentVolume }: VolumeRef, given: string | undefined): string[] {
-  const own = name === handle ? [] : [unescapeQualifiedName(name)]
-  return [...own, ...[persistentVolume, given].filter((each) => each !== undefined)]
+  const own = name === handle ? undefined : unescapeQualifiedName(name)
+  return [own, persistentVolume, given].filter((each) => each !== undefined)
 }
 
 /** True if it is in our own table, below the root directory: another volume of a running pod may have this name (S17). */

@@ -8,23 +8,10 @@ import { type Location, locate, showing, shownBy } from '../linux/location.ts'
 import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
+import { podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { type LoopFile, swapFiles } from './kernel-files.ts'
 import type { Holder, Uses } from './uses.ts'
-
-/**
- * Another mount namespace in which one of the places, or something in it, is mounted and stays mounted when ours is
- * unmounted.
- */
-interface NamespaceHolder {
-  /** One of its processes. */
-  readonly pid: number
-  readonly process: string
-  /** Mount points, as seen in that namespace. */
-  readonly mountPoints: readonly string[]
-  readonly of?: PodProcess
-}
 
 export interface Holders {
   /** By pid, each with all that it holds. */
@@ -102,11 +89,18 @@ export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<s
   )
 }
 
-/** @param mountsIn gives those of a table that hold something there; where there are none, it is no holder */
+type NamespaceHolder = ReturnType<typeof namespaceHolders>[number]
+
+/**
+ * Other mount namespaces in which one of the places, or something in it, is mounted and stays mounted when ours is unmounted: one of the
+ * processes of each, and the mount points as seen there.
+ *
+ * @param mountsIn gives those of a table that hold something there; where there are none, it is no holder
+ */
 export function namespaceHolders(
   others: readonly OtherNamespace[],
   mountsIn: (table: MountTable) => readonly MountInfo[],
-): NamespaceHolder[] {
+) {
   return others.flatMap(({ pid, process, table }) => {
     const mountPoints = [...new Set(mountsIn(table).map(({ mountPoint }) => mountPoint))]
     return mountPoints.length === 0 ? [] : { pid, process, mountPoints, of: podOfProcess(pid) }
