@@ -48,8 +48,7 @@ async function whileLocked(
   const look = (): Promise<Plan> => context.look()
   const first = (api: Plan['inputs']['api'] | undefined) => {
     const insecureApi = api?.insecure ?? api?.secondLookInsecure
-    const more = { bootID, planFile, guards, insecureApi, tookOverFrom }
-    return firstEntry(id, plan, { node, rootDir, ...more })
+    return firstEntry(id, plan, { node, rootDir, bootID, planFile, guards, insecureApi, tookOverFrom })
   }
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).
   const opened = kubeletStop && context.openJournal()

@@ -120,8 +120,8 @@ function askingOf({ client, kubeletClient, node: { nodeName } }: CollectedNode) 
 }
 
 /** By the credentials of the look: what neither could read then is not new now. */
-async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
-  return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
+async function renewedLease(look: CollectedNode): Promise<string | undefined> {
+  return renewedSince(look.snapshot.api?.lease, await nodeLease(askingOf(look)))
 }
 
 const lastInputs = memoize((look: CollectedNode) => new ActualInputs(look))

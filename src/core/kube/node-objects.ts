@@ -37,9 +37,9 @@ export interface Asking {
   readonly nodeName: string
 }
 
-type PodQuery = Asking & Pick<RequestSettings, 'signal'>
+type Query = Asking & Pick<RequestSettings, 'signal'>
 
-export function podLists({ client, kubeletClient, nodeName, signal }: PodQuery, kept?: Budget): PodLists {
+export function podLists({ client, kubeletClient, nodeName, signal }: Query, kept?: Budget): PodLists {
   const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })
   return [list(client), kubeletClient && list(kubeletClient)]
 }
@@ -63,18 +63,13 @@ const NAMESPACE = 'kube-node-lease'
  *
  * @returns undefined if there is no lease, or neither credential may read it
  */
-export async function nodeLease(
-  client: KubeClient,
-  kubeletClient: KubeClient | undefined,
-  nodeName: string,
-  signal?: AbortSignal,
-): Promise<Lease | undefined> {
+export async function nodeLease({ client, kubeletClient, nodeName, signal }: Query): Promise<Lease | undefined> {
   const key = { namespace: NAMESPACE, name: nodeName }
   const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(by.get(LEASES, key, { signal }))
   const [mine, its] = await Promise.all([
     ask(client),
     // A failure is ignored here: the second look reports if the kubelet's files are missing (S2).
-    kubeletClient === undefined ? undefined : ask(kubeletClient).catch(() => undefined),
+    kubeletClient && ask(kubeletClient).catch(() => undefined),
   ])
   return mine ?? its
 }

@@ -70,7 +70,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     unlessRefused(whoAmI(client, signal)),
     mayI(client, 'delete', signal),
     reader.get(CSI_NODES, { name: nodeName }),
-    nodeLease(client, options.kubeletClient, nodeName, signal),
+    nodeLease(options),
   ] as const
   // All requests end before anything is thrown: none is left behind.
   await Promise.allSettled([...lists, ...first])

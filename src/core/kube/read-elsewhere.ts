@@ -45,8 +45,7 @@ export async function readElsewhere(
 ): Promise<Elsewhere | undefined> {
   const { nodes, names, claims } = questions(api, nodeName)
   if (nodes.length === 0 && names.length === 0) return undefined
-  const status = names.length === 0 ? [] : await attachedByStatus(client, names, nodeName, settings)
-  const attached = new Map('problem' in status ? [] : status.map(({ name, attached: found }) => [name, found]))
+  const { attached, problem } = await attachedByStatus(client, names, nodeName, settings)
   const all = [...new Set([...nodes, ...attached.keys()])].toSorted(compareText)
   const found = await Promise.all(
     all.map(async (name, index): Promise<NodeElsewhere> => {
@@ -58,7 +57,7 @@ export async function readElsewhere(
       return { name, attached: own, ...users }
     }),
   )
-  return { nodes: found, ...('problem' in status && { problem: status.problem }) }
+  return { nodes: found, problem }
 }
 
 function questions(api: ApiSnapshot, nodeName: string): Questions {
@@ -105,19 +104,22 @@ function mayHavePersistentVolume(pod: Pod): boolean {
   )
 }
 
-/** Other nodes whose status names one of these as attached. */
+/** Of other nodes, those of these names that their status has as attached. */
 async function attachedByStatus(
   client: KubeClient,
   names: readonly string[],
   nodeName: string,
   settings: RequestSettings,
-): Promise<{ readonly name: string; readonly attached: readonly string[] }[] | { readonly problem: string }> {
+): Promise<{ readonly attached: ReadonlyMap<string, readonly string[]>; readonly problem?: string }> {
+  const attached = new Map<string, readonly string[]>()
+  if (names.length === 0) return { attached }
   const list = await unlessFailed(client.list(NODES, settings), 'other nodes could not be listed')
-  if ('problem' in list) return list
-  return list.items.flatMap(({ metadata: { name }, status }) => {
-    const attached = (status?.volumesAttached ?? []).map((each) => each.name).filter((each) => names.includes(each))
-    return name === nodeName || attached.length === 0 ? [] : [{ name, attached }]
-  })
+  if ('problem' in list) return { attached, ...list }
+  for (const { metadata, status } of list.items) {
+    const its = (status?.volumesAttached ?? []).map(({ name }) => name).filter((name) => names.includes(name))
+    if (metadata.name !== nodeName && its.length > 0) attached.set(metadata.name, its)
+  }
+  return { attached }
 }
 
 async function podsWith(

@@ -62,7 +62,10 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   if (code !== 'OK' || body === undefined) throw failure(code, details, cause)
   try {
     const message = decodeFrame(body)
-    requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
+    const most = receiveLimit * UNPACKED
+    const size = unpackedSize(method.output, message, most)
+    if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
+    options.budget?.take(size)
     // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
@@ -71,29 +74,18 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   }
 }
 
-/** @throws TooLarge */
-function requireRoom(message: DescMessage, bytes: Uint8Array, most: number, budget: Budget | undefined): void {
-  const size = unpackedSize(message, bytes, most)
-  if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
-  budget?.take(size)
-}
-
 /** Masking shorter values ("ro", "yes") would make messages unreadable, and hide nothing. */
 const SHORTEST_SECRET = 4
 
 /** What a server says of a failure, fit for a message: the secrets of the request are masked (C118), and it has an end. */
 function shownText(text: string, secrets: readonly string[]): string {
-  // Not the other way round: the beginning of a secret would no longer be recognised.
-  return firstCharacters(mask(text, secrets))
-}
-
-function mask(text: string, secrets: readonly string[]): string {
   let masked = text
   // The longest first: one secret may be part of another.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     if (secret.length >= SHORTEST_SECRET) masked = masked.replaceAll(secret, '***')
   }
-  return masked
+  // Not before: the beginning of a secret would no longer be recognised.
+  return firstCharacters(masked)
 }
 
 /** Approximate memory in V8 of an object, of each of its fields, and of a text or number in addition to its bytes. */

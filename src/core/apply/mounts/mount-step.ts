@@ -10,7 +10,7 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { StepContext } from '../operation/ports.ts'
 import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
-import { requireCopiesGone } from './umount-step.ts'
+import { isStill, requireCopiesGone } from './umount-step.ts'
 
 /** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
@@ -108,22 +108,21 @@ function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
 }
 
 /** Unmounts this very mount, and nothing that somebody mounted over it. Its copies go away with it (O35), or are named. */
-function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): Undo {
+function undoOf(made: MountInfo, run: StepContext): Undo {
   const { around, waiting, host } = run
-  const isThere = (): boolean => around.table.byId(id)?.mountPoint === mountPoint && around.table.byId(id)?.dev === dev
+  const { id, mountPoint, fsType } = made
   return {
     what: `the mount on ${mountPoint}`,
     back: async () => {
       around.changed()
-      if (!isThere()) return
+      if (!isStill(made, run)) return
       const top = around.table.top(mountPoint)
-      if (top?.id !== id)
-        throw new Error(`${top === undefined ? 'another mount hides it' : `${describeMount(top)} hides it`}`)
+      if (top?.id !== id) throw new Error(`${top === undefined ? 'another mount' : describeMount(top)} hides it`)
       const copies = copiesOf(around.table, top)
       const how = cannotHang(fsType) ? 'plain' : 'careful'
       const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
       around.changed()
-      if (isThere()) {
+      if (isStill(made, run)) {
         throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : firstLineOf(result), {
           stuck: result.timedOut,
         })

@@ -53,13 +53,10 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
  * @param copies as they were before the umount
  * @throws StepFailed HeldBy
  */
-export function requireCopiesGone(copies: readonly MountInfo[], { around }: StepContext): void {
-  const stays = copies.find(({ id, dev, mountPoint }) => {
-    const now = around.table.byId(id)
-    return now?.mountPoint === mountPoint && now.dev === dev
-  })
+export function requireCopiesGone(copies: readonly MountInfo[], run: StepContext): void {
+  const stays = copies.find((copy) => isStill(copy, run))
   if (stays === undefined) return
-  const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
+  const upper = run.around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
   throw new StepFailed('HeldBy', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
     hint: whoMounted(stays.mountPoint),
@@ -89,8 +86,10 @@ async function umountAfterForce(
   return result
 }
 
-function isStill(layer: MountInfo, { around }: StepContext): boolean {
-  return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+/** A mount id may be reused after an unmount, so place and device are compared as well (S27). */
+export function isStill({ id, mountPoint, dev }: MountInfo, { around }: StepContext): boolean {
+  const now = around.table.byId(id)
+  return now?.mountPoint === mountPoint && now.dev === dev
 }
 
 function howToUmount(step: Step, layer: MountInfo): UmountHow {

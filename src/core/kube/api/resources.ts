@@ -6,26 +6,18 @@ import {
   type ApiObject,
   attachmentShape,
   type ConfigMap,
-  type CsiDriver,
-  type CsiNode,
   claimShape,
   configMapShape,
   csiDriverShape,
   csiNodeShape,
-  type Lease,
   leaseShape,
-  type Node,
   nodeShape,
   type ObjectMeta,
   objectShape,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  type Pod,
   podShape,
   type Secret,
   type SecretDigest,
   secretShape,
-  type VolumeAttachment,
   volumeShape,
 } from './objects.ts'
 
@@ -51,18 +43,18 @@ function resource<T>(plural: string, shape: Shape<T>, root = CORE): Resource<T> 
   return { plural, root, shape }
 }
 
-export const PODS = resource<Pod>('pods', podShape)
+export const PODS = resource('pods', podShape)
 /** Of one only the UID is asked for. */
-export const NAMESPACES = resource<ApiObject>('namespaces', objectShape)
-export const NODES = resource<Node>('nodes', nodeShape)
-export const CLAIMS = resource<PersistentVolumeClaim>('persistentvolumeclaims', claimShape)
-export const VOLUMES = resource<PersistentVolume>('persistentvolumes', volumeShape)
-export const CONFIG_MAPS = resource<ConfigMap>('configmaps', configMapShape)
-export const SECRETS = resource<Secret>('secrets', secretShape)
-export const ATTACHMENTS = resource<VolumeAttachment>('volumeattachments', attachmentShape, STORAGE)
-export const CSI_DRIVERS = resource<CsiDriver>('csidrivers', csiDriverShape, STORAGE)
-export const CSI_NODES = resource<CsiNode>('csinodes', csiNodeShape, STORAGE)
-export const LEASES = resource<Lease>('leases', leaseShape, '/apis/coordination.k8s.io/v1')
+export const NAMESPACES = resource('namespaces', objectShape)
+export const NODES = resource('nodes', nodeShape)
+export const CLAIMS = resource('persistentvolumeclaims', claimShape)
+export const VOLUMES = resource('persistentvolumes', volumeShape)
+export const CONFIG_MAPS = resource('configmaps', configMapShape)
+export const SECRETS = resource('secrets', secretShape)
+export const ATTACHMENTS = resource('volumeattachments', attachmentShape, STORAGE)
+export const CSI_DRIVERS = resource('csidrivers', csiDriverShape, STORAGE)
+export const CSI_NODES = resource('csinodes', csiNodeShape, STORAGE)
+export const LEASES = resource('leases', leaseShape, '/apis/coordination.k8s.io/v1')
 
 /** Path of all objects of a resource. @param namespace absent: in every one */
 export function listPath({ root, plural }: ResourcePath, namespace?: string): string {
