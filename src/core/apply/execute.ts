@@ -54,10 +54,17 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
   using journal = run.journal
   for (const each of found) settleBeforehand(each, run)
   await begun.runAll()
-  const result = { plan: id, ...(await conclude(begun, onEvent)) }
+  const { stop, changedSomething, isInterrupted: interrupted } = run
+  const outcomes = found.flatMap(({ operation }) => run.outcomes.get(operation.id) ?? [])
+  const refused = interrupted || changedSomething || stop === undefined ? undefined : refusalOf(stop)
+  const after = interrupted ? undefined : await lookAfter(begun, onEvent)
+  if (refused === undefined)
+    for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
+  const wholly = refused === undefined ? exitStatusOf(outcomes) : ExitStatus.Refused
+  const exit = interrupted ? ExitStatus.Interrupted : wholly
   run.flushOutcomes()
-  endJournal(journal, result, onEvent)
-  return result
+  endJournal(journal, { exit, interrupted }, onEvent)
+  return { plan: id, outcomes, left: after?.operations, after, interrupted, refused, exit }
 }
 
 /** The first entry of a journal. @param beginning what is said of the node or the cluster */
@@ -106,27 +113,12 @@ function settleBeforehand<Op extends AnyOperation>(
   run.settle(operation, state, { ...saidOf(reason), differences })
 }
 
-async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
-  begun: Begun<Op, Made>,
-  onEvent: (event: ApplyEvent) => void,
-): Promise<Omit<ApplyResult<Op, Made>, 'plan'>> {
-  const { fresh, found, run } = begun
-  const { stop, changedSomething, isInterrupted: interrupted } = run
-  const outcomes = found.flatMap(({ operation }) => run.outcomes.get(operation.id) ?? [])
-  if (interrupted) return { outcomes, left: undefined, interrupted, exit: ExitStatus.Interrupted }
-  if (stop !== undefined && !changedSomething) {
-    const refused = refusalOf(stop)
-    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
-  }
-  const after = changedSomething ? await lookAfter(begun, onEvent) : fresh
-  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
-  return { outcomes, left: after?.operations, after, interrupted, exit: exitStatusOf(outcomes) }
-}
-
+/** Undefined: it failed. */
 async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   begun: Begun<Op, Made>,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<Made | undefined> {
+  if (!begun.run.changedSomething) return begun.fresh
   const planCommand = begun.what === 'cluster' ? 'volctl plan --cluster' : 'volctl plan'
   try {
     return await begun.lookAfter()
