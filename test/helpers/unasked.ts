@@ -18,8 +18,7 @@ export const UNASKED_CLUSTER: Cluster = {
   getConfigMap: nothing,
   getSecret: nothing,
   requestToken: nothing,
-  getClusterTrustBundle: nothing,
-  listClusterTrustBundles: nothing,
+  clusterTrustBundles: nothing,
 }
 
 export const UNASKED_DRIVER: CsiNode = {

@@ -6,7 +6,7 @@ import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/
 import { getNode, listNodePods } from '../../src/core/kube/node-objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'
-import { getClusterTrustBundle, listClusterTrustBundles, requestToken } from '../../src/core/kube/volume-content.ts'
+import { clusterTrustBundles, requestToken } from '../../src/core/kube/volume-content.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/kube/writes.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
@@ -156,11 +156,12 @@ describe('what is written into volumes', () => {
     expect((await client.find(PODS, named('app'), { whole: true }))?.metadata.annotations).toEqual({
       [LAST_APPLIED]: '{}',
     })
-    expect((await getClusterTrustBundle(client, 'one'))?.spec.signerName).toBe('example.com/a')
-    expect((await listClusterTrustBundles(client, 'example.com/b')).map(({ metadata }) => metadata.name)).toEqual([
-      'two',
-    ])
-    expect(await getClusterTrustBundle(client, 'none')).toBeUndefined()
+    const bundles = await clusterTrustBundles(client, { name: 'one' })
+    expect(bundles?.map(({ spec }) => spec.signerName)).toEqual(['example.com/a'])
+    const ofSigner = await clusterTrustBundles(client, { signerName: 'example.com/b' })
+    expect(ofSigner?.map(({ metadata }) => metadata.name)).toEqual(['two'])
+    expect(await clusterTrustBundles(client, { name: 'none' })).toBeUndefined()
+    expect(await clusterTrustBundles(client, {})).toEqual([])
   })
 
   it('and tokens are made for it, of a pod by its UID (P53, N33)', async () => {
@@ -188,7 +189,7 @@ it('what may not be read is no absence (S3): a node asks for an object that none
 
 it('a server without any version of trust bundles says so', async () => {
   server.setFaults({ path: 'clustertrustbundles', action: { type: 'status', status: 404, reason: 'NotFound' } })
-  const failure = await failureOf(getClusterTrustBundle(connect(server, 'apply'), 'one'))
+  const failure = await failureOf(clusterTrustBundles(connect(server, 'apply'), { name: 'one' }))
   expect(failure.code).toBe('NotFound')
   const asked = server
     .requests()

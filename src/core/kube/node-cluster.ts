@@ -2,10 +2,10 @@
 
 import { VolctlError } from '../base/errors.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
-import type { ApiObject, ClusterTrustBundle, Node, Pod, VolumeAttachment } from './api/objects.ts'
+import type { ApiObject, Node, Pod, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, type Resource, SECRETS } from './api/resources.ts'
 import { type Asking, getNode, podLists } from './node-objects.ts'
-import { getClusterTrustBundle, listClusterTrustBundles, requestToken, type TokenSource } from './volume-content.ts'
+import { type BundleSource, clusterTrustBundles, requestToken, type TokenSource } from './volume-content.ts'
 import { deleteVolumeAttachment, patchClaimStatus } from './writes.ts'
 
 export type Cluster = ReturnType<typeof nodeCluster>
@@ -53,8 +53,7 @@ export function nodeCluster(asking: Asking) {
     getSecret: find(SECRETS),
     /** Undefined: the service account, or the pod, does not exist. */
     requestToken: (pod: Pod, source: TokenSource) => requestToken(client, pod, source),
-    getClusterTrustBundle: (name: string) => getClusterTrustBundle(client, name),
-    listClusterTrustBundles: (signerName: string): Promise<readonly ClusterTrustBundle[]> =>
-      listClusterTrustBundles(client, signerName),
+    /** Undefined: there is none of this name. */
+    clusterTrustBundles: (source: BundleSource) => clusterTrustBundles(client, source),
   }
 }

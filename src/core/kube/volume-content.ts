@@ -40,36 +40,35 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
   throw unusable(`${client.server}: the answer to a token request has no token.`)
 }
 
-/** Undefined: there is none of this name. */
-export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
-  return ofNewestVersion((resource) => client.find(resource, { name }))
-}
+export type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
 
-export async function listClusterTrustBundles(
-  client: KubeClient,
-  signerName: string,
-): Promise<readonly ClusterTrustBundle[]> {
-  const query = { fieldSelector: `spec.signerName=${signerName}` }
-  return ofNewestVersion(async (resource) => {
-    const { items } = await client.list(resource, { query })
-    return items
-  })
-}
+type BundleResource = Resource<ClusterTrustBundle>
 
-const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
   plural: 'clustertrustbundles',
   root: `/apis/certificates.k8s.io/${version}`,
   shape: trustBundleShape,
 }))
 
-/** The newest API version that the server has: where it lacks one, its 404 names no object (N71). */
-function ofNewestVersion<T>(
-  ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>,
-  [newest, ...older] = VERSIONS as [Resource<ClusterTrustBundle>, ...Resource<ClusterTrustBundle>[]],
-): Promise<T> {
-  return orInstead(ask(newest), (error) => {
+/** That of a name, or those of a signer, in the newest version that the server has: where it lacks one, its 404 names no object (N71). */
+export async function clusterTrustBundles(
+  client: KubeClient,
+  source: BundleSource,
+  [newest, ...older] = VERSIONS as [BundleResource, ...BundleResource[]],
+): Promise<readonly ClusterTrustBundle[] | undefined> {
+  const { name, signerName } = source
+  const ask = async (): Promise<readonly ClusterTrustBundle[] | undefined> => {
+    if (name) {
+      const bundle = await client.find(newest, { name })
+      return bundle && [bundle]
+    }
+    const query = { fieldSelector: `spec.signerName=${signerName}` }
+    return (await client.list(newest, { query })).items
+  }
+  if (!name && !signerName) return []
+  return orInstead(ask(), (error) => {
     const [next, ...rest] = older
     if (next === undefined || error.reason !== 'NoSuchResource') throw error
-    return ofNewestVersion(ask, [next, ...rest])
+    return clusterTrustBundles(client, source, [next, ...rest])
   })
 }

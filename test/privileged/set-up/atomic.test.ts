@@ -65,7 +65,7 @@ function makeNode(
       token: `${TOKEN} ${audience} ${expirationSeconds} ${metadata.uid}`,
       expirationTimestamp: '',
     }),
-    getClusterTrustBundle: async (name) => ({ metadata: { name, uid: 'b' }, spec: { trustBundle: BUNDLE } }),
+    clusterTrustBundles: async ({ name = '' }) => [{ metadata: { name, uid: 'b' }, spec: { trustBundle: BUNDLE } }],
   }
   return node
 }

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../../base/errors.ts'
 import { StepFailed } from '../../base/operation-error.ts'
-import type { Pod, ProjectedSource } from '../../kube/api/objects.ts'
+import type { Pod } from '../../kube/api/objects.ts'
 import type { Cluster } from '../../kube/node-cluster.ts'
 import type { TokenSource } from '../../kube/volume-content.ts'
 import { cannotHang } from '../../linux/file-systems.ts'
@@ -69,8 +69,6 @@ export function writeMarker({ target }: Step, run: StepContext): void {
   if (run.host.lstat(target)?.type !== 'file') createFile(target, 0o644, `${target} could not be written`, run)
 }
 
-type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
-
 /** Annotations that the kubelet adds to its own copy of a pod, and the one that only a mirror pod has. */
 const SEEN = 'kubernetes.io/config.seen'
 const SOURCE = 'kubernetes.io/config.source'
@@ -100,7 +98,7 @@ async function fetchContent({ pod, source }: VolumeToMount, cluster: Cluster): P
     ),
     trustBundles: await each(
       sources.flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []),
-      (asked) => bundles(asked, cluster),
+      (asked) => cluster.clusterTrustBundles(asked),
     ),
     // Last: no token is requested for a volume that cannot be filled.
     tokens: await each(
@@ -142,12 +140,6 @@ async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const own: Readonly<Record<string, string>> =
     mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
   return { ...pod, metadata: { ...found.object.metadata, annotations: { ...annotations, ...own } } }
-}
-
-async function bundles({ name, signerName }: BundleSource, cluster: Cluster) {
-  if (!name) return signerName ? cluster.listClusterTrustBundles(signerName) : []
-  const bundle = await cluster.getClusterTrustBundle(name)
-  return bundle && [bundle]
 }
 
 /** P53. A static pod has another UID in the API than on the node, so no token can be bound to it. */
