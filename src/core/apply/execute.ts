@@ -101,16 +101,15 @@ export function journalFor(
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
 function settleBeforehand<Op extends AnyOperation>(
-  { operation, refused, alreadyDone, differences }: FoundAgain<Op>,
+  { operation, refused, differences }: FoundAgain<Op>,
   run: Run<Op>,
 ): void {
-  const reason = operation.blocked ?? refused
-  if (reason === undefined) return
+  const { blocked } = operation
+  if (blocked !== undefined) return run.settle(operation, 'blocked', saidOf(blocked))
+  const isDone = refused?.code === 'AlreadyDone'
   // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
-  if (run.isStopping && operation.blocked === undefined && alreadyDone !== true) return
-  const unblocked = alreadyDone ? 'skipped' : 'refused'
-  const state = operation.blocked === undefined ? unblocked : 'blocked'
-  run.settle(operation, state, { ...saidOf(reason), differences })
+  if (refused === undefined || (run.isStopping && !isDone)) return
+  run.settle(operation, isDone ? 'skipped' : 'refused', { ...saidOf(refused), differences })
 }
 
 /** Undefined: it failed. */

@@ -13,9 +13,8 @@ import { areOfOneRow, podOf } from '../plan/subject.ts'
 export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */
   readonly operation: Op
+  /** AlreadyDone: only because nothing of it is left to do. */
   readonly refused?: Blocked
-  /** It is refused only because nothing of it is left to do. */
-  readonly alreadyDone?: boolean
   /** How the operation has changed. */
   readonly differences?: readonly Difference[]
 }
@@ -46,9 +45,9 @@ export function finderIn<Op extends AnyOperation>(
     if (planned.blocked !== undefined) return { operation: planned }
     const found = byId.get(planned.id)
     if (found === undefined) {
-      const alreadyDone = isDone(planned)
-      const why = (): string => waiting.find((each) => isAbout(each, planned))?.message ?? whyGone(planned)
-      return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(why()), alreadyDone }
+      if (isDone(planned)) return { operation: planned, refused: ALREADY_DONE }
+      const why = waiting.find((each) => isAbout(each, planned))?.message ?? whyGone(planned)
+      return { operation: planned, refused: changed(`no longer needed by a plan made now: ${why}`) }
     }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined && refuses(found.blocked)) {
@@ -56,7 +55,10 @@ export function finderIn<Op extends AnyOperation>(
       return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
     }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
-    if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
+    if (differences.length > 0) {
+      const refused = changed(`changed since the plan was made: ${differencesText(differences)}`)
+      return { operation: planned, refused, differences }
+    }
     // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
     return { operation: { ...found, after: planned.after } }
   }
@@ -68,23 +70,13 @@ function isAbout(wait: AnyWaiting, { subject }: AnyOperation): boolean {
   return (pod !== undefined && podOf(wait.subject) === pod) || areOfOneRow(wait.subject, subject)
 }
 
-const PLAN_AGAIN = 'Plan again, and look at what has changed.'
-
 const ALREADY_DONE: Blocked = {
   code: 'AlreadyDone',
   message: 'already done: nothing of what the operation would do is left to do',
 }
 
-function noLongerPlanned(why: string): Blocked {
-  return { code: 'Changed', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
-}
-
-function changed(differences: readonly Difference[]): Blocked {
-  return {
-    code: 'Changed',
-    message: `changed since the plan was made: ${differencesText(differences)}`,
-    hint: PLAN_AGAIN,
-  }
+function changed(message: string): Blocked {
+  return { code: 'Changed', message, hint: 'Plan again, and look at what has changed.' }
 }
 
 /** @throws VolctlError OtherNode, Changed: a plan file of another node, or from before the last boot */

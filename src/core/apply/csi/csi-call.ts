@@ -14,9 +14,10 @@ import type { CsiNode, StepContext } from '../operation/ports.ts'
  *
  * @throws StepFailed DriverUnavailable, or the driver's own failure; then nothing was changed
  */
-export async function openDriver(run: StepContext): Promise<NonNullable<StepContext['bringUp']['csi']>> {
-  if (run.bringUp.csi !== undefined) return run.bringUp.csi
-  const { driver } = wantedCsi(run)
+export async function openDriver(run: StepContext): Promise<WantedCsi & NonNullable<StepContext['bringUp']['csi']>> {
+  const wanted = wantedCsi(run)
+  if (run.bringUp.csi !== undefined) return { ...wanted, ...run.bringUp.csi }
+  const { driver } = wanted
   const node = await run.context.csi(driver)
   if (node === undefined) {
     throw new StepFailed('DriverUnavailable', `CSI driver ${driver} does not answer on this node`)
@@ -26,12 +27,12 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
       node.nodeGetCapabilities(ms),
     )
     run.bringUp.csi = { node, capabilities }
+    return { ...wanted, node, capabilities }
   } catch (error) {
     // This call changes nothing: even if it is still running, nothing of the volume is in progress.
     const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
     throw new StepFailed(failure.code, failure.message, { cause: error, hint: failure.hint })
   }
-  return run.bringUp.csi
 }
 
 /**
@@ -45,8 +46,7 @@ export async function callNode(
   run: StepContext,
   call: (node: CsiNode, deadlineMs: number) => Promise<unknown>,
 ): Promise<void> {
-  const { node } = await openDriver(run)
-  const { driver } = wantedCsi(run)
+  const { node, driver } = await openDriver(run)
   try {
     await untilNotPending(run, `${driver}: ${step.op}`, (ms) => call(node, ms))
   } catch (error) {

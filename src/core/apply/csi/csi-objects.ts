@@ -93,9 +93,8 @@ function unreadable(what: string, why: string, cause?: unknown): StepFailed {
  * @throws StepFailed if the CSIDriver is not known; OperationRefused, or a failed read
  */
 export async function factsOf(run: StepContext, label = ''): Promise<CsiFacts> {
-  const wanted = wantedCsi(run)
-  const { volume, driver } = wanted
-  const { capabilities } = await openDriver(run)
+  const wanted = await openDriver(run)
+  const { volume, driver, capabilities } = wanted
   const publishContext = isEphemeral(volume) ? {} : await requireAttached(wanted, run)
   const found = run.context.csiDriver(driver)
   if (found.state === 'Unknown') throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`)

@@ -108,8 +108,7 @@ async function unpublish(step: Step, before: ReadonlySet<number>, run: StepConte
 
 /** Without the state file, which was there before the call. */
 async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
-  const { driver, handle } = wantedCsi(run)
-  const { node } = await openDriver(run)
+  const { driver, handle, node } = await openDriver(run)
   await untilNotPending(run, `${driver}: NodeUnpublishVolume`, (ms) =>
     node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
   )
