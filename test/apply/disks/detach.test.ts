@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/core/kube/api-error.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { attachmentHere as attachment, csiVolume, detachOf, statesOf } from '../../helpers/apply-plan.ts'
@@ -123,13 +124,21 @@ describe('detaching (S21)', () => {
     })
   })
 
-  it('is refused by a conflict', async () => {
+  it.each([
+    { answer: 'a conflict', code: 'Conflict', status: 409, end: 'refused Changed' },
+    {
+      answer: 'a 404 that names no object, which shows no absence (S3)',
+      code: 'NotFound',
+      status: 404,
+      end: 'failed NotFound',
+    },
+  ] as const)('$answer: $end', async ({ code, status, end }) => {
     const context = fixture.context(planOf([]))
     const deleteVolumeAttachment = async () => {
-      throw Object.assign(new Error('conflict'), { status: 409 })
+      throw new ApiError(code, 'said by the API server', { status, reason: 'NoSuchResource' })
     }
     fixture.given = { cluster: { ...context.cluster, deleteVolumeAttachment } }
-    expect(await detachAlone()).toBe('refused Changed')
+    expect(await detachAlone()).toBe(end)
   })
 
   it('never runs beside a kubelet, whatever the plan was made beside', async () => {

@@ -68,9 +68,7 @@ async function deleteAttachment(run: StepContext, { name, uid, resourceVersion }
   try {
     await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
   } catch (error) {
-    const { status } = error as { status?: unknown }
-    if (status === 404) return
-    if (status !== 409) throw error
+    if ((error as { status?: unknown }).status !== 409) throw error
     throw new OperationRefused('Changed', `VolumeAttachment ${name} has changed since the plan was made`, {
       cause: error,
     })
