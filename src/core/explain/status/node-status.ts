@@ -10,7 +10,7 @@ import { compareText } from '../../base/compare-text.ts'
 import { counted } from '../../base/count.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { type NameFault, type Naming, nameFaults, requireNamed } from '../../plan/name-faults.ts'
+import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
@@ -21,8 +21,7 @@ import {
   namedPods,
   namedVolumes,
   namesOf,
-  otherNames,
-  podFaults,
+  unmatchedAmong,
 } from '../../reconcile/context/filter-operations.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
@@ -158,16 +157,7 @@ function pathsOf(inputs: ActualInputs, part: AnyPart | undefined): string[] {
 
 /** Names that nothing has, or several pods. */
 export function unmatchedNames({ decided, all }: WholeStatus, narrowing: Narrowing): NameFault[] {
-  const { classes, inputs, ledger } = decided.context
-  const { volumes = [] } = narrowing
-  return [
-    ...podFaults(narrowing, classes, 'Give the name, NAMESPACE/NAME, or the UID or its beginning.'),
-    ...nameFaults(volumes, () => [...all.flatMap(namesOfRow), ...otherNames(inputs, ledger, volumes)], {
-      noun: 'volume',
-      place: 'on this node',
-      hint: 'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.',
-    }),
-  ]
+  return unmatchedAmong(decided.context, narrowing, () => all.flatMap(namesOfRow))
 }
 
 function namesOfRow({ volume, podVolumeNames }: StatusRow): string[] {

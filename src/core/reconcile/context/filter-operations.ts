@@ -123,7 +123,7 @@ export function namedVolumes(inputs: ActualInputs, ledger: Ledger, given: readon
 }
 
 /** Those of the names given that are an attachment's to this node, or a path that is there. */
-export function otherNames(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
+function otherNames(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
   return given.filter((each) => {
     if (!each.startsWith('/')) return ledger.ofAttachment(each) !== undefined
     const path = rootPathOf(inputs, plainPath(each))
@@ -147,21 +147,50 @@ export function namesOf({
 
 /** @param options as they were given */
 export function reportUnmatchedNames(context: PlanContext, options: PlanOptions): void {
-  const { classes } = context
-  const { volumes = [], devices = {} } = options
-  const volumeNames = (): readonly string[] => namesOfVolumes(context)
-  const scopeNames = (): readonly string[] => [...volumeNames(), ...otherNames(context.inputs, context.ledger, volumes)]
+  const known = (): readonly string[] => namesOfVolumes(context)
   const faults = [
-    ...podFaults(options, classes, POD_HINT),
-    ...nameFaults(volumes, scopeNames, { ...HERE, hint: VOLUME_HINT }),
-    ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, hint: DEVICE_HINT }),
+    ...unmatchedAmong(context, options, known),
+    ...nameFaults(Object.keys(options.devices ?? {}), known, { ...HERE, noun: 'volume', hint: DEVICE_HINT }),
   ]
   for (const { code, message, hint } of faults) context.findings.problem('warning', code, message, ON_NODE, hint)
 }
 
-const HERE = { place: 'on this node', noun: 'volume' }
+/** Pods, namespaces and volumes that nothing here has, and names of several pods. @param known names of volumes */
+export function unmatchedAmong(
+  { classes, inputs, ledger }: PlanContext,
+  { pods = [], namespaces = [], volumes = [] }: Narrowing,
+  known: () => readonly string[],
+): NameFault[] {
+  const { ambiguous, missing } = namedPods({ pods, namespaces }, classes)
+  // What people call them; of unknown names only their UIDs.
+  const named = classes.all.filter(({ ref }) => ref.name !== undefined)
+  const names = () =>
+    classes.all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
+  return [
+    ...ambiguous.map((each) =>
+      ambiguousPods(
+        each.given,
+        each.pods.map(({ ref }) => ref),
+      ),
+    ),
+    ...nameFaults(missing, names, { ...HERE, noun: 'pod', hint: POD_HINT }),
+    ...nameFaults(namespaces, () => named.map(({ ref }) => ref.namespace ?? 'default'), {
+      ...HERE,
+      noun: 'namespace with a pod',
+      hint: NAMESPACE_HINT,
+    }),
+    ...nameFaults(volumes, () => [...known(), ...otherNames(inputs, ledger, volumes)], {
+      ...HERE,
+      noun: 'volume',
+      hint: VOLUME_HINT,
+    }),
+  ]
+}
+
+const HERE = { place: 'on this node' }
 const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
 const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'
+const NAMESPACE_HINT = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
@@ -204,30 +233,4 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
   if (first === undefined || candidates.some(({ uid }) => uid === given)) return false
   const name = namespacedName(first.ref)
   return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
-}
-
-/** Pods and namespaces that nothing here has. @param hint how pods can be given */
-export function podFaults({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses, hint: string): NameFault[] {
-  const { ambiguous, missing } = namedPods({ pods, namespaces }, classes)
-  const place = 'on this node'
-  const ofNamespace = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
-  // What people call them; of unknown names only their UIDs.
-  const known = classes.all.filter(({ ref }) => ref.name !== undefined)
-  const names = () =>
-    classes.all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
-  const noun = 'namespace with a pod'
-  return [
-    ...ambiguous.map((each) =>
-      ambiguousPods(
-        each.given,
-        each.pods.map(({ ref }) => ref),
-      ),
-    ),
-    ...nameFaults(missing, names, { place, noun: 'pod', hint }),
-    ...nameFaults(namespaces, () => known.map(({ ref }) => ref.namespace ?? 'default'), {
-      place,
-      noun,
-      hint: ofNamespace,
-    }),
-  ]
 }
