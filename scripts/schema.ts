@@ -4,11 +4,11 @@ import { checkShape } from '../src/core/explain/check/check-node.ts'
 import { explanationShape } from '../src/core/explain/explanation.ts'
 import { statusShape } from '../src/core/explain/status/status.ts'
 import { snapshotShape } from '../src/core/facts/actual/snapshot.ts'
-import { downtime, exit, outcomes, plan, refused } from '../src/core/plan/events.ts'
+import { END, outcomes } from '../src/core/plan/events.ts'
 import { operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/plan.ts'
 import { about } from '../src/core/trust/json-schema.ts'
-import { flag, list, object, oneOf, optional, type Shape, schemaOf, text } from '../src/core/trust/shape.ts'
+import { list, object, oneOf, optional, type Shape, schemaOf, text } from '../src/core/trust/shape.ts'
 import { keepCurrent } from './made-files.ts'
 
 /** What holds of every document, to end its description with. */
@@ -23,11 +23,7 @@ const applyDocument = about(
     node: text,
     rootDir: path,
     volctlVersion: text,
-    plan,
-    exit: about('The exit status.', exit),
-    interrupted: flag,
-    refused: optional(refused),
-    downtime: optional(downtime),
+    ...END,
     outcomes,
     left: optional(about('What a new plan would still do; absent: nobody looked.', list(operation))),
     waiting: optional(waiting),

@@ -3,18 +3,22 @@ import { counted } from '../base/count.ts'
 import { ExitStatus } from '../base/exit-status.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
-import { count, flag, list, number, object, oneOf, optional, type Shape, type ShapeOf, text } from '../trust/shape.ts'
+import {
+  count,
+  flag,
+  list,
+  number,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  type ShapeOf,
+  text,
+} from '../trust/shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import { kind, type PodRef } from './operation-shape.ts'
-import {
-  type Operation,
-  type OperationKind,
-  type Plan,
-  type Refusal,
-  type ReviewedPlan,
-  refused as refusal,
-  type Step,
-} from './plan.ts'
+import { type Operation, type OperationKind, type Plan, type ReviewedPlan, refused, type Step } from './plan.ts'
 
 /** In the order in which they are counted. */
 export const OUTCOME_STATES = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked'] as const
@@ -22,7 +26,6 @@ export const OUTCOME_STATES = ['done', 'failed', 'refused', 'skipped', 'interrup
 export type OutcomeState = (typeof OUTCOME_STATES)[number]
 
 const time = about('RFC 3339.', text)
-export const exit = oneOf(...Object.values(ExitStatus))
 /** Of the catalogue, or a word in capitals of the system's own. */
 const failureCode = about(
   "From the catalogue in volctl-codes(7), or the system's own, such as EBUSY.",
@@ -39,9 +42,7 @@ const differences = about(
   list(named('difference', difference)),
 )
 
-export const refused = about('The safety rule that refused everything; nothing was changed.', refusal)
-
-export const downtime = about(
+const downtime = about(
   'Of --stop-kubelet: how the kubelet was down.',
   object({
     unit: text,
@@ -78,8 +79,6 @@ export interface Outcome extends ShapeOf<typeof outcome> {}
 
 export const outcomes = list(named('outcome', outcome))
 
-export const plan = about('The id of the plan, as the journal has it.', text)
-
 /** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
 export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
 
@@ -98,16 +97,16 @@ export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'hint' | 'ela
   readonly step?: Step
 }
 
-interface End {
-  /** The plan's id, as in the journal. */
-  readonly plan: string
-  readonly interrupted: boolean
-  /** The safety rule that refused everything; nothing was changed. */
-  readonly refused?: Refusal
-  /** Of an apply that has stopped the kubelet. */
-  readonly downtime?: KubeletDowntime
-  readonly exit: ExitStatus
+/** How an apply ended as a whole. */
+export const END = {
+  plan: about('The id of the plan, as the journal has it.', text),
+  exit: about('The exit status.', oneOf(...Object.values(ExitStatus))),
+  interrupted: flag,
+  refused: optional(about('The safety rule that refused everything; nothing was changed.', refused)),
+  downtime: optional(downtime),
 }
+
+interface End extends ObjectOf<typeof END> {}
 
 export interface ApplyResult<Op = Operation, Made = Plan> extends End {
   readonly outcomes: readonly Outcome[]
