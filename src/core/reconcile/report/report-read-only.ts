@@ -4,7 +4,6 @@
  */
 
 import { commandLine, PIPE } from '../../base/command.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
 import { isOnDisk } from '../../linux/mount-words.ts'
 import { podName } from '../../plan/pod-name.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/paths.ts'
@@ -14,32 +13,38 @@ import { podPathOf } from '../../volumes/paths.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 
-/** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
-const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
-
 export function reportReadOnly(context: PlanContext): void {
+  const { inputs, desired, findings } = context
   const said = new Set<string>()
-  for (const volume of context.desired.volumes) {
-    if (volume.mode !== 'Filesystem' || context.classes.of(volume.podUid) === undefined) continue
-    const path = podPathOf(volume)
-    const mount = context.inputs.top(path)
-    const why = mount === undefined ? undefined : whyReadOnly(mount)
+  for (const volume of desired.volumes) {
+    const { mode, podUid, specName } = volume
+    const mount = mode === 'Filesystem' ? inputs.top(podPathOf(volume)) : undefined
+    // One of a server or of a daemon shows no more than how it was mounted.
+    const why = mount !== undefined && isOnDisk(mount) ? whyReadOnly(mount) : undefined
     if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
-    if (said.has(`${volume.podUid} ${mount.dev}`)) continue
-    said.add(`${volume.podUid} ${mount.dev}`)
-    report(context, volume, context.inputs.absolute(path), mount, why)
+    const { source, fsType, superOptions, dev } = mount
+    if (said.has(`${podUid} ${dev}`)) continue
+    said.add(`${podUid} ${dev}`)
+    const path = inputs.absolute(podPathOf(volume))
+    findings.problem(
+      'error',
+      'ReadOnlyFileSystem',
+      `the ${fsType} file system of ${specName} on ${path} (${source}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podName(podRefOf(context, podUid))} mounts it to write: the kernel makes a file system read-only after an error`,
+      aboutWanted(context, volume, path),
+      `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`,
+    )
   }
   // The kubelet's own disk, where every emptyDir is.
-  const { rootDir } = context.inputs
-  const root = readOnlyPlace(context.inputs, rootDir)
+  const { rootDir } = inputs
+  const root = readOnlyPlace(inputs, rootDir)
   if (root !== undefined)
-    context.findings.problem('error', root.code, root.message, { path: rootDir, subject: { path: rootDir } }, root.hint)
+    findings.problem('error', root.code, root.message, { path: rootDir, subject: { path: rootDir } }, root.hint)
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
-  if (readOnly || mountOptions(volume, []).some((option) => READ_ONLY_OPTIONS.has(option))) return false
+  if (readOnly || mountOptions(volume, []).includes('ro')) return false
   const modes = persistentVolume?.spec.accessModes ?? []
   if (modes.length > 0 && modes.every((mode) => mode === 'ReadOnlyMany')) return false
   if (isReadOnlySource(volume)) return false
@@ -54,31 +59,5 @@ function isReadOnlySource(volume: VolumeToMount): boolean {
   const spec = volume.persistentVolume?.spec ?? {}
   return [...Object.values(spec), ...Object.values(volume.source ?? {})].some(
     (each: unknown) => (each as { readOnly?: unknown } | null)?.readOnly === true,
-  )
-}
-
-function report(context: PlanContext, volume: VolumeToMount, path: string, mount: MountInfo, why: string): void {
-  const { dev, source, fsType, superOptions } = mount
-  const pod = podName(podRefOf(context, volume.podUid))
-  const onDisk = isOnDisk(mount)
-  const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
-  const about = aboutWanted(context, volume, path)
-  if (onDisk) {
-    context.findings.problem(
-      'error',
-      'ReadOnlyFileSystem',
-      `${seen}: the kernel makes a file system read-only after an error`,
-      about,
-      `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`,
-    )
-    return
-  }
-  // A server or daemon may make its file system read-only on purpose.
-  context.findings.problem(
-    'warning',
-    'ReadOnlyFileSystem',
-    seen,
-    about,
-    'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.',
   )
 }
