@@ -10,6 +10,7 @@ import { isSourceAnyText } from '../linux/file-systems.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import type { Host } from '../node/host.ts'
+import type { ExpectedMount } from '../plan/plan.ts'
 import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
 import { isLocal, viewsOf } from '../users/follow-links.ts'
@@ -185,8 +186,8 @@ function mountsOf(table: MountTable, nodes: readonly OnDisk[], tree: BlockTree):
  * Names of the devices behind a mount whose device number differs from theirs: a bind mount of a device file, or a file
  * system on several devices (btrfs, bcachefs), whose source names one or all of them.
  */
-export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | 'source'>, tree: BlockTree): string[] {
-  const { dev, fsType, root, source } = mount
+export function namesBehind(mount: Omit<ExpectedMount['layers'][number], 'id'>, tree: BlockTree): string[] {
+  const { dev, fsType, root, source = '' } = mount
   if (!dev.startsWith('0:')) return []
   // sysfs names have "!" for the slash: cciss!c0d0.
   if (fsType === 'devtmpfs') return [undeletedRoot(root).slice(1).replaceAll('/', '!')]

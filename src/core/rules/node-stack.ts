@@ -210,11 +210,11 @@ export class VolumeRecords {
   }
 
   #see(layer: Layer, { volume }: Operation, table: () => MountTable): SeenLayer {
-    const { id, root, fsType, source = '' } = layer
+    const { id, root, fsType } = layer
     const behind =
       fsType === 'devtmpfs'
         ? [deviceBehind(layer, this.#host) ?? []].flat()
-        : numbersBehind({ ...layer, source }, this.#host.blockTree)
+        : numbersBehind(layer, this.#host.blockTree)
     // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
     return { ...layer, behind, isKept: mount && isKept(mount, table(), this.#plan.rootDir) }

@@ -39,14 +39,15 @@ import type { Facts, Judge, MachineJudge, Rule, When } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
 
 type Kinds = ReadonlySet<OperationKind>
-const ALL: Kinds = new Set(OPERATION_KINDS)
-const BRINGING_UP: Kinds = ALL.difference(TAKING_AWAY)
-const OF_PODS: Kinds = new Set<OperationKind>(['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'])
-const OF_DEVICES: Kinds = new Set<OperationKind>(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
-const DETACHING: Kinds = new Set<OperationKind>(['DetachVolume'])
-const RELEASING: Kinds = new Set<OperationKind>(['UnmapVolume', 'UnmapDevice', 'UnmountDevice'])
+const only = (...kinds: OperationKind[]): Kinds => new Set(kinds)
+const ALL = only(...OPERATION_KINDS)
+const BRINGING_UP = ALL.difference(TAKING_AWAY)
+const OF_PODS = only('UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume')
+const OF_DEVICES = only('UnmountDevice', 'UnmapDevice', 'DetachVolume')
+const DETACHING = only('DetachVolume')
+const RELEASING = only('UnmapVolume', 'UnmapDevice', 'UnmountDevice')
 const BOTH = ['plan', 'apply'] as const
-const but = (...kinds: OperationKind[]): Kinds => ALL.difference(new Set(kinds))
+const but = (...kinds: OperationKind[]): Kinds => ALL.difference(only(...kinds))
 
 function rule(id: string, about: Kinds, judge: Judge): Rule {
   return { id, about, judge }
@@ -86,7 +87,7 @@ export const RULES: readonly Rule[] = [
   rule('S24', OF_DEVICES, shownElsewhere),
   rule('S17', OF_DEVICES, mayBeMounted),
   rule('S16', TAKING_AWAY, driverUnavailable),
-  rule('S16', new Set(['UnmountDevice']), stagedByNobody),
+  rule('S16', only('UnmountDevice'), stagedByNobody),
   rule('S12', TAKING_AWAY, contentUsed),
   // What the plugins, and the conditions of a mount, say of the volume that is wanted.
   rule('S22', BRINGING_UP, ({ setUp }) => setUp?.()),
@@ -106,7 +107,7 @@ export const RULES: readonly Rule[] = [
   // Then the mounts: once they are the expected ones, no path leads below a foreign mount, and files may be looked at.
   machine('S18', but('DetachVolume'), ['apply', 'again'], unexpectedMount),
   machine('S26', but('DetachVolume'), ['apply'], changedFile),
-  machine('S12', new Set(['RemoveOrphanPodDir']), ['apply'], strangerInside),
+  machine('S12', only('RemoveOrphanPodDir'), ['apply'], strangerInside),
   machine('S19', TAKING_AWAY, ['apply', 'force'], sharedConnection),
   machine('S20', TAKING_AWAY, ['apply', 'force'], aliveOrHeld),
   machine('S12', TAKING_AWAY, ['plan'], busyMount),
