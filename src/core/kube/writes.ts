@@ -42,20 +42,26 @@ interface AttachmentToCreate {
 }
 
 /**
- * One of this name may be somebody else's, created before. If the answer is lost, the request is not repeated: the object is read to see
- * what happened.
+ * If the answer is lost, the request is not repeated: the object is read to see what happened.
  *
+ * @returns one of this name that is there instead: it may be somebody else's, created before
  * @throws ApiError
  */
 export async function createVolumeAttachment(
   client: KubeClient,
   { name, annotations, spec }: AttachmentToCreate,
-): Promise<void> {
+): Promise<VolumeAttachment | undefined> {
   const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
-  await orInstead(client.send('create', { path: listPath(ATTACHMENTS), body, shape: anything }), async (error) => {
-    const mayBeThere = error.status === 409 || error.status === 0
-    if (!mayBeThere || (await client.find(ATTACHMENTS, { name })) === undefined) throw error
-  })
+  const sent = client.send('create', { path: listPath(ATTACHMENTS), body, shape: anything })
+  return await orInstead(
+    sent.then(() => undefined),
+    async (error) => {
+      const mayBeThere = error.status === 409 || error.status === 0
+      const there = mayBeThere ? await client.find(ATTACHMENTS, { name }) : undefined
+      if (there === undefined) throw error
+      return there
+    },
+  )
 }
 
 /** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */

@@ -181,6 +181,19 @@ describe('what came in between', () => {
     expect(changes()).toEqual(['POST 409'])
   })
 
+  it('an attachment of that name by somebody else, of another volume: refused at once, whatever the API says of it then', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    const path = `/volumeattachments/${attachmentOf('data', 'here')}`
+    const late = beforeChange(admin(), (method, to) => {
+      if (method !== 'create' || !to.endsWith('volumeattachments')) return
+      api.put(attached('other', 'here', { name: attachmentOf('data', 'here') }))
+      api.setFaults({ method: 'GET', path, skip: 1, action: { type: 'status', status: 403 } })
+    })
+    const applied = await apply(late, await planOf(admin()), { timeoutMs: 1000 })
+    expect(ends(applied)).toEqual(['refused Changed'])
+    expect(messages(applied)).not.toContain('the change was made')
+  })
+
   it('the controller, in mid-apply: nothing more is done', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER })

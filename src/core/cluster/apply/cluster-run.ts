@@ -162,11 +162,13 @@ export class ClusterRun extends Run<ClusterOperation> {
     }
   }
 
-  async #create(operation: ClusterOperation, { name, ...spec }: NewAttachment): Promise<void> {
+  async #create(operation: ClusterOperation, creates: NewAttachment): Promise<void> {
     const { client, options } = this.#parts
     for (const { op, target } of operation.steps) this.say(operation, `${op} ${target}`)
     const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
-    await createVolumeAttachment(client, { name, annotations, spec })
+    const { name, ...spec } = creates
+    const there = await createVolumeAttachment(client, { name, annotations, spec })
+    if (there !== undefined) requireSameSpec(there, creates)
   }
 
   /** Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes. */
