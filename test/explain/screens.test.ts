@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { allThings } from '../../src/core/explain/things.ts'
-import { worstFirst } from '../../src/core/explain/verdict.ts'
+import { rankOf } from '../../src/core/explain/verdict.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { withoutRoot } from '../../src/core/views/answer/answer.ts'
@@ -62,7 +62,7 @@ function saidTwice(words: string): string[] {
 function examples(answers: readonly Explanation[]): Explanation[] {
   const pods = answers
     .filter(({ subject }) => subject.kind === 'Pod')
-    .toSorted((a, b) => worstFirst(a, b) || b.chain.length - a.chain.length)
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || b.chain.length - a.chain.length)
   const names = pods[0]?.chain.map(({ name }) => name) ?? []
   const own = answers.filter(
     ({ subject }) => ['PersistentVolume', 'VolumeAttachment'].includes(subject.kind) && names.includes(subject.name),

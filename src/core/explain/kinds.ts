@@ -41,7 +41,7 @@ const KINDS = new Map(
 const GROUP = /\.storage\.k8s\.io$/
 
 /** @param word in any case, with or without its API group */
-export function kindOf(word: string): SubjectKind | undefined {
+function kindOf(word: string): SubjectKind | undefined {
   return KINDS.get(word.toLowerCase().replace(GROUP, ''))
 }
 

@@ -87,11 +87,7 @@ export function deadVerdict({ path, dead }: DeadMount): Verdict {
 // What an answer is about first: what is worst off, and of that the one with most behind it.
 
 /** What only a flag is missing for comes after what would be done. */
-export function worstFirst(a: { readonly verdict: Verdict }, b: { readonly verdict: Verdict }): number {
-  return rankOf(a.verdict) - rankOf(b.verdict)
-}
-
-function rankOf({ state, code: of }: Verdict): number {
+export function rankOf({ verdict: { state, code: of } }: Pick<VolumeView, 'verdict'>): number {
   const kind = of && causeOf(of)
   const isAsked = state === 'blocked' && (kind === 'data' || kind === 'asked')
   return isAsked ? EXPLAINED_STATES.indexOf('operation') + 0.5 : EXPLAINED_STATES.indexOf(state)
@@ -102,6 +98,7 @@ export function byWorst(volumes: readonly VolumeView[]): VolumeView[] {
   const isDead = ({ dead }: VolumeView): number => (dead === undefined ? 0 : 1)
   const isBroken = ({ chain }: VolumeView): number => (chain.some(({ state }) => state === 'bad') ? 1 : 0)
   return volumes.toSorted(
-    (a, b) => isDead(b) - isDead(a) || worstFirst(a, b) || isBroken(b) - isBroken(a) || b.chain.length - a.chain.length,
+    (a, b) =>
+      isDead(b) - isDead(a) || rankOf(a) - rankOf(b) || isBroken(b) - isBroken(a) || b.chain.length - a.chain.length,
   )
 }

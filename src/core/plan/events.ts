@@ -60,7 +60,7 @@ export interface KubeletDowntime extends ShapeOf<typeof downtime> {}
 
 const state = named('state', oneOf(...OUTCOME_STATES))
 
-export const deleted = object({ files: count, bytes: count })
+const deleted = object({ files: count, bytes: count })
 
 const outcome = object({
   id: text,
@@ -80,7 +80,7 @@ export interface Outcome extends ShapeOf<typeof outcome> {}
 export const outcomes = list(named('outcome', outcome))
 
 /** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
-export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
+type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
 
 export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'hint' | 'elapsedMs' | 'differences'>> {
   readonly type: ApplyEventType

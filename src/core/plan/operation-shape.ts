@@ -179,7 +179,7 @@ const obstacle = object({ ...said('blocked'), users, cause: causeKey })
 
 export interface Blocked extends ShapeOf<typeof obstacle> {}
 
-export const blocked = optional(
+const blocked = optional(
   about('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
 )
 

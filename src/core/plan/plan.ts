@@ -58,7 +58,7 @@ export const EITHER_PLAN = {
   volctlVersion: text,
 }
 
-export const options = object({
+const options = object({
   orphans: flag,
   remount: flag,
   expand: flag,
@@ -90,7 +90,7 @@ const contradiction = object({
 /** An id of the Node object that differs from this host's (S1). */
 export interface IdentityContradiction extends ShapeOf<typeof contradiction> {}
 
-export const machine = about(
+const machine = about(
   'Whether the Node object describes this host.',
   object({
     /** An id agrees, and what contradicts was accepted. */
@@ -107,14 +107,11 @@ export const refused = object({ rule: text, ...said('refusal') })
 /** Why the pass as a whole must not be carried out. */
 export interface Refusal extends ShapeOf<typeof refused> {}
 
-export const unjudged = about(
-  'Safety rules that this plan could not judge.',
-  list(object({ rule: text, message: text })),
-)
+const unjudged = about('Safety rules that this plan could not judge.', list(object({ rule: text, message: text })))
 export const complete = about('false: something that may matter could not be known; `problems` says what.', flag)
 
 /** Fields of a plan that a review needs. */
-export const REVIEWED = {
+const REVIEWED = {
   scope: oneOf('node', 'cluster'),
   node: text,
   rootDir: path,

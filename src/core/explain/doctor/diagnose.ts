@@ -46,7 +46,7 @@ export const CHECKS = {
 export type CheckId = keyof typeof CHECKS
 
 /** What was found beside the state and its message. */
-export interface Advice {
+interface Advice {
   /** What to do. */
   readonly next?: string
   /** What cannot work meanwhile; without plan there is no apply either. */

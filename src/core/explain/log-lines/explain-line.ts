@@ -26,7 +26,7 @@ export interface NameView {
 }
 
 /** Another node, which the line is about, or on which it was written, and what that means. */
-export interface OtherNode {
+interface OtherNode {
   readonly name: string
   readonly says: string
 }

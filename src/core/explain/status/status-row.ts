@@ -173,7 +173,7 @@ function worst(inputs: ActualInputs, parts: readonly Sight[]): Sight {
 }
 
 /** Of a pod's volume; what nothing is left of is not mounted. */
-export function mountOf(
+function mountOf(
   inputs: ActualInputs,
   { wanted, ended, onDisk, leaked, mappings }: AnyPart,
 ): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
@@ -220,7 +220,7 @@ function isBound({ mapLayers, publishLayers }: BlockMapping): boolean {
 }
 
 /** Of the node's own mount or map of the volume; undefined: the volume has none. */
-export function deviceOf(inputs: ActualInputs, volume: VolumeRow): DeviceMountState | undefined {
+function deviceOf(inputs: ActualInputs, volume: VolumeRow): DeviceMountState | undefined {
   const parts = deviceSights(volume)
   if (parts.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
   return STAGED[worst(inputs, parts)]

@@ -134,7 +134,7 @@ export class DocumentFrame {
 // The bytes of a snapshot. A snapshot is data, not an order: it may belong to any user, and links to it are followed. But it
 // is limited in bytes and, through a pipe that this process was given, in time (S34); no device and no named pipe is opened.
 
-export interface SourceLimits {
+interface SourceLimits {
   readonly maxBytes: number
   /** How long a pipe may take to its end. */
   readonly pipeMs: number
@@ -147,10 +147,10 @@ export interface Source {
 }
 
 /** The snapshot cannot be read; the message says why. */
-export class Unreadable extends Error {}
+class Unreadable extends Error {}
 
 /** The snapshot came through a pipe that did not end in time. */
-export class TooSlow extends Error {}
+class TooSlow extends Error {}
 
 /**
  * @param path a file, or "-" or another name for a descriptor of this process
