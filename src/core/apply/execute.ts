@@ -105,7 +105,10 @@ function settleBeforehand<Op extends AnyOperation>(
   run: Run<Op>,
 ): void {
   const { blocked } = operation
-  if (blocked !== undefined) return run.settle(operation, 'blocked', saidOf(blocked))
+  if (blocked !== undefined) {
+    run.settle(operation, 'blocked', saidOf(blocked))
+    return
+  }
   const isDone = refused?.code === 'AlreadyDone'
   // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
   if (refused === undefined || (run.isStopping && !isDone)) return
