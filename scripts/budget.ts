@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { once } from '../src/core/base/memoize.ts'
+import { once } from '../src/core/base/collections.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FILE = 'budget.json'

@@ -7,13 +7,11 @@ import type { Config, Interfaces } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
 import { asksForCommands, commandHelp, helpAsked, rootHelp } from './core/cli/help.ts'
 import { messages, paintOf, standardOutput } from './core/cli/output.ts'
-import { sayError } from './core/cli/report-error.ts'
-import { explainError, unknownCommand } from './core/cli/usage-error.ts'
+import { explainError, sayError, unknownCommand } from './core/cli/report-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { givePlaces, type Places } from './core/node/places.ts'
-import { acceptCaller } from './core/trust/caller.ts'
 import { acceptName, programName } from './core/trust/own-program.ts'
-import { type Io, type Run, thisRun, within } from './core/trust/run.ts'
+import { acceptCaller, type Io, type Run, thisRun, within } from './core/trust/run.ts'
 
 interface Runnable {
   id: string

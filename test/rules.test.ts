@@ -26,7 +26,7 @@ const files = globSync(CITING, { cwd: ROOT }).filter(
 )
 
 /** A set of control characters, and no rule: C0, beside C1. */
-const noRule = (file: string, id: string): boolean => id === 'C0' && file.includes('terminal-safe')
+const noRule = (file: string, id: string): boolean => id === 'C0' && /terminal-safe|base\/text/.test(file)
 
 /** Each number of a rule in a text, by itself or as an end of a range such as P72-P75. */
 const ID = /\b[CNOPRS]\d{1,3}[a-z]?\b/g

@@ -1,7 +1,7 @@
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
-import { parseDuration } from '../core/base/duration.ts'
+import { parseDuration } from '../core/base/time.ts'
 import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
@@ -9,8 +9,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { mustAsk } from '../core/cli/confirm.ts'
 import { applyFlags, DEFAULTS, manyArguments } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
-import { judged } from '../core/cli/judged-node.ts'
-import { NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
+import { judged, NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import {
   journalDirectory,

@@ -1,13 +1,12 @@
 import { fstatSync } from 'node:fs'
 import { VolctlError } from '../core/base/errors.ts'
-import { terminalSafeJson } from '../core/base/terminal-safe.ts'
+import { terminalSafeJson } from '../core/base/text.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
-import { judged } from '../core/cli/judged-node.ts'
-import { NodeLooks } from '../core/cli/live-node.ts'
+import { judged, NodeLooks } from '../core/cli/live-node.ts'
 import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
-import { callerPath } from '../core/trust/caller.ts'
+import { callerPath } from '../core/trust/run.ts'
 
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'

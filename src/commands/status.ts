@@ -1,14 +1,13 @@
 import { refusalOf } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { statusFlags } from '../core/cli/flags.ts'
-import { loadNode } from '../core/cli/judged-node.ts'
+import { loadNode } from '../core/cli/live-node.ts'
 import { watchNode } from '../core/cli/look-again.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
-import { namesOfRows } from '../core/views/names.ts'
-import type { Screen } from '../core/views/screen.ts'
+import { namesOfRows, type Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 export default class Status extends VolctlCommand {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ExitStatus } from '../../src/core/base/exit-status.ts'
+import { ExitStatus } from '../../src/core/base/errors.ts'
 import type { BlockCode } from '../../src/core/messages/codes.ts'
 import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
 import { csiVolume, statesOf } from '../helpers/apply-plan.ts'

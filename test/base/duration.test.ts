@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/core/base/duration.ts'
 import { VolctlError } from '../../src/core/base/errors.ts'
+import { formatDuration, parseDuration } from '../../src/core/base/time.ts'
 
 it.each([
   ['90s', 90_000],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { firstCharacters } from '../../src/core/base/first-characters.ts'
+import { firstCharacters } from '../../src/core/base/text.ts'
 
 it.each([
   ['abc', 3, 'abc'],

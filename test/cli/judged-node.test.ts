@@ -1,6 +1,6 @@
 /** Of a node of which the plan takes nothing away nobody is asked who uses what. */
 import { describe, expect, it } from 'vitest'
-import { judged } from '../../src/core/cli/judged-node.ts'
+import { judged } from '../../src/core/cli/live-node.ts'
 import { TAKING_AWAY } from '../../src/core/plan/kinds.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'

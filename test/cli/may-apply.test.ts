@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { requireStanding } from '../../src/core/cli/may-apply.ts'
 import type { CollectedNode } from '../../src/core/node/collect-node.ts'
-import { addDoubt } from '../../src/core/trust/doubts.ts'
+import { addDoubt } from '../../src/core/trust/files.ts'
 
 const HERE = { node: { standing: [] } } as unknown as CollectedNode
 const drop = { what: '/etc/systemd/system/kubelet.service.d/x.conf', why: 'this file is ignored', hint: 'Look at it.' }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
+import { acceptCaller, callerPath } from '../../src/core/trust/run.ts'
 import { BROKEN } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { chunksOf } from '../../src/core/views/wrap.ts'
+import { chunksOf } from '../../src/core/views/screen.ts'
 import { CAPTURES, CLUSTERS, captureFiles } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 

@@ -3,17 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import {
-  ALIVE,
-  ago,
-  attachment,
-  bound,
-  cluster,
-  node,
-  pod,
-  uniqueName,
-  unread,
-} from '../helpers/cluster-builder.ts'
+import { ALIVE, ago, attachment, bound, cluster, node, pod, uniqueName, unread } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
 function plan(parts: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {

@@ -1,7 +1,7 @@
 /** Everything on every captured node can be explained, and the answer is the plan's. A folder added later is picked up. */
 import { describe, expect, it } from 'vitest'
+import { memoize } from '../../src/core/base/collections.ts'
 import { VolctlError } from '../../src/core/base/errors.ts'
-import { memoize } from '../../src/core/base/memoize.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { allThings } from '../../src/core/explain/things.ts'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'

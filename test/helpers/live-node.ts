@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
-import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/step.ts'
 import type { ApiSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
@@ -18,7 +18,7 @@ import type {
   PersistentVolumeClaim,
 } from '../../src/core/kube/api/objects.ts'
 import { digestedConfigMap, digestedSecret } from '../../src/core/kube/api/resources.ts'
-import type { Cluster } from '../../src/core/kube/node-cluster.ts'
+import type { Cluster } from '../../src/core/kube/node-objects.ts'
 import { loopDevices, readBackingFile } from '../../src/core/linux/block/device-use.ts'
 import type { MountInfo, MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'

@@ -10,8 +10,7 @@ import {
   discoverKubeletConfig,
   type KubeConfigAttempt,
 } from '../../src/core/kube/kubeconfig/kube-config.ts'
-import { allDoubts, type Doubt } from '../../src/core/trust/doubts.ts'
-import { TRUST_HINT } from '../../src/core/trust/files.ts'
+import { allDoubts, type Doubt, TRUST_HINT } from '../../src/core/trust/files.ts'
 import { kubeconfigText } from '../helpers/api-server/users.ts'
 import { type Directory, failureOf, temporaryDirectory, thrownBy } from './connect.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fileSystemText } from '../../src/core/linux/file-systems.ts'
+import { fileSystemText } from '../../src/core/linux/location.ts'
 
 it.each([
   { fsType: 'ext4', source: '/dev/sdb', is: 'ext4 of /dev/sdb' },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isSkipped, ownedMode, ownership } from '../../src/core/linux/ownership-bits.ts'
+import { isSkipped, ownedMode, ownership } from '../../src/core/linux/ownership.ts'
 
 const DIRECTORY = 0o040000
 const FILE = 0o100000

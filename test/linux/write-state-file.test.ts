@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { writeStateFile } from '../../src/core/linux/replace-file.ts'
+import { writeStateFile } from '../../src/core/linux/descriptors.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 /** In a process that may not write a byte to any file, as on a disk that is full. */
 function writeWithoutRoom(path: string): string {
-  const module = new URL('../../src/core/linux/replace-file.ts', import.meta.url)
+  const module = new URL('../../src/core/linux/descriptors.ts', import.meta.url)
   const script = `
     import { writeStateFile } from ${JSON.stringify(module.href)}
     try { writeStateFile(process.argv[1], 'new') } catch (error) { process.stdout.write(error.code) }`

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
-import { OperationRefused, StepFailed } from '../../src/core/base/operation-error.ts'
+import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/base/errors.ts'
 import { CLUSTER_CODES } from '../../src/core/messages/cluster-codes.ts'
 import { isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
 import {
@@ -137,7 +136,7 @@ const MAY_READ = new Set([
   // Examples of a command, made for oclif.
   'src/core/cli/volctl-command.ts',
   // oclif's words for a usage error.
-  'src/core/cli/usage-error.ts',
+  'src/core/cli/report-error.ts',
   // Whether a hint is a question already.
   'src/core/cli/sentence.ts',
   // Whether a sentence has the name of what it is about already.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
-import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/plan/documents/lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/plan/documents/write-journal.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

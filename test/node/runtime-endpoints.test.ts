@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runtimeEndpoints } from '../../src/core/node/locate-node.ts'
-import { allDoubts } from '../../src/core/trust/doubts.ts'
+import { allDoubts } from '../../src/core/trust/files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 describe('where the container runtime listens', () => {

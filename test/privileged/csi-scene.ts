@@ -1,6 +1,6 @@
 /** A live node with the test driver and its volumes, for scenarios with CSI volumes that are really set up. */
 import { existsSync, lstatSync } from 'node:fs'
-import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { CsiNode } from '../../src/core/apply/operation/step.ts'
 import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   CsiDriver as CsiDriverObject,

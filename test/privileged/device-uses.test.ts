@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'vitest'
-import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
+import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/step.ts'
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { attachmentHere, bareOperation, csiVolume, detachOf, statesOf } from '../helpers/apply-plan.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'

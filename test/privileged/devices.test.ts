@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { StepContext } from '../../src/core/apply/operation/ports.ts'
+import type { StepContext } from '../../src/core/apply/operation/step.ts'
 import { deviceUsers, readDeviceNumber, readLoops } from '../../src/core/linux/block/device-use.ts'
 import { hiddenFileSystems } from '../../src/core/linux/block/sysfs-block-tree.ts'
 import type { OnDisk } from '../../src/core/linux/block/whole-disk.ts'

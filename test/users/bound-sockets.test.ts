@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { locate } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { boundAt, boundSockets } from '../../src/core/users/bound-sockets.ts'
+import { boundAt, boundSockets } from '../../src/core/users/kernel-files.ts'
 import { noRoot } from '../helpers/namespace.ts'
 
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))

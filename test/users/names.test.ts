@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { podProcessOf } from '../../src/core/linux/pod-cgroups.ts'
-import { containerNames, describeHolders } from '../../src/core/users/describe-holders.ts'
-import type { Holders } from '../../src/core/users/find-holders.ts'
+import { containerNames, describeHolders, type Holders } from '../../src/core/users/find-holders.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 
 const ID = 'ab'.repeat(32)

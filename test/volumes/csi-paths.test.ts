@@ -1,6 +1,5 @@
 /** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables). */
 import { describe, expect, it } from 'vitest'
-import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import {
   csiMapFile,
   csiPublishStateFile,
@@ -8,7 +7,8 @@ import {
   csiStagingPath,
   csiTarget,
   podDeviceLink,
-} from '../../src/core/volumes/paths.ts'
+  type VolumeToMount,
+} from '../../src/core/volumes/desired-state.ts'
 
 type Volume = Parameters<typeof csiTarget>[0]
 

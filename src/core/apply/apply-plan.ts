@@ -13,7 +13,7 @@ import { execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
 import { defaultLockFile, type LockOwner, takeLock } from './lock.ts'
 import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
-import type { ApplyContext } from './operation/ports.ts'
+import type { ApplyContext } from './operation/step.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 

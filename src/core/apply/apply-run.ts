@@ -1,8 +1,7 @@
 /** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
 
-import type { VolctlError } from '../base/errors.ts'
-import { CameBack, OperationRefused, StepInterrupted } from '../base/operation-error.ts'
-import { cannotHang } from '../linux/file-systems.ts'
+import { CameBack, OperationRefused, StepInterrupted, type VolctlError } from '../base/errors.ts'
+import { cannotHang } from '../linux/location.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
@@ -17,8 +16,8 @@ import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
 import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
-import type { ApplyContext, StepContext } from './operation/ports.ts'
 import { Run } from './operation/run.ts'
+import type { ApplyContext, StepContext } from './operation/step.ts'
 import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000

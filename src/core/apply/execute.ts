@@ -4,9 +4,7 @@
  * everything is read once more, to report what is left to do.
  */
 
-import { errorMessage, type VolctlError } from '../base/errors.ts'
-import { ExitStatus } from '../base/exit-status.ts'
-import { CameBack } from '../base/operation-error.ts'
+import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../base/errors.ts'
 import { invoker } from '../linux/invoker.ts'
 import { entryOf } from '../messages/codes.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'

@@ -1,6 +1,7 @@
 /** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
+
+import { memoize } from '../base/collections.ts'
 import { VolctlError } from '../base/errors.ts'
-import { memoize } from '../base/memoize.ts'
 import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'

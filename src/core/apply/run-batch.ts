@@ -5,17 +5,15 @@
  * so the operations of a batch go step by step together: all their umounts in a few calls, then one reading, then the
  * removals, which are single system calls.
  */
-import { VolctlError } from '../base/errors.ts'
-import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
+import { StepFailed, StepInterrupted, VolctlError } from '../base/errors.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { ApplyRun } from './apply-run.ts'
-import { removeStep } from './mounts/remove.ts'
-import { requireGone, umountLayer } from './mounts/umount-step.ts'
-import type { StepContext } from './operation/ports.ts'
+import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
+import type { StepContext } from './operation/step.ts'
 import { judgedNow } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000

@@ -7,7 +7,7 @@ import { noteMounted } from '../rules/luns.ts'
 import type { Witness } from '../rules/machine-facts.ts'
 import { requireRules } from '../rules/rules.ts'
 import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
-import type { StepContext } from './operation/ports.ts'
+import type { StepContext } from './operation/step.ts'
 import { orTakeBack } from './operation/take-back.ts'
 import { carryOut } from './step-table.ts'
 

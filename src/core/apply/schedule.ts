@@ -2,7 +2,7 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import { isFulfilled, type Outcome } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'

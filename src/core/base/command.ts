@@ -2,7 +2,7 @@
  * Command lines that a person types (S37). Every one with a name in it is built here from its words: names come from the cluster and the
  * disk, and whatever is in one, to a shell it is one word. test/cli/commands.test.ts finds what is built otherwise.
  */
-import { isTerminalSafe } from './terminal-safe.ts'
+import { isTerminalSafe } from './text.ts'
 
 /** Between two commands: the second reads what the first prints. */
 export const PIPE = Symbol('|')
@@ -26,7 +26,7 @@ export function podsOn(node: string, ...more: readonly string[]): string {
   return kubectl('get', 'pods', '-A', ...more, '--field-selector', `spec.nodeName=${node}`)
 }
 
-/** In quotes only where a shell needs them; what a terminal would not show as it is (terminal-safe.ts), by its bytes. */
+/** In quotes only where a shell needs them; what a terminal would not show as it is (base/text.ts), by its bytes. */
 export function shellWord(word: string): string {
   if (/^(?!~)(?:(?![=:]~)[\w@%+=:,./^~-])+$/.test(word)) return word
   if (!word.includes('\n') && isTerminalSafe(word)) return `'${word.replaceAll("'", "'\\''")}'`

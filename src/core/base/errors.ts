@@ -1,6 +1,8 @@
+/** What goes wrong: errors of a command, errors of an operation, the exit status; and what is closed at the end whatever happens. */
+
+import { closeSync } from 'node:fs'
 import { isOutsideCode, type OutsideCode } from '../messages/code-entry.ts'
-import { type FailureCode, type RefusalCode, remedyOf } from '../messages/codes.ts'
-import { ExitStatus } from './exit-status.ts'
+import { type FailureCode, type OutcomeCode, type RefusalCode, remedyOf } from '../messages/codes.ts'
 
 /** A process that uses what an operation would take away. */
 export interface UsingProcess {
@@ -101,6 +103,102 @@ export function allowing<T, A>(codes: readonly string[], absent: A, work: () => 
     return work()
   } catch (error) {
     if (codes.includes(errnoOf(error) ?? '')) return absent
+    throw error
+  }
+}
+
+interface StepOptions {
+  readonly hint?: string
+  readonly cause?: unknown
+  readonly stuck?: boolean
+  readonly users?: readonly UsingProcess[]
+}
+
+/** Why an operation was not begun: what it was decided on does not hold any more (S26). */
+export class OperationRefused extends VolctlError {
+  override readonly name = 'OperationRefused'
+}
+
+/** The kubelet or the controller runs again, and the rest is its work: nothing more is started, and the apply is refused (S11). */
+export class CameBack extends OperationRefused {
+  declare readonly code: 'KubeletRunning' | 'ControllerRunning'
+
+  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string } = {}) {
+    super(code, message, options)
+  }
+}
+
+/** Why a step failed. `stuck`: an abandoned call may still be running; the volume is left alone from then on. */
+export class StepFailed extends VolctlError {
+  override readonly name = 'StepFailed'
+  readonly stuck: boolean
+
+  constructor(code: FailureCode, message: string, options: StepOptions = {}) {
+    super(code, message, options)
+    this.stuck = options.stuck ?? false
+  }
+}
+
+/** The mount is gone, as was asked; what stays unknown holds the volume's other operations (S20). */
+export class StepDetached extends StepFailed {}
+
+/** The person ended the apply before the step did. */
+export class StepInterrupted extends StepFailed {
+  constructor(
+    message: string,
+    { code = 'Interrupted', ...options }: StepOptions & { readonly code?: OutcomeCode } = {},
+  ) {
+    super(code, message, options)
+  }
+}
+
+/** The step's time is over (--timeout). */
+export class StepTimedOut extends StepFailed {
+  constructor(message: string, options: StepOptions = {}) {
+    super('TimedOut', message, options)
+  }
+}
+
+/** What uses a mount or a device could not be seen: it counts as in use (S25). */
+export class UsersUnknown extends StepFailed {
+  constructor(message: string, options: StepOptions = {}) {
+    super('UsersUnknown', message, options)
+  }
+}
+
+/** Every exit status of volctl, once, with its meaning (contract, "Exit status"). */
+export const ExitStatus = {
+  Ok: 0,
+  /** It could not do its work; nothing was changed. Usage errors too. */
+  Failed: 1,
+  /** plan --detailed-exitcode: there are operations. */
+  Changes: 2,
+  /** apply: some operations failed, were blocked, refused or abandoned. */
+  Partial: 3,
+  /** Refused for safety. */
+  Refused: 4,
+  /** plan --detailed-exitcode: nothing to do here, and something waits for someone else. wait: not reached. */
+  Waiting: 5,
+  Interrupted: 130,
+} as const
+
+export type ExitStatus = (typeof ExitStatus)[keyof typeof ExitStatus]
+
+/** What is made of an open file or directory, which is closed whatever becomes of that. */
+export function closing<T>(opened: number, work: (fd: number) => T): T {
+  try {
+    return work(opened)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** The same of one that is handed on: it stays open, unless that fails. */
+export function closingOnError<T>(opened: number, work: (fd: number) => T): T {
+  try {
+    return work(opened)
+  } catch (error) {
+    closeSync(opened)
     throw error
   }
 }

@@ -1,6 +1,5 @@
 /** What takes back the steps of an operation that did not end well: nothing half-made is left, or it is named. */
-import { codeOf, errorMessage, VolctlError } from './errors.ts'
-import { OperationRefused, StepFailed } from './operation-error.ts'
+import { codeOf, errorMessage, OperationRefused, StepFailed, VolctlError } from './errors.ts'
 
 export interface Undo {
   /** What is there until it is taken back, in words: "the mount on /path". */

@@ -1,5 +1,5 @@
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
 import { readJournal } from '../plan/documents/read-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
 import type { Given } from '../plan/next-steps.ts'
 import { programName } from '../trust/own-program.ts'
 import { apiFlags, clusterFlags, placeFlags, planFlags } from './flags.ts'

@@ -2,8 +2,7 @@
 import type { Command, CommandHelp, Interfaces } from '@oclif/core'
 import pjson from '../../../package.json' with { type: 'json' }
 import { programName } from '../trust/own-program.ts'
-import type { Palette } from '../views/screen.ts'
-import { wrapped } from '../views/wrap.ts'
+import { type Palette, wrapped } from '../views/screen.ts'
 
 const ALL = '--help-all'
 

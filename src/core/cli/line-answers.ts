@@ -10,10 +10,9 @@ import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
-import { namesOfLine } from '../views/names.ts'
-import type { Screen } from '../views/screen.ts'
+import { namesOfLine, type Screen } from '../views/screen.ts'
 import { refusalOf } from './carry-out.ts'
-import type { LoadedNode } from './judged-node.ts'
+import type { LoadedNode } from './live-node.ts'
 
 /** A node that was looked at, and what is said of its things. */
 export interface LookedNode extends AskedNode {

@@ -1,6 +1,5 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
-import { Interrupted, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
-import { ExitStatus } from '../base/exit-status.ts'
+import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -11,8 +10,7 @@ import { Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
 import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
-import { judged } from './judged-node.ts'
-import { NodeLooks } from './live-node.ts'
+import { judged, NodeLooks } from './live-node.ts'
 import type { NodeChoice } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 

@@ -2,7 +2,7 @@ import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
-import { allDoubts } from '../trust/doubts.ts'
+import { allDoubts } from '../trust/files.ts'
 
 /**
  * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at

@@ -1,13 +1,13 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
-import { parseDuration } from '../base/duration.ts'
 import { usageError, type VolctlError } from '../base/errors.ts'
-import { didYouMean } from '../base/near-names.ts'
+import { didYouMean } from '../base/text.ts'
+import { parseDuration } from '../base/time.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
 import {
   DEFAULT_SETTLE_MS,
   OPERATION_GROUPS,
@@ -15,7 +15,7 @@ import {
   type OperationKind,
   type PlanOptions,
 } from '../plan/plan.ts'
-import { callerPath } from '../trust/caller.ts'
+import { callerPath } from '../trust/run.ts'
 import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */

@@ -1,8 +1,6 @@
 import type { Writable } from 'node:stream'
 import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
-import { asTyped } from '../trust/caller.ts'
-import { type Environment, environment } from '../trust/environment.ts'
-import { io, type OutputStream, perRun } from '../trust/run.ts'
+import { asTyped, type Environment, environment, io, type OutputStream, perRun } from '../trust/run.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { type Palette, palette } from '../views/screen.ts'
 

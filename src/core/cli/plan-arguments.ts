@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { isMissing, usageError } from '../base/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import type { Naming } from '../plan/name-faults.ts'
-import { callerPath } from '../trust/caller.ts'
+import { callerPath } from '../trust/run.ts'
 import { manyArguments } from './flags.ts'
 
 /** Of the flags of both. */

@@ -1,9 +1,83 @@
-import { SafetyRefusal, type VolctlError } from '../base/errors.ts'
+import { stripVTControlCharacters } from 'node:util'
+import type { Interfaces } from '@oclif/core'
+import { errorMessage, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
+import { nearNames } from '../base/text.ts'
+import { programName } from '../trust/own-program.ts'
 import { io } from '../trust/run.ts'
-import type { Palette } from '../views/screen.ts'
+import { type Palette, type Width, wrapped } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
-import { type Width, wrapped } from '../views/wrap.ts'
 import { messages, paintOf } from './output.ts'
+
+/** What an error for an unknown flag of oclif's names, and the flags that there are. */
+interface UnknownFlag {
+  readonly flags?: readonly string[]
+  readonly parse?: { readonly input?: { readonly flags: Interfaces.FlagInput } }
+}
+
+/**
+ * What a person reads of anything thrown: one of our own errors as it is, a usage error of oclif's parser in one
+ * line, anything else as a defect of volctl's. Never a stack, never the parser's state.
+ *
+ * @param command that was typed; absent: it is no command
+ */
+export function explainError(error: unknown, command?: string): VolctlError {
+  if (error instanceof VolctlError) return error
+  const message = oneLine(errorMessage(error))
+  if (isUsageError(error)) return ofParser(error, message, command)
+  return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
+}
+
+/** oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`. */
+function isUsageError(error: unknown): error is Error {
+  return error instanceof Error && ('parse' in error || 'oclif' in error)
+}
+
+function ofParser(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
+  const { flags: [typed] = [], parse } = error
+  const isLine = command === 'explain' && message.startsWith('Unexpected argument')
+  const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
+  return usageError(message, isLine ? A_LINE : meantHint(meant, `${command ?? ''} `))
+}
+
+const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"
+
+function meantHint(meant: string | undefined, command = ''): string {
+  return `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${programName()} ${command}--help`
+}
+
+/** What stands where the command belongs is none. */
+export function unknownCommand(id: string, commands: readonly string[]): VolctlError {
+  if (id.startsWith('-')) {
+    const hint = `Give the command first, as in ${programName()} plan ${id}. See ${programName()} --help`
+    return usageError(`${id} stands where the command belongs`, hint)
+  }
+  return usageError(`command ${id} not found`, meantHint(nearNames(id, commands, 1)[0]))
+}
+
+function meantFlag(typed: string, flags: Interfaces.FlagInput): string | undefined {
+  const name = typed.replace(/^-+/, '').replace(/=.*/s, '')
+  // kubectl has no --json either, other tools do.
+  if (flags.output?.type === 'option' && flags.output.options?.includes(name)) return `-o ${name}`
+  // A letter alone is near to nothing.
+  const [near] = name.length < 2 ? [] : nearNames(name, Object.keys(flags), 1)
+  return near && `--${near}`
+}
+
+function oneLine(text: string): string {
+  return (
+    stripVTControlCharacters(text)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('See more help'))
+      .join(' ')
+      .replace('The following error occurred: ', '')
+      .replace('The following errors occurred: ', '')
+      .replace('Nonexistent flag', 'unknown flag')
+      .replace(/Missing required flag (?=\w)/, 'missing flag: --')
+      // As oclif's help says it, where `--help` stands behind the name.
+      .replace(/^Command (.+) not found\.$/, 'command $1 not found')
+  )
+}
 
 /** One line on standard error where `-o` is json, yaml or ndjson (scripts/schema.ts). */
 export interface ErrorDocument {

@@ -1,9 +1,7 @@
 /** Words that volctl itself explains, whatever node this is: its codes. */
 
 import { type CodeExplanation, explainCode } from '../explain/explain-code.ts'
-import { sentence } from '../views/format.ts'
-import type { Screen } from '../views/screen.ts'
-import { wrapped } from '../views/wrap.ts'
+import { type Screen, sentence, wrapped } from '../views/screen.ts'
 import type { Answered } from './line-answers.ts'
 
 /** @returns undefined where the word is not one of volctl's */

@@ -2,10 +2,9 @@
 
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
+import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/step.ts'
 import { commandLine } from '../base/command.ts'
-import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
-import { ExitStatus } from '../base/exit-status.ts'
+import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'

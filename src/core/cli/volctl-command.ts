@@ -1,18 +1,14 @@
 import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
-import { formatDuration } from '../base/duration.ts'
 import { SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
-import { environment } from '../trust/environment.ts'
-import { io, type OutputStream, thisRun } from '../trust/run.ts'
-import { renderNames } from '../views/names.ts'
-import { ASCII_SYMBOLS, isUtf8Locale, type Screen, UNICODE_SYMBOLS } from '../views/screen.ts'
+import { formatDuration } from '../base/time.ts'
+import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
+import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
-import { wrapped } from '../views/wrap.ts'
 import { baseFlags, type OutputFormat } from './flags.ts'
 import { Reentered } from './live-node.ts'
 import { messages, paintOf, standardOutput } from './output.ts'
-import { sayError } from './report-error.ts'
-import { explainError } from './usage-error.ts'
+import { explainError, sayError } from './report-error.ts'
 
 /** By what each shows; `$` stands for the name that volctl is called by. */
 export function examples(all: Readonly<Record<string, string>>): Command.Example[] {

@@ -3,14 +3,14 @@
  * annotations hold.
  */
 
-import { present } from '../base/take.ts'
+import { present } from '../base/text.ts'
 import type { ClusterAttachment, ClusterVolume } from '../cluster/model/cluster-state.ts'
 import { nodesText } from '../cluster/model/findings.ts'
 import { attachmentRecord, volumeRecord } from '../cluster/read/records.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
-import { namespacedName } from '../plan/pod-name.ts'
+import { namespacedName } from '../plan/names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
 import { attachabilityOf as attachabilityOfDriver } from '../volumes/csi.ts'

@@ -1,12 +1,12 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
-import { omitUndefined } from '../base/omit-undefined.ts'
-import { present } from '../base/take.ts'
+import { omitUndefined } from '../base/collections.ts'
+import { present } from '../base/text.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { deadWords } from '../linux/mount-words.ts'
+import { deadWords } from '../linux/mount-table.ts'
+import { podName } from '../plan/names.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { podName } from '../plan/pod-name.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import {

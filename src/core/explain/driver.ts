@@ -1,13 +1,13 @@
 /** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it. */
 
 import { describePod, kubectl } from '../base/command.ts'
-import { present } from '../base/take.ts'
+import { present } from '../base/text.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
+import { podName } from '../plan/names.ts'
 import type { NextStep } from '../plan/plan.ts'
-import { podName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { driverOfNode, isOf, isSilent, whyNoDriver } from '../reconcile/drivers/driver-call.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'

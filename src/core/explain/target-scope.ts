@@ -1,8 +1,8 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
-import { lazy } from '../base/memoize.ts'
+import { lazy } from '../base/collections.ts'
 import type { Scope } from '../facts/scope.ts'
-import { podName } from '../plan/pod-name.ts'
+import { podName } from '../plan/names.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'

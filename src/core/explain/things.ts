@@ -1,14 +1,10 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes, and what a name means. */
 
 import { volctl } from '../base/command.ts'
-import { compareText } from '../base/compare-text.ts'
-import { count } from '../base/count.ts'
 import { NotFound, VolctlError } from '../base/errors.ts'
-import { nearNames } from '../base/near-names.ts'
-import { present, take } from '../base/take.ts'
-import type { VolumeRow } from '../facts/row.ts'
-import { uniqueNameOf } from '../facts/sources.ts'
-import { namespacedName, podName } from '../plan/pod-name.ts'
+import { compareText, count, nearNames, present, take } from '../base/text.ts'
+import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
+import { namespacedName, podName } from '../plan/names.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'

@@ -3,11 +3,10 @@
  * The kubelet never looks below plugins/ after a restart (R517, C82, O8); volctl does.
  */
 
-import { compareText } from '../base/compare-text.ts'
-import { present } from '../base/take.ts'
+import { compareText, present } from '../base/text.ts'
 import { isUid } from '../kube/api/names.ts'
-import { undeletedRoot } from '../linux/deleted.ts'
-import { CSI_BLOCK_DIR } from '../volumes/paths.ts'
+import { undeletedRoot } from '../linux/paths.ts'
+import { CSI_BLOCK_DIR } from '../volumes/desired-state.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'

@@ -4,7 +4,7 @@
  * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
  */
 
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { flexVolume } from '../volumes/flex-volume.ts'

@@ -3,8 +3,7 @@
  * whoever shows a finding asks here whose it is. A thing is the same object whoever asks. Nothing is made before it is asked for.
  */
 
-import { append } from '../base/append.ts'
-import { lazy, once } from '../base/memoize.ts'
+import { append, lazy, once } from '../base/collections.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
@@ -17,8 +16,15 @@ import type { StagedVolume } from './actual/staged-volumes.ts'
 import { csiGlobalDir } from './actual/volume-names.ts'
 import { type GlobalMount, globalMounts } from './global-mounts.ts'
 import { makeRows, rowsByClaim } from './make-rows.ts'
-import { type Part, partsByPath, type VolumeRow } from './row.ts'
-import { type CsiIdentity, identitiesInStatus, identityOfObject, type LedgerSources } from './sources.ts'
+import {
+  type CsiIdentity,
+  identitiesInStatus,
+  identityOfObject,
+  type LedgerSources,
+  type Part,
+  partsByPath,
+  type VolumeRow,
+} from './row.ts'
 
 export type Ledger = ReturnType<typeof ledgerOf>
 

@@ -3,12 +3,11 @@
  * planner names volumes (R815): by what pods want, by identity, by device; what nothing identifies stands alone.
  */
 
-import { once } from '../base/memoize.ts'
+import { once } from '../base/collections.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import type { PodUid, RowKey } from '../plan/subject.ts'
-import type { VolumeToMount } from '../volumes/desired-state.ts'
+import { podDirOf, type VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
-import { podDirOf } from '../volumes/paths.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
@@ -21,16 +20,17 @@ import {
   uniqueVolumeName,
 } from './actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
-import { GrowingRow, type VolumeRow } from './row.ts'
 import {
   type CsiIdentity,
+  GrowingRow,
   type Identified,
   identitiesInStatus,
   identityOfObject,
   identityOnRecord,
   type LedgerSources,
   uniqueNameOf,
-} from './sources.ts'
+  type VolumeRow,
+} from './row.ts'
 
 /**
  * In the order in which they are found: what pods want first, then what is there, then what only the API has.

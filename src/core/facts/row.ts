@@ -1,20 +1,20 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
-
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
-import { present } from '../base/take.ts'
-import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import { present } from '../base/text.ts'
+import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
-import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import { podDirOf } from '../volumes/paths.ts'
+import type { ApiObjects, Handle } from '../volumes/api-objects.ts'
+import { type DesiredState, podDirOf, type UnresolvedVolume, type VolumeToMount } from '../volumes/desired-state.ts'
+import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
+import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { ActualInputs } from './actual/actual-inputs.ts'
 import type { BlockVolume } from './actual/block-volume.ts'
 import type { PodVolume, SubPaths } from './actual/pod-volumes.ts'
 import type { StagedVolume } from './actual/staged-volumes.ts'
-import { unescapeQualifiedName } from './actual/volume-names.ts'
+import { csiUniqueName, parseCsiUniqueName, type StateFile, unescapeQualifiedName } from './actual/volume-names.ts'
 import type { GlobalMount } from './global-mounts.ts'
-import { type CsiIdentity, uniqueNameOf } from './sources.ts'
 
 /** A row, once all is noted. */
 export type VolumeRow = {
@@ -158,3 +158,74 @@ export function partsByPath(inputs: ActualInputs, rows: readonly VolumeRow[]): P
   const byPath = Map.groupBy(places, ({ path }) => inputs.absolute(path))
   return new PathIndex([...byPath].map(([path, found]) => [path, found.map(({ part }) => part)]))
 }
+
+// What a node's ledger is made from: desired and actual state, and what proves which CSI volume a thing is.
+
+export interface LedgerSources {
+  readonly inputs: ActualInputs
+  readonly objects: ApiObjects
+  readonly desired: DesiredState
+  readonly staged: readonly StagedVolume[]
+  readonly blocks: readonly BlockVolume[]
+  readonly onDisk: OnDisk
+  /** UIDs of all pods that the API, the disk or the runtime has. */
+  readonly podUids: readonly string[]
+  /** Pods in the API that have ended. */
+  readonly endedPods: readonly Pod[]
+  readonly identify: Identify
+}
+
+/** Every CSI volume that a state file on this node names, pods and staging directories alike. */
+export interface OnDisk {
+  readonly all: readonly DiskRecord[]
+  of(uniqueName: string): readonly DiskRecord[]
+}
+
+/** A state file's directory, relative to the root directory, and the volume that the file names. */
+export interface DiskRecord {
+  readonly path: string
+  readonly volume: CsiIdentity
+}
+
+/** Each looks once at a thing. */
+interface Identify {
+  podVolume(volume: PodVolume): Identified
+  staged(staged: StagedVolume): Identified
+  block(block: BlockVolume): Identified
+  attachment(attachment: VolumeAttachment): CsiIdentity | undefined
+}
+
+// Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17).
+
+export interface CsiIdentity {
+  readonly driver: string
+  readonly handle: string
+  readonly from: string
+}
+
+/** Of a state file that can be used. */
+export function identityOnRecord(stateFile: StateFile | undefined): CsiIdentity | undefined {
+  const data = stateFile?.data
+  return data && { driver: data.driver, handle: data.handle, from: 'vol_data.json' }
+}
+
+export function identityOfObject(volume: PersistentVolume | undefined): CsiIdentity | undefined {
+  const csi = volume && csiSourceOf(volume)
+  return csi && { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }
+}
+
+/** CSI volumes that the node's status lists: the last trace of one whose PersistentVolume and state file are both gone (N64). */
+export function identitiesInStatus(node: Node | null | undefined): CsiIdentity[] {
+  return volumesInStatus(node).flatMap((name) => {
+    const volume = parseCsiUniqueName(name)
+    return volume === undefined ? [] : { ...volume, from: "the node's status" }
+  })
+}
+
+export function uniqueNameOf({ driver, handle }: Handle): string {
+  return csiUniqueName(driver, handle)
+}
+
+export type Identified =
+  | { readonly identity: CsiIdentity; readonly unconfirmed?: undefined }
+  | { readonly identity?: undefined; readonly unconfirmed: string; readonly hint: string }

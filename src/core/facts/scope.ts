@@ -1,7 +1,6 @@
 /** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
 
-import { Grouped } from '../base/append.ts'
-import { lazy } from '../base/memoize.ts'
+import { Grouped, lazy } from '../base/collections.ts'
 import { isWithin } from '../linux/paths.ts'
 import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,9 +1,32 @@
-import { SafetyRefusal } from '../base/errors.ts'
+import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { Budget } from '../trust/bytes.ts'
-import type { Lease, Node, Pod } from './api/objects.ts'
-import { LEASES, NODES, PODS } from './api/resources.ts'
-import { orInstead, unlessRefused, unusable } from './api-error.ts'
+import { kept, text } from '../trust/shape.ts'
+import type { ClaimStatusPatch } from '../volumes/expansion.ts'
+import { onDiskUid, podNamespace } from '../volumes/pods.ts'
+import {
+  type ApiObject,
+  type ClusterTrustBundle,
+  type Lease,
+  type Node,
+  type Pod,
+  type ProjectedSource,
+  trustBundleShape,
+  type VolumeAttachment,
+} from './api/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CONFIG_MAPS,
+  LEASES,
+  NODES,
+  objectPath,
+  PODS,
+  type Resource,
+  SECRETS,
+} from './api/resources.ts'
+import { orInstead, unlessAbsent, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
+import { deleteVolumeAttachment, patchClaimStatus } from './writes.ts'
 
 /**
  * The pods of a node: a consistent read by field selector (S2, N46, N47). An answer with another node's pods, or with pods
@@ -72,4 +95,124 @@ export async function nodeLease({ client, kubeletClient, nodeName, signal }: Que
     kubeletClient && ask(kubeletClient).catch(() => undefined),
   ])
   return mine ?? its
+}
+
+// What an apply asks of the API server about its node, and changes there.
+
+export type Cluster = ReturnType<typeof nodeCluster>
+
+/** The pods of the node as each of the two credentials is shown them, now; `its` is empty where there is one only. */
+export async function podsByEach(asking: Asking): Promise<Record<'mine' | 'its', readonly Pod[]>> {
+  const [mine, its] = await Promise.all(podLists(asking))
+  return { mine: mine.items, its: its?.items ?? [] }
+}
+
+/** Undefined only if the server showed that there is no such object (S3); every other failure rejects. */
+export function nodeCluster(asking: Asking) {
+  const { client, nodeName } = asking
+  const find =
+    <T extends ApiObject>(resource: Resource<T>, settings?: { readonly whole: true }) =>
+    (namespace: string, name: string): Promise<T | undefined> =>
+      client.find(resource, { namespace, name }, settings)
+  return {
+    /** With preconditions; a conflict rejects with status 409 or code `Conflict`. */
+    deleteVolumeAttachment: async (
+      name: string,
+      { uid, resourceVersion }: { uid: string; resourceVersion?: string },
+    ): Promise<void> => {
+      if (resourceVersion === undefined)
+        throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
+      await deleteVolumeAttachment(client, { name, uid, resourceVersion })
+    },
+    getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),
+    /** Every node's; rejects if the credential may not list them (S30). */
+    listVolumeAttachments: async (): Promise<readonly VolumeAttachment[]> => (await client.list(ATTACHMENTS)).items,
+    getNode: (): Promise<Node | undefined> => getNode(client, nodeName),
+    /** A pod that either of the two credentials is shown may want a volume (S2). */
+    listNodePods: async (): Promise<readonly Pod[]> => {
+      const { mine, its } = await podsByEach(asking)
+      return [...mine, ...its]
+    },
+    getClaim: find(CLAIMS),
+    /** @returns the patched claim; rejects with status 403 if the credential lacks the right */
+    patchClaimStatus: (namespace: string, name: string, patch: ClaimStatusPatch) =>
+      patchClaimStatus(client, { namespace, name }, patch),
+    /** With all of its annotations. */
+    getPod: find(PODS, { whole: true }),
+    getConfigMap: find(CONFIG_MAPS),
+    /** With its values. */
+    getSecret: find(SECRETS),
+    /** Undefined: the service account, or the pod, does not exist. */
+    requestToken: (pod: Pod, source: TokenSource) => requestToken(client, pod, source),
+    /** Undefined: there is none of this name. */
+    clusterTrustBundles: (source: BundleSource) => clusterTrustBundles(client, source),
+  }
+}
+
+// Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged.
+
+export type TokenSource = Pick<NonNullable<ProjectedSource['serviceAccountToken']>, 'audience' | 'expirationSeconds'>
+
+const tokenAnswer = kept({
+  status: kept({ token: text, expirationTimestamp: text }),
+})
+
+/**
+ * A token of the pod's service account, bound to the pod (P53), with the time of its end, in RFC 3339.
+ *
+ * @returns undefined if the service account, or the pod, is shown not to exist
+ */
+export async function requestToken(client: KubeClient, pod: Pod, { audience, expirationSeconds }: TokenSource) {
+  const key = { namespace: podNamespace(pod), name: pod.spec.serviceAccountName ?? '' }
+  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, key)
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      // Without one, the API server's own.
+      ...(audience && { audiences: [audience] }),
+      expirationSeconds,
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: onDiskUid(pod) },
+    },
+  }
+  // Every answer is a new token, and nothing is stored, so the request may be repeated.
+  const given = await unlessAbsent(client.send('review', { path: `${account}/token`, shape: tokenAnswer, body }))
+  if (given === undefined) return undefined
+  const { status } = given
+  const { token, expirationTimestamp = '' } = status ?? {}
+  if (token) return { token, expirationTimestamp }
+  throw unusable(`${client.server}: the answer to a token request has no token.`)
+}
+
+export type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
+
+type BundleResource = Resource<ClusterTrustBundle>
+
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
+  plural: 'clustertrustbundles',
+  root: `/apis/certificates.k8s.io/${version}`,
+  shape: trustBundleShape,
+}))
+
+/** That of a name, or those of a signer, in the newest version that the server has: where it lacks one, its 404 names no object (N71). */
+export async function clusterTrustBundles(
+  client: KubeClient,
+  source: BundleSource,
+  [newest, ...older] = VERSIONS as [BundleResource, ...BundleResource[]],
+): Promise<readonly ClusterTrustBundle[] | undefined> {
+  const { name, signerName } = source
+  const ask = async (): Promise<readonly ClusterTrustBundle[] | undefined> => {
+    if (name) {
+      const bundle = await client.find(newest, { name })
+      return bundle && [bundle]
+    }
+    const query = { fieldSelector: `spec.signerName=${signerName}` }
+    return (await client.list(newest, { query })).items
+  }
+  if (!name && !signerName) return []
+  return orInstead(ask(), (error) => {
+    const [next, ...rest] = older
+    if (next === undefined || error.reason !== 'NoSuchResource') throw error
+    return clusterTrustBundles(client, source, [next, ...rest])
+  })
 }

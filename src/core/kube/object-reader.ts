@@ -1,4 +1,4 @@
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type { ApiReadError } from '../facts/actual/snapshot.ts'
 import type { ApiObject } from './api/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from './api/resources.ts'

@@ -5,7 +5,7 @@
  * the status of Nodes. Only those pods of other nodes that use such a volume are kept.
  */
 
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../facts/actual/snapshot.ts'
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import { apiObjects } from '../volumes/api-objects.ts'

@@ -5,7 +5,7 @@
  * is younger than the list must not look absent (S3, S4).
  */
 
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, parseCsiUniqueName } from '../facts/actual/volume-names.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'

@@ -1,4 +1,4 @@
-import { once } from '../base/memoize.ts'
+import { once } from '../base/collections.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**

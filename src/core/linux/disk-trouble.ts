@@ -1,7 +1,6 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
-import { codeOf, errnoOf, errorMessage, isMissing } from '../base/errors.ts'
-import { StepFailed } from '../base/operation-error.ts'
+import { codeOf, errnoOf, errorMessage, isMissing, StepFailed } from '../base/errors.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
 
 interface DiskTrouble {

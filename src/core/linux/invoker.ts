@@ -1,5 +1,5 @@
 import { type UserInfo, userInfo } from 'node:os'
-import { environment } from '../trust/environment.ts'
+import { environment } from '../trust/run.ts'
 
 /** Who runs this process, for the lock and the journal. */
 export interface Invoker {

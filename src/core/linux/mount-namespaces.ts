@@ -1,15 +1,14 @@
 /** Mount namespaces other than volctl's own, each read once through one of its processes. */
 
 import { readdirSync, readlinkSync } from 'node:fs'
+import { once } from '../base/collections.ts'
 import { commandLine } from '../base/command.ts'
-import { count } from '../base/count.ts'
 import { allowing, errnoOf, VolctlError } from '../base/errors.ts'
-import { once } from '../base/memoize.ts'
+import { count } from '../base/text.ts'
 import { ifAny, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statFields, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type Location, pathThrough } from './location.ts'
-import type { MountInfo, MountTable } from './mount-table.ts'
-import { whoMounted } from './mount-words.ts'
+import { type MountInfo, type MountTable, whoMounted } from './mount-table.ts'
 import { parseMountinfo } from './parse-mountinfo.ts'
 import { isWithin } from './paths.ts'
 import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './scan-limits.ts'

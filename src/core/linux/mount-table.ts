@@ -5,6 +5,8 @@
  * table as /data/pods/UID/…. In MountTable.withLinks it has the path again that the kubelet, its drivers and all steps use (S8). The
  * directory behind a link is shown as if it were bind-mounted on the link's path.
  */
+
+import { commandLine } from '../base/command.ts'
 import { isWithin } from './paths.ts'
 
 /** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
@@ -91,4 +93,45 @@ function moved(path: string, links: readonly PlaceLink[], from: keyof PlaceLink,
     if ((nearest?.[from].length ?? 0) < link[from].length && isWithin(path, link[from])) nearest = link
   }
   return nearest === undefined ? path : `${nearest[to]}${path.slice(nearest[from].length)}`
+}
+
+// What is said of a mount, and what a person does about it.
+
+/** A dead mount's error in words that people know, with the errno's name. */
+const WORDS: Readonly<Record<string, string>> = {
+  ENOTCONN: 'transport endpoint is not connected',
+  ESTALE: 'stale file handle',
+  EIO: 'input/output error',
+  EHOSTDOWN: 'host is down',
+  ENODEV: 'no such device',
+  ECONNABORTED: 'connection aborted',
+  Timeout: 'no answer in time',
+}
+
+/** For a mount that is not the volume's, or not known to be (S37). */
+export function whoMounted(path: string): string {
+  return `Find out who mounted ${path} (${commandLine('findmnt', path)}), and have it taken off there; then plan again.`
+}
+
+/** Only a server or a daemon answers so. */
+const SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ECONNABORTED'])
+
+/** Does it lie on a disk, which no server brings back and no force breaks off? @param error with which it does not answer, if known */
+export function isOnDisk({ source }: { readonly source: string }, error = ''): boolean {
+  return source.startsWith('/dev/') && !SERVERS.has(error)
+}
+
+/** What a person does about a dead mount (S37). @param pod that uses it: only a new one gets another mount of a disk */
+export function bringBack(mount: { readonly source: string } | undefined, error?: string, pod?: string): string {
+  if (mount === undefined || !isOnDisk(mount, error))
+    return `Restart the driver or server of the file system${pod === undefined ? '' : `; then restart the containers of pod ${pod}`}`
+  if (pod === undefined) return 'See what became of its disk (dmesg), and bring the disk back'
+  const mapping = mount.source.startsWith('/dev/mapper/') ? ', and close the mapping that is left' : ''
+  return `The block device ${mount.source} below it is gone, or fails (dmesg): delete pod ${pod}${mapping}`
+}
+
+export function deadWords(error: string): string {
+  const words = WORDS[error]
+  if (words === undefined) return error
+  return error === 'Timeout' ? words : `${words} (${error})`
 }

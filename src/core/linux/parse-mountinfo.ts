@@ -9,15 +9,13 @@
  *
  * @see proc_pid_mountinfo(5)
  */
-import { append } from '../base/append.ts'
+import { append, lazy, memoize, once } from '../base/collections.ts'
 import { VolctlError } from '../base/errors.ts'
-import { lazy, memoize, once } from '../base/memoize.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { coversOf } from './covers.ts'
-import { undeletedPath } from './deleted.ts'
 import { containingMount, locationIn } from './location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from './mount-table.ts'
-import { isWithin } from './paths.ts'
+import { isWithin, undeletedPath } from './paths.ts'
 
 /**
  * One damaged line fails the whole table: a mount that volctl cannot read might be one that it must not touch.

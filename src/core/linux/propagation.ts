@@ -4,9 +4,9 @@
  * in it, whoever made it, and stays mounted.
  */
 import { posix } from 'node:path'
-import { memoize, once } from '../base/memoize.ts'
-import { undeletedPath } from './deleted.ts'
+import { memoize, once } from '../base/collections.ts'
 import { isSameMount, type MountInfo, type MountTable } from './mount-table.ts'
+import { undeletedPath } from './paths.ts'
 
 /**
  * True if `copy` goes away when `mount` is unmounted. @param copyTable the table of another mount namespace, if the copy is

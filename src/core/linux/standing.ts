@@ -1,6 +1,6 @@
 /** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
 
-import { lazy } from '../base/memoize.ts'
+import { lazy } from '../base/collections.ts'
 import type { RefusalCode } from '../messages/codes.ts'
 import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'

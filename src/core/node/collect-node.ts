@@ -10,9 +10,9 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compareText } from '../base/compare-text.ts'
+import { omitUndefined } from '../base/collections.ts'
 import { allowing, errnoOf, errorMessage, MISSING } from '../base/errors.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
+import { compareText } from '../base/text.ts'
 import type {
   ApiSnapshot,
   CsiSocket,
@@ -33,9 +33,8 @@ import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/lazy-memory.ts'
-import { allDoubts } from '../trust/doubts.ts'
-import { checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
+import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
+import { allDoubts, checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { expectedFiles } from '../volumes/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'

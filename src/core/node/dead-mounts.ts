@@ -5,13 +5,12 @@
  * process from ending. A child with a deadline probes each mount (mount-asker.ts).
  */
 
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
-import { undeletedPath } from '../linux/deleted.ts'
-import { cannotHang } from '../linux/file-systems.ts'
+import { cannotHang } from '../linux/location.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import type { MountTable } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/paths.ts'
+import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
-import { rfc3339 } from '../base/rfc3339.ts'
-import { obeyedTextIfAny } from '../trust/doubts.ts'
+import { rfc3339 } from '../base/time.ts'
+import { obeyedTextIfAny } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 

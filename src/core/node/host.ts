@@ -12,8 +12,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { closing } from '../base/closing.ts'
-import { allowing, errnoOf } from '../base/errors.ts'
+import { allowing, closing, errnoOf } from '../base/errors.ts'
 import {
   deviceNumberOf,
   deviceUsers,
@@ -26,14 +25,13 @@ import {
   readLoops,
 } from '../linux/block/device-use.ts'
 import { hiddenFileSystems, sysfsBlockTree } from '../linux/block/sysfs-block-tree.ts'
-import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
-import { inDirectory } from '../linux/descriptors.ts'
+import { inDirectory, writeStateFile } from '../linux/descriptors.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import { readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { type ChangeOwnershipOptions, changeOwnership, type OwnershipChange } from '../linux/ownership.ts'
 import { podUidsOfCgroup } from '../linux/pod-cgroups.ts'
-import { writeStateFile } from '../linux/replace-file.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { isRootsProgram } from '../trust/processes.ts'

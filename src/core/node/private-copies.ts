@@ -7,7 +7,7 @@
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
-import { caller } from '../trust/caller.ts'
+import { caller } from '../trust/run.ts'
 import { readMountTable } from './read-mountinfo.ts'
 
 /**

@@ -8,7 +8,7 @@
 import type { LazilyDetached, LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
-import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/write-journal.ts'
 
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024

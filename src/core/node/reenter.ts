@@ -5,11 +5,9 @@
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
-import { callerWord, mayReenter } from '../trust/caller.ts'
-import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
-import { PinnedProcess } from '../trust/processes.ts'
-import { thisRun } from '../trust/run.ts'
+import { enterNamespace, openNamespace, PinnedProcess } from '../trust/processes.ts'
+import { callerWord, mayReenter, thisRun } from '../trust/run.ts'
 
 interface Reentry {
   /** A descriptor of the mount namespace (openNamespace). */

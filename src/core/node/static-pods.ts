@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf } from '../base/errors.ts'
 import type { StaticPodsSnapshot } from '../facts/actual/snapshot.ts'
-import { addDoubt } from '../trust/doubts.ts'
-import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
+import { addDoubt, checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
 
 type Manifest = StaticPodsSnapshot['manifests'][number]
 

@@ -25,16 +25,20 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { closing } from '../base/closing.ts'
-import { allowing, codeOf, errnoOf } from '../base/errors.ts'
-import { StepFailed } from '../base/operation-error.ts'
+import { allowing, closing, codeOf, errnoOf, StepFailed } from '../base/errors.ts'
 import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
-import { changeOwnership } from '../linux/change-ownership.ts'
 import { deleteContent } from '../linux/delete-content.ts'
-import { entryPath, type OpenDirectory, openBelow, openDirectory, readNames } from '../linux/descriptors.ts'
+import {
+  entryPath,
+  type OpenDirectory,
+  openBelow,
+  openDirectory,
+  readNames,
+  syncDirectory,
+} from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
-import { syncDirectory } from '../linux/replace-file.ts'
+import { changeOwnership } from '../linux/ownership.ts'
 import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
 

@@ -1,6 +1,6 @@
 /** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
-import { present, take } from '../base/take.ts'
+import { present, take } from '../base/text.ts'
 import { canonicalJson } from '../trust/digest.ts'
 import type { AnyOperation, ClusterOperation, ClusterStep } from './cluster-plan.ts'
 import type { Difference } from './events.ts'

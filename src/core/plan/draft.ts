@@ -1,6 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import { Grouped } from '../base/append.ts'
+import { Grouped } from '../base/collections.ts'
 import { commandLine, volctl } from '../base/command.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'

@@ -1,6 +1,7 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
-import { counted } from '../base/count.ts'
-import { ExitStatus } from '../base/exit-status.ts'
+
+import { ExitStatus } from '../base/errors.ts'
+import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'
 import {

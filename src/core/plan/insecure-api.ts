@@ -1,4 +1,4 @@
-import { present } from '../base/take.ts'
+import { present } from '../base/text.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
 import type { ClusterOptions } from './cluster-plan.ts'
 import type { PlanOptions, Refusal } from './plan.ts'

@@ -4,13 +4,13 @@
  * what it follows from.
  */
 
-import { append } from '../base/append.ts'
+import { append } from '../base/collections.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
 import type { Because, Cause, CauseSubject } from './cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting, ClusterAbout, ClusterProblem } from './cluster-plan.ts'
+import { shownVolume } from './names.ts'
 import type { Blocked, Operation, PlanSummary, PodRef, Problem, Severity, Waiting } from './plan.ts'
-import { shownVolume } from './plan-names.ts'
 import { summaryOf } from './plan-summary.ts'
 import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
 

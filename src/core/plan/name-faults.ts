@@ -1,8 +1,8 @@
 /** Names on a command line that nothing has, or several things: after a typo a broken node would look healthy. */
 import { VolctlError } from '../base/errors.ts'
-import { didYouMean } from '../base/near-names.ts'
+import { didYouMean } from '../base/text.ts'
+import { podNameAndUid } from './names.ts'
 import type { PodRef } from './plan.ts'
-import { podNameAndUid } from './pod-name.ts'
 
 /** In a plan a problem, of other commands an error. */
 export interface NameFault {

@@ -1,13 +1,12 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import type { Word } from '../base/command.ts'
-import { count } from '../base/count.ts'
-import { formatDuration } from '../base/duration.ts'
-import { take } from '../base/take.ts'
+import { count, take } from '../base/text.ts'
+import { formatDuration } from '../base/time.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, runsApiServer, type Step, stopPod, typed } from './commands.ts'
+import { podName } from './names.ts'
 import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
-import { podName } from './pod-name.ts'
 
 export interface Given extends CommandContext {
   readonly settleMs: number

@@ -1,7 +1,7 @@
 /** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
 
 import type { VolumeMode } from '../facts/actual/volume-names.ts'
-import { ownership } from '../linux/ownership-bits.ts'
+import { ownership } from '../linux/ownership.ts'
 import type { Place } from '../messages/code-entry.ts'
 import { type CodesIn, codesIn } from '../messages/codes.ts'
 import { about, named } from '../trust/json-schema.ts'

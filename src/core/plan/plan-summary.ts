@@ -1,5 +1,5 @@
 /** The counts of a plan: they add up to its operations. */
-import { counted } from '../base/count.ts'
+import { counted } from '../base/text.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import type { LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
 

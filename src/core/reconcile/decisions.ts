@@ -3,12 +3,12 @@
  * them.
  */
 
-import { compareText } from '../base/compare-text.ts'
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
+import { compareText } from '../base/text.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
 import { type Subject, THE_NODE } from '../plan/subject.ts'
-import { podPathOf } from '../volumes/paths.ts'
+import { podPathOf } from '../volumes/desired-state.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
 import type { Decided } from './plan-node.ts'

@@ -1,14 +1,14 @@
 /** From a node's state to the context that the phases of a pass read: classes, desired state, staged volumes, their users. */
 
-import { compareText } from '../base/compare-text.ts'
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
+import { compareText } from '../base/text.ts'
 import { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import { stagedVolumes } from '../facts/actual/staged-volumes.ts'
 import { nameOf, parentOf } from '../facts/actual/tree.ts'
 import { blockVolumes } from '../facts/block-volumes.ts'
 import { ledgerOf } from '../facts/ledger.ts'
-import { type DiskRecord, identityOnRecord, type LedgerSources, type OnDisk, uniqueNameOf } from '../facts/sources.ts'
+import { type DiskRecord, identityOnRecord, type LedgerSources, type OnDisk, uniqueNameOf } from '../facts/row.ts'
 import { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { apiObjects } from '../volumes/api-objects.ts'

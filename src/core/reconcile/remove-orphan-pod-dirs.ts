@@ -5,7 +5,7 @@
 
 import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import { isWithinAny, mayNotBeUtf8, parentOf } from '../facts/actual/tree.ts'
-import { whoMounted } from '../linux/mount-words.ts'
+import { whoMounted } from '../linux/mount-table.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import type { Because } from '../plan/cause.ts'
@@ -14,8 +14,7 @@ import { followsFrom } from '../plan/name-causes.ts'
 import type { Step } from '../plan/plan.ts'
 import { lostAtStart, type PlanContext } from './context/context.ts'
 import { isNamed } from './context/filter-operations.ts'
-import { waitToSettle } from './context/pod-facts.ts'
-import { unreadObstacle } from './context/unread.ts'
+import { unreadObstacle, waitToSettle } from './context/unread.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 import { isEmptied, tearDown } from './tear-down/tear-down.ts'
 

@@ -1,7 +1,6 @@
 import { isAbsolute, join, relative } from 'node:path'
-import { compareText } from '../base/compare-text.ts'
 import { errorMessage } from '../base/errors.ts'
-import { present } from '../base/take.ts'
+import { compareText, present } from '../base/text.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import type { ListedEntry } from '../facts/actual/tree.ts'
 import { nodeCapabilities } from './csi-node-client.ts'

@@ -1,5 +1,5 @@
-import { compareText } from '../base/compare-text.ts'
 import { errorMessage, isMissing } from '../base/errors.ts'
+import { compareText } from '../base/text.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { withoutLinks } from '../linux/paths.ts'
 import { Budget } from '../trust/bytes.ts'

@@ -9,9 +9,9 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { memoize } from '../base/collections.ts'
 import { errorMessage } from '../base/errors.ts'
-import { firstCharacters } from '../base/first-characters.ts'
-import { memoize } from '../base/memoize.ts'
+import { firstCharacters } from '../base/text.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, encodeFrame, exchange } from './exchange.ts'

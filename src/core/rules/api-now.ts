@@ -1,7 +1,6 @@
 /** Which pods are there right before an operation (S3, S5, S9, S22, S26): fresh, where a plan has the classes of its look. */
 
-import { append } from '../base/append.ts'
-import { memoize } from '../base/memoize.ts'
+import { append, memoize } from '../base/collections.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { Operation } from '../plan/plan.ts'

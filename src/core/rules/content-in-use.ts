@@ -1,10 +1,10 @@
 /** Whether content or directories that go are in use under another name (S12, S13). */
-import { memoize } from '../base/memoize.ts'
-import { take } from '../base/take.ts'
-import { undeletedPath } from '../linux/deleted.ts'
+import { memoize } from '../base/collections.ts'
+import { take } from '../base/text.ts'
 import { type Location, locate, locateName } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
+import { undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -12,8 +12,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import { usesOf } from '../users/content-holders.ts'
 import type { ContentLook } from '../users/content-look.ts'
-import { type UsedBy, userAmong } from '../users/describe-holders.ts'
-import { type Holders, namespaceHolders, together } from '../users/find-holders.ts'
+import { type Holders, namespaceHolders, together, type UsedBy, userAmong } from '../users/find-holders.ts'
 import {
   describeOverlay,
   describeUse,

@@ -1,6 +1,6 @@
 /** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
 import { volctl } from '../base/command.ts'
-import { bringBack, deadWords } from '../linux/mount-words.ts'
+import { bringBack, deadWords } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
 import type { Facts, Judge } from './rule.ts'

@@ -3,9 +3,8 @@
  * does not answer.
  */
 
-import { append } from '../base/append.ts'
+import { append, memoize } from '../base/collections.ts'
 import { volctl } from '../base/command.ts'
-import { memoize } from '../base/memoize.ts'
 import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'

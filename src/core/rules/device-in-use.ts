@@ -4,14 +4,14 @@
  * anything on it, or the volume's directory (S21).
  */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import { escapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, nodeOf } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
-import { describeProcesses, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { describeProcesses, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import { loopFiles } from '../users/kernel-files.ts'
 import { protectedUids } from '../volumes/pods.ts'
 import { unfinished } from './api-now.ts'

@@ -1,10 +1,10 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { whoMounted } from '../linux/mount-words.ts'
+import { whoMounted } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import { namespacedName } from '../plan/names.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { namespacedName } from '../plan/pod-name.ts'
 import { type PlanContext, useCredential } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/context/other-nodes.ts'
 import { unknownLinks } from '../reconcile/context/unread.ts'

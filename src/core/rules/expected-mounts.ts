@@ -1,12 +1,11 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
 import { fileText } from '../plan/differences.ts'
 import type { ExpectedMount, Operation, StepOp } from '../plan/plan.ts'
-import { describeProcess, type NameOf, type UsedBy, usingProcess } from '../users/describe-holders.ts'
-import { staying } from '../users/find-holders.ts'
+import { describeProcess, type NameOf, staying, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import type { MachineFacts } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -4,14 +4,13 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { isOfServer } from '../linux/file-systems.ts'
-import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
+import { isOfServer, type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../users/describe-holders.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import { overlayLayers, PlaceIndex } from '../users/mount-uses.ts'
 import { userOfContent } from './content-in-use.ts'
 import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'

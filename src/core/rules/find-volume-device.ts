@@ -1,13 +1,12 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
 import { volctl } from '../base/command.ts'
-import { readStateFile } from '../facts/actual/state-file.ts'
-import { attachmentName, CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { uniqueNameOf } from '../facts/sources.ts'
+import { attachmentName, CSI_PLUGIN, readStateFile } from '../facts/actual/volume-names.ts'
+import { uniqueNameOf } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
-import { undeletedPath } from '../linux/deleted.ts'
 import { type MountInfo, placeOf } from '../linux/mount-table.ts'
+import { undeletedPath } from '../linux/paths.ts'
 import type { Host } from '../node/host.ts'
 import type { Operation } from '../plan/plan.ts'
 import { areOfOneRow } from '../plan/subject.ts'

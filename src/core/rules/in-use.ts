@@ -3,9 +3,8 @@
  * again right before each operation (S26). What operations that come first take away is no use. One look at all processes serves all.
  */
 
-import { errorMessage } from '../base/errors.ts'
-import { lazy } from '../base/memoize.ts'
-import { StepInterrupted, UsersUnknown } from '../base/operation-error.ts'
+import { lazy } from '../base/collections.ts'
+import { errorMessage, StepInterrupted, UsersUnknown } from '../base/errors.ts'
 import type { InUse } from '../facts/actual/snapshot.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { pause } from '../linux/deadline.ts'
@@ -23,9 +22,9 @@ import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
 import { pathsOf } from './expected-mounts.ts'
 import { noteOverlays } from './file-system-users.ts'
+import { IN_USE } from './foreign-mounts.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
 import { allBefore, VolumeRecords } from './node-stack.ts'
-import { IN_USE } from './paths.ts'
 import { verdictOf } from './rules.ts'
 import { type Asking, Surroundings } from './surroundings.ts'
 

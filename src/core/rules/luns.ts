@@ -5,9 +5,9 @@
 
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
-import { StepFailed } from '../base/operation-error.ts'
+import { StepFailed } from '../base/errors.ts'
 import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
-import { inOneSpelling } from '../linux/file-systems.ts'
+import { inOneSpelling } from '../linux/location.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'

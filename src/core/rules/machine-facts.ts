@@ -3,17 +3,17 @@
  * come first have run (in-use.ts, for a plan). What costs is read when a rule asks for it.
  */
 
-import { once } from '../base/memoize.ts'
-import { StepTimedOut } from '../base/operation-error.ts'
+import { once } from '../base/collections.ts'
+import { StepTimedOut } from '../base/errors.ts'
 import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
-import type { Cluster } from '../kube/node-cluster.ts'
+import type { Cluster } from '../kube/node-objects.ts'
 import type { IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
 import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
 import type { ContentLook } from '../users/content-look.ts'
-import type { NameOf } from '../users/describe-holders.ts'
+import type { NameOf } from '../users/find-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'

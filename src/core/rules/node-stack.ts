@@ -3,7 +3,7 @@
  * are never a volume, whatever is on them (O36).
  */
 
-import { memoize, once } from '../base/memoize.ts'
+import { memoize, once } from '../base/collections.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'

@@ -1,16 +1,23 @@
 /** Who else has a mount that goes: by another mount of it, or by what keeps it busy, or cut off by force (S12, S19, S20, S24). */
 
-import { isOfServer } from '../linux/file-systems.ts'
-import { alsoShowing, locateName } from '../linux/location.ts'
+import { alsoShowing, isOfServer, locateName } from '../linux/location.ts'
 import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
+import { podName, shownVolume } from '../plan/names.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
-import { shownVolume } from '../plan/plan-names.ts'
-import { podName } from '../plan/pod-name.ts'
-import { describeProcess, type UsedBy, userAmong, usingProcess } from '../users/describe-holders.ts'
-import { fileSystemsAt, heldByKernel, type MountIds, staying, together } from '../users/find-holders.ts'
+import {
+  describeProcess,
+  fileSystemsAt,
+  heldByKernel,
+  type MountIds,
+  staying,
+  together,
+  type UsedBy,
+  userAmong,
+  usingProcess,
+} from '../users/find-holders.ts'
 import {
   describeMount,
   expectedIds,

@@ -1,7 +1,7 @@
 /** The safety rules that refuse a plan as a whole (S1, S29). */
 
 import { volctl } from '../base/command.ts'
-import { rfc3339 } from '../base/rfc3339.ts'
+import { rfc3339 } from '../base/time.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'

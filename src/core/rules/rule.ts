@@ -1,13 +1,12 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
 
 import type { TreeEntry } from '../facts/actual/snapshot.ts'
-import type { Identified } from '../facts/sources.ts'
+import type { Identified } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Draft, Obstacle } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import type { Stack } from '../reconcile/context/layers.ts'
+import type { PlanContext, Stack } from '../reconcile/context/context.ts'
 import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'

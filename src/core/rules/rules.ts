@@ -5,7 +5,7 @@
  * shows: in a live plan (in-use.ts), right before the operation, or both (S26).
  */
 
-import { OperationRefused, UsersUnknown } from '../base/operation-error.ts'
+import { OperationRefused, UsersUnknown } from '../base/errors.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -29,11 +29,10 @@ import {
 } from './devices.ts'
 import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
-import { foreignMount, hiddenMount } from './foreign-mounts.ts'
+import { foreignMount, hiddenMount, inUse, oddName, readOnly, takenTarget } from './foreign-mounts.ts'
 import { builtUpon, lastRecord, newLun, otherDisk, usedLun } from './luns.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import { otherVolume } from './other-volume.ts'
-import { inUse, oddName, readOnly, takenTarget } from './paths.ts'
 import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
 import type { Facts, Judge, MachineJudge, Rule, When } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'

@@ -3,16 +3,14 @@
  * form of this volume's path. The volume's device need not be known for this.
  */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
-import { undeletedPath } from '../linux/deleted.ts'
-import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
-import { whoMounted } from '../linux/mount-words.ts'
-import { isWithin } from '../linux/paths.ts'
+import { isSameMount, type MountInfo, whoMounted } from '../linux/mount-table.ts'
+import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
 import type { Host } from '../node/host.ts'
 import type { Obstacle } from '../plan/draft.ts'

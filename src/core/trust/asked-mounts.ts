@@ -5,9 +5,8 @@
  */
 import { spawn } from 'node:child_process'
 import { posix } from 'node:path'
-import { PROGRAM_ENVIRONMENT } from './environment.ts'
 import { kernelTextIfAny, namespaceOf, processIds, statFields, statusField } from './kernel.ts'
-import { perRun } from './run.ts'
+import { PROGRAM_ENVIRONMENT, perRun } from './run.ts'
 
 const MARK = 'volctl asks mount'
 

@@ -1,7 +1,7 @@
 /** Texts by which equal content is recognised. */
 
 import { createHmac, randomBytes } from 'node:crypto'
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import { perRun } from './run.ts'
 
 /** Made at the first use. Dies with the run: equal content is recognised within one snapshot, and nothing can be guessed from it. */

@@ -4,8 +4,7 @@
  * bounded (S12, S34).
  */
 import { constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
-import { closing, closingOnError } from '../base/closing.ts'
-import { allowing } from '../base/errors.ts'
+import { allowing, closing, closingOnError } from '../base/errors.ts'
 import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants

@@ -7,10 +7,9 @@
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { allowing, errnoOf, isMissing, VolctlError } from '../base/errors.ts'
-import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'
-import { io, perRun } from './run.ts'
+import { io, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, perRun } from './run.ts'
 
 export interface CommandResult {
   /** Undefined: killed, or abandoned. */

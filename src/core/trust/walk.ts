@@ -6,11 +6,10 @@
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { closingOnError } from '../base/closing.ts'
+import { closingOnError } from '../base/errors.ts'
 import { answers } from './asked-mounts.ts'
-import { environment, PROGRAM_DIRECTORIES } from './environment.ts'
 import { cannotHang, decodeOctal, isFullRange, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
-import { perRun } from './run.ts'
+import { environment, PROGRAM_DIRECTORIES, perRun } from './run.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40

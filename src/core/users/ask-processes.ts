@@ -3,9 +3,9 @@
  * only look at processes: plan, apply and explain ask the same. Whatever it cannot see is in `unseen`.
  */
 
-import { append } from '../base/append.ts'
-import { count } from '../base/count.ts'
+import { append } from '../base/collections.ts'
 import { errorMessage } from '../base/errors.ts'
+import { count } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { askMounts, type Said } from '../linux/mount-asker.ts'

@@ -4,16 +4,15 @@
  * asked about right after it.
  */
 
-import { lazy } from '../base/memoize.ts'
-import { undeletedPath } from '../linux/deleted.ts'
+import { lazy } from '../base/collections.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
+import { undeletedPath } from '../linux/paths.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { boundSockets } from './bound-sockets.ts'
 import type { Holders } from './find-holders.ts'
 import { follow, isLocal, layersByDevice, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
-import { type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
+import { boundSockets, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
 import { type Layer, mountedImages, type NamedPath, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
 

@@ -3,10 +3,9 @@
  * of a file system that cannot hang, whatever anybody mounts or links there meanwhile (S36). Nothing is opened (O_PATH).
  */
 import { posix } from 'node:path'
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import { readLoops } from '../linux/block/device-use.ts'
-import { cannotHang } from '../linux/file-systems.ts'
-import { containingMount, type Location, locate } from '../linux/location.ts'
+import { cannotHang, containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'

@@ -6,13 +6,12 @@
 
 import { closeSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
-import { memoize, once } from '../base/memoize.ts'
+import { memoize, once } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
-import { undeletedPath } from '../linux/deleted.ts'
 import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
-import { isWithin, plainPath } from '../linux/paths.ts'
+import { isWithin, plainPath, undeletedPath } from '../linux/paths.ts'
 import { openPlain } from '../trust/plain-files.ts'
 import { podLabel } from '../volumes/pods.ts'
 

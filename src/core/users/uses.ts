@@ -1,11 +1,10 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 
-import { once } from '../base/memoize.ts'
-import { undeletedPath } from '../linux/deleted.ts'
+import { once } from '../base/collections.ts'
 import { type Location, locationIn } from '../linux/location.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/paths.ts'
+import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { PlaceIndex } from './mount-uses.ts'
 import { TOO_LONG, type Use } from './process-messages.ts'

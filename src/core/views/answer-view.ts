@@ -1,11 +1,9 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 
-import { present } from '../base/take.ts'
-import { terminalSafe } from '../base/terminal-safe.ts'
+import { present, terminalSafe } from '../base/text.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { Answer, Need, Part, Row } from './answer/answer.ts'
-import { type Screen, screenLines } from './screen.ts'
-import { textWidth, type Width, wrapped } from './wrap.ts'
+import { type Screen, screenLines, textWidth, type Width, wrapped } from './screen.ts'
 
 /** Of more rows than this the first few are shown. */
 const ROWS_AT_MOST = 5

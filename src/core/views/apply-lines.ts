@@ -1,10 +1,7 @@
 /** What an apply says, line by line. */
 
-import { byteText } from '../base/byte-text.ts'
-import { count, tally } from '../base/count.ts'
-import { formatDuration } from '../base/duration.ts'
-import { present } from '../base/take.ts'
-import { terminalSafe } from '../base/terminal-safe.ts'
+import { byteText, count, present, tally, terminalSafe } from '../base/text.ts'
+import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
@@ -17,19 +14,16 @@ import {
   type Outcome,
   type OutcomeState,
 } from '../plan/events.ts'
+import { podName, podTextIn, shownVolume } from '../plan/names.ts'
 import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
-import { podTextIn, shownVolume } from '../plan/plan-names.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
-import { podName } from '../plan/pod-name.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { numbersOf } from './format.ts'
-import type { Palette, Screen } from './screen.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { numbersOf, type Palette, type Screen, type Width, wrapped } from './screen.ts'
 
 export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeState } {
   return OUTCOME_STATES.some((state) => state === event.type)

@@ -4,9 +4,8 @@
  * head of its rows. What has given way may stand in words below its row.
  */
 import Table from 'cli-table3'
-import { terminalSafe } from '../base/terminal-safe.ts'
-import type { Screen } from './screen.ts'
-import { asItIs, textWidth, wrapped } from './wrap.ts'
+import { terminalSafe } from '../base/text.ts'
+import { asItIs, type Screen, textWidth, wrapped } from './screen.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }

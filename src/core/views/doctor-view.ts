@@ -1,13 +1,11 @@
 /** The answer of `volctl doctor` on a screen, in the parts of every answer; -v and `-o wide` list each check below them. */
 
-import { count, tally } from '../base/count.ts'
-import { alike, present } from '../base/take.ts'
+import { alike, count, present, tally } from '../base/text.ts'
 import { CHECK_STATES, type Check, type Doctor } from '../explain/doctor/diagnose.ts'
 import { type CommandContext, typed } from '../plan/commands.ts'
 import type { Answer, Need } from './answer/answer.ts'
 import { renderAnswer } from './answer-view.ts'
-import type { Screen } from './screen.ts'
-import { wrapped } from './wrap.ts'
+import { type Screen, wrapped } from './screen.ts'
 
 /** @param all each check */
 export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandContext, all = screen.wide): string {

@@ -1,9 +1,8 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
 import { kubectl } from '../base/command.ts'
-import { formatDuration } from '../base/duration.ts'
+import { formatDuration } from '../base/time.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
-import type { Palette } from './screen.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { type Palette, type Width, wrapped } from './screen.ts'
 
 /** Kubernetes' defaults: how long a node may be silent, and how long pods tolerate that it is not ready. */
 const NOT_READY_MS = 40_000

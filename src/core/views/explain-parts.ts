@@ -1,16 +1,12 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 
-import { tally } from '../base/count.ts'
-import { alike, present } from '../base/take.ts'
-import { terminalSafe } from '../base/terminal-safe.ts'
+import { alike, present, tally, terminalSafe } from '../base/text.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { LINKS } from '../explain/kinds.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
-import { fileSystemText } from '../linux/file-systems.ts'
-import { type PodText, podTexts } from '../plan/plan-names.ts'
-import { volumeText } from './format.ts'
-import type { Palette, Screen } from './screen.ts'
-import { wrapped } from './wrap.ts'
+import { fileSystemText } from '../linux/location.ts'
+import { type PodText, podTexts } from '../plan/names.ts'
+import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {

@@ -4,13 +4,12 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { inSeconds } from '../base/rfc3339.ts'
-import { alike, present, take } from '../base/take.ts'
+import { alike, present, take } from '../base/text.ts'
+import { inSeconds } from '../base/time.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
+import { podAndContainer, podNameAndUid, podTextIn } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
-import { podTextIn } from '../plan/plan-names.ts'
-import { podAndContainer, podNameAndUid } from '../plan/pod-name.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { needRows, renderAnswer } from './answer-view.ts'
@@ -23,10 +22,8 @@ import {
   volumeRows,
   volumesSummary,
 } from './explain-parts.ts'
-import { volumeText } from './format.ts'
 import { operationsTable } from './operations-table.ts'
-import type { Screen } from './screen.ts'
-import { chunksOf, wrapped } from './wrap.ts'
+import { chunksOf, type Screen, volumeText, wrapped } from './screen.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(told: Explanation, screen: Screen, place?: string): string {

@@ -1,10 +1,7 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
-import { byteText } from '../base/byte-text.ts'
-import { count, tally } from '../base/count.ts'
-import { formatDuration } from '../base/duration.ts'
-import { inSeconds } from '../base/rfc3339.ts'
-import { terminalSafe } from '../base/terminal-safe.ts'
+import { byteText, count, tally, terminalSafe } from '../base/text.ts'
+import { formatDuration, inSeconds } from '../base/time.ts'
 import type { PastApplies, PastApply, PastOperation } from '../plan/documents/read-journal.ts'
 import { stateText, subject, whyText } from './apply-lines.ts'
 import type { Palette } from './screen.ts'

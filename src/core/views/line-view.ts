@@ -5,17 +5,15 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { inSeconds } from '../base/rfc3339.ts'
-import { present } from '../base/take.ts'
+import { present } from '../base/text.ts'
+import { inSeconds } from '../base/time.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
 import { nextText } from './answer-view.ts'
 import { verdictCell } from './explain-parts.ts'
 import { headerText, holdersText, renderExplanation } from './explain-view.ts'
-import { sentence } from './format.ts'
-import { type Screen, screenLines } from './screen.ts'
-import { wrapped } from './wrap.ts'
+import { type Screen, screenLines, sentence, wrapped } from './screen.ts'
 
 export function renderLine(answer: LineExplanation, screen: Screen): string {
   const text = lineText(answer, screen)

@@ -1,16 +1,13 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 
-import { present, take } from '../base/take.ts'
+import { present, take } from '../base/text.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../plan/cluster-plan.ts'
+import { type PodText, podName, shownVolume } from '../plan/names.ts'
 import type { Problem } from '../plan/plan.ts'
-import { type PodText, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
-import { podName } from '../plan/pod-name.ts'
 import { dataText } from './answer/ready.ts'
 import { type Column, columnsTable } from './columns-table.ts'
-import { numberRanges, numbersOf } from './format.ts'
-import type { Screen } from './screen.ts'
-import { wrapped } from './wrap.ts'
+import { numberRanges, numbersOf, type Screen, wrapped } from './screen.ts'
 
 export function operationsTable(plan: AnyPlan, podText: PodText, screen: Screen): string {
   const { bad, warn, unknown, waiting: sign } = screen.symbols

@@ -3,23 +3,20 @@
  * of all operations, waits and problems.
  */
 
-import { count } from '../base/count.ts'
-import { omitUndefined } from '../base/omit-undefined.ts'
-import { alike } from '../base/take.ts'
+import { omitUndefined } from '../base/collections.ts'
+import { alike, count } from '../base/text.ts'
 import type { AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
+import { podName, podTextIn, shownVolume } from '../plan/names.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
-import { podTextIn, shownVolume } from '../plan/plan-names.ts'
-import { podName } from '../plan/pod-name.ts'
 import { few, withoutRoot } from './answer/answer.ts'
 import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable } from './columns-table.ts'
 import { operationsTable } from './operations-table.ts'
-import type { Palette, Screen } from './screen.ts'
-import { wrapped } from './wrap.ts'
+import { type Palette, type Screen, wrapped } from './screen.ts'
 
 export interface PlanDetail {
   /** Before apply asks: what a person must have seen (S31). */

@@ -1,4 +1,4 @@
-import { cutToWidth } from './wrap.ts'
+import { cutToWidth } from './screen.ts'
 
 /** What a terminal must be able to do; `process.stderr` is one. */
 export interface Terminal {

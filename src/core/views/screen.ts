@@ -1,7 +1,143 @@
-import { stripVTControlCharacters } from 'node:util'
-import { asItIs, textWidth, type Width } from './wrap.ts'
+/** What is drawn: the screen, its width, and the words that every view has. */
 
-/** What a view draws on, and how much it shows. */
+import { stripVTControlCharacters } from 'node:util'
+import stringWidth from 'string-width'
+import { terminalSafe } from '../base/text.ts'
+import type { Subject } from '../explain/explanation.ts'
+import type { LineAnswer } from '../explain/log-lines/explain-line.ts'
+import type { StatusRow } from '../explain/status/status.ts'
+import type { AnyOperation } from '../plan/cluster-plan.ts'
+import { podName, shownVolume } from '../plan/names.ts'
+import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
+
+/** A volume by the name that its pod gives it, where that is known. */
+export function volumeText(volume: VolumeRef): string {
+  return volume.podVolumeName ?? shownVolume({ volume })
+}
+
+/** With a capital and a full stop. */
+export function sentence(text: string): string {
+  return `${text.replace(/^./, (first) => first.toUpperCase())}.`
+}
+
+/** The row of each operation by its id, from 1. */
+export function numbersOf(operations: readonly { readonly id: string }[]): ReadonlyMap<string, number> {
+  return new Map(operations.map(({ id }, index) => [id, index + 1]))
+}
+
+/** Row numbers in a short form: `1-3, 7`. */
+export function numberRanges(numbers: readonly number[]): string {
+  const ranges: [number, number][] = []
+  for (const n of numbers) {
+    const last = ranges.at(-1)
+    if (last !== undefined && n === last[1] + 1) last[1] = n
+    else ranges.push([n, n])
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+}
+
+// Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
+// can be copied; a command that is longer than a line begins a new one.
+
+/** How wide the terminal is; undefined: a pipe or a file, in which a line stays whole. */
+export type Width = number | undefined
+
+/** What is left for words where the indent takes nearly all. */
+const LEAST = 20
+
+/**
+ * @param first what stands before the text in its first line, as it is; the other lines are indented by its width
+ * @param paint colours the text, line by line
+ */
+export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = asItIs): string {
+  const safe = terminalSafe(text)
+  if (width === undefined) return `${`${first}${paint(safe)}`.trimEnd()}\n`
+  const indent = ' '.repeat(textWidth(first))
+  return linesOf(safe, Math.max(width - textWidth(first), LEAST))
+    .map((line, index) => `${`${index === 0 ? first : indent}${paint(line)}`.trimEnd()}\n`)
+    .join('')
+}
+
+export const asItIs = (text: string): string => text
+
+function linesOf(text: string, width: number): string[] {
+  if (textWidth(text) <= width) return [text]
+  const lines: string[] = []
+  let line = ''
+  const end = (): void => {
+    if (line !== '') lines.push(line)
+    line = ''
+  }
+  for (const { text: words, isCommand } of chunksOf(text)) {
+    if (line !== '' && textWidth(line) + 1 + textWidth(words) > width) end()
+    if (isCommand && textWidth(words) > width) {
+      // The mark behind it would be copied too; a semicolon does no harm.
+      lines.push(words.replace(/[.,:]$/, ''))
+    } else line = line === '' ? words : `${line} ${words}`
+  }
+  end()
+  return lines
+}
+
+// Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command begins with a
+// program that volctl advises people to use, and ends before the sentence goes on.
+
+/** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
+const BEGINS = [
+  'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|wait)\\b',
+  'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
+  'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
+  '(?:crictl|dmsetup) [a-z]+(?: |$)',
+  "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
+  '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
+  'kill \\d',
+].join('|')
+
+/** Words of the sentence around it. */
+const PROSE =
+  'a again all and are as before by carries detaches does first for has here if in instead is lists may needs of on once or plans prints reads says shows tells that the then there to until what when which with works'
+
+/** One in quotes may have blanks (base/command.ts). */
+const WORD = String.raw`(?:\$'[^']*'|'[^']*'(?:\\''[^']*')*)?\S*`
+
+/** A word; a command to a mark of the sentence, a word of it, or a parenthesis. */
+const CHUNK = new RegExp(
+  String.raw`(?<=^| )(?:(?<command>(?=\(?(?:${BEGINS}))\S+(?:(?<![).,;:]) (?!\(|(?:${PROSE.replaceAll(' ', '|')})(?: |$))${WORD})+)|[^ ]*)`,
+  'g',
+)
+
+/** The words of a text; a command is one. Joined by blanks they are the text again. */
+export function chunksOf(text: string): { readonly text: string; readonly isCommand: boolean }[] {
+  return Array.from(text.matchAll(CHUNK), ({ 0: words, groups }) => {
+    return { text: words, isCommand: groups?.command !== undefined }
+  })
+}
+
+/**
+ * How many columns a text takes on a terminal: wide letters take two, marks that combine take none.
+ *
+ * @param text without control characters and colours (base/text.ts)
+ */
+export function textWidth(text: string): number {
+  return PLAIN_TEXT.test(text) ? text.length : stringWidth(text)
+}
+
+/** Nearly every text of a plan, which may have 100,000 rows: looking at each letter would take its time. */
+const PLAIN_TEXT = /^[ -~]*$/
+
+/** The beginning of a text that fits into some columns; letters are not taken apart. */
+export function cutToWidth(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  let cut = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (textWidth(cut + segment) > width) break
+    cut += segment
+  }
+  return cut
+}
+
+// What a view draws on, and how much it shows.
+
 export interface Screen {
   readonly paint: Palette
   readonly symbols: Symbols
@@ -63,3 +199,47 @@ export async function palette(colour: boolean): Promise<Palette> {
 
 /** A pipe: no colour, plain signs, lines of any length. */
 export const PLAIN_SCREEN: Screen = { paint: PLAIN, symbols: ASCII_SYMBOLS, width: undefined, wide: false }
+
+// `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it. `volctl explain` takes each of them.
+
+/** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
+export function namesOfPlan({ operations }: { readonly operations: readonly AnyOperation[] }): string[] {
+  const pods = new Map(operations.flatMap((each) => ('pod' in each && each.pod ? [[each.pod.uid, each.pod]] : [])))
+  const called = Map.groupBy(pods.values(), podName)
+  const isShared = (pod: PodRef): boolean => (called.get(podName(pod))?.length ?? 0) > 1
+  return operations.map((operation) => subjectOf(operation, isShared))
+}
+
+/** Pods, and volumes that are no pod's any more, of these rows, in their order. */
+export function namesOfRows(rows: readonly Pick<StatusRow, 'pod' | 'volume' | 'desired'>[]): string[] {
+  return rows.map(({ pod, volume, desired }) =>
+    pod === undefined ? volumeName(volume) : `pod/${desired === 'notWanted' ? pod.uid : podName(pod)}`,
+  )
+}
+
+function subjectOf(operation: AnyOperation, isShared: (pod: PodRef) => boolean): string {
+  if (operation.attachment !== undefined) return `volumeattachment/${operation.attachment.name}`
+  const { pod, volume, paths, basis } = operation as Operation
+  // Of a deleted pod another may have the name.
+  const isListed = basis?.pod?.listed !== false
+  if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
+  return volume === undefined ? `path/${paths[0] ?? ''}` : volumeName(volume)
+}
+
+function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
+  return persistentVolume === undefined ? `volume/${uniqueName ?? name}` : `persistentvolume/${persistentVolume}`
+}
+
+/** What of the names in a line of a log is on this node. */
+export function namesOfLine({ names }: Pick<LineAnswer, 'names'>): string[] {
+  return names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : []))
+}
+
+export function subjectName({ kind, name }: Subject): string {
+  return `${kind.toLowerCase()}/${name}`
+}
+
+/** Each once. */
+export function renderNames(names: readonly string[]): string {
+  return [...new Set(names)].map((name) => `${terminalSafe(name)}\n`).join('')
+}

@@ -3,21 +3,19 @@
  * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
 
-import { count, tally } from '../base/count.ts'
-import { alike, present } from '../base/take.ts'
+import { alike, count, present, tally } from '../base/text.ts'
 import type { StatusAndPlan } from '../explain/status/node-status.ts'
 import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
+import { podTexts } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
-import { podTexts } from '../plan/plan-names.ts'
 import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { verbsOf } from './answer/ready.ts'
 import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable, type TableForm } from './columns-table.ts'
-import { volumeText } from './format.ts'
-import { type Screen, type Symbols, screenLines } from './screen.ts'
+import { type Screen, type Symbols, screenLines, volumeText } from './screen.ts'
 
 interface StatusOptions {
   /** Show what is good, and every row. */

@@ -7,7 +7,7 @@
  * else is unknown, including errors in a form that volctl does not understand.
  */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
 import type { ApiObject } from '../kube/api/objects.ts'

@@ -1,7 +1,7 @@
 /** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
-import { firstCharacters } from '../base/first-characters.ts'
-import { lazy, once } from '../base/memoize.ts'
+import { lazy, once } from '../base/collections.ts'
+import { firstCharacters } from '../base/text.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'

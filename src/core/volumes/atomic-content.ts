@@ -1,5 +1,5 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28), and whether they do. */
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { isGateOn } from '../facts/actual/kubelet-version.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../facts/actual/snapshot.ts'
@@ -8,9 +8,8 @@ import { isGeneration } from '../facts/actual/volume-names.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
-import { podVolumeDir } from './paths.ts'
 import {
   type ExpectedFile,
   NoContent,

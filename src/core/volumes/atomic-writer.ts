@@ -9,11 +9,9 @@ import { isGeneration } from '../facts/actual/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { contentDifference, volumeObstacle } from './atomic-content.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import { podVolumeDir, type VolumeToMount, wrappedName } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
-import { podVolumeDir, wrappedName } from './paths.ts'
-import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
-import { mountedUnless } from './plugin-parts.ts'
+import { mountedUnless, type SetUp, type SetUpContext, type VolumePlugin } from './plugin.ts'
 
 interface AtomicKind {
   readonly name: string

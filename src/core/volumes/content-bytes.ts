@@ -1,7 +1,7 @@
 /** The content of a configMap, secret, downwardAPI or projected volume, from objects that were just read (S26). */
 
-import { compareText } from '../base/compare-text.ts'
-import { ownValue } from '../base/own-value.ts'
+import { ownValue } from '../base/collections.ts'
+import { compareText } from '../base/text.ts'
 import type {
   ClusterTrustBundle,
   ConfigMap,

@@ -1,7 +1,7 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
+import { ownValue } from '../base/collections.ts'
 import { giveHandle } from '../base/command.ts'
-import { ownValue } from '../base/own-value.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { stagedShownBy } from '../facts/actual/staged-volumes.ts'
 import { baseName, parentOf } from '../facts/actual/tree.ts'
@@ -11,10 +11,17 @@ import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import {
+  csiMapFile,
+  csiPublishStateFile,
+  csiStagingDir,
+  csiStagingPath,
+  csiTarget,
+  VOLUME_DATA,
+  type VolumeToMount,
+} from './desired-state.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './mount-options.ts'
-import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './paths.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
 import { otherOnRecord } from './same-volume.ts'
 

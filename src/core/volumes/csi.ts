@@ -3,11 +3,18 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
-import type { Attachability, VolumeToMount } from './desired-state.ts'
+import {
+  type Attachability,
+  csiMapFile,
+  csiPublishStateFile,
+  csiStagingDir,
+  csiStagingPath,
+  csiTarget,
+  VOLUME_DATA,
+  type VolumeToMount,
+} from './desired-state.ts'
 import { mapEvidence } from './map-steps.ts'
-import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './paths.ts'
-import type { MountEvidence, SpecContext, VolumePlugin } from './plugin.ts'
-import { notMounted, specNameOf } from './plugin-parts.ts'
+import { type MountEvidence, notMounted, type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
 
 /** @property volumeHandle of a PersistentVolume alone */
 interface CsiSource {

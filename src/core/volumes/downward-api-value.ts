@@ -1,6 +1,7 @@
 /** The text that a downward API item writes (P50). */
-import { compareText } from '../base/compare-text.ts'
-import { ownValue } from '../base/own-value.ts'
+
+import { ownValue } from '../base/collections.ts'
+import { compareText } from '../base/text.ts'
 import type { DownwardApiItem, Node, Pod } from '../kube/api/objects.ts'
 import { noContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'

@@ -3,11 +3,10 @@
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
-import { whoMounted } from '../linux/mount-words.ts'
+import { whoMounted } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
-import type { VolumeToMount } from './desired-state.ts'
-import { podVolumeDir, readyMarker } from './paths.ts'
+import { podVolumeDir, readyMarker, type VolumeToMount } from './desired-state.ts'
 import type { SetUpContext } from './plugin.ts'
 import { parseQuantity } from './quantity.ts'
 

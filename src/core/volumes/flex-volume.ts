@@ -3,8 +3,7 @@
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { volumesInStatus } from './node-affinity.ts'
-import type { VolumePlugin } from './plugin.ts'
-import { specNameOf } from './plugin-parts.ts'
+import { specNameOf, type VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> = {
   name: 'flexVolume',

@@ -3,10 +3,15 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
-import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import { podDeviceLink } from './paths.ts'
-import type { MountEvidence, PluginDevice, SpecSource, VolumePlugin } from './plugin.ts'
-import { MOUNTED, notMounted } from './plugin-parts.ts'
+import { podDeviceLink, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
+import {
+  MOUNTED,
+  type MountEvidence,
+  notMounted,
+  type PluginDevice,
+  type SpecSource,
+  type VolumePlugin,
+} from './plugin.ts'
 
 /**
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.

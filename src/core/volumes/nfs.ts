@@ -2,9 +2,8 @@
 import { isIPv6 } from 'node:net'
 import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
-import { isReadOnlyFor, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
+import { isReadOnlyFor, podVolumeDir, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptions } from './mount-options.ts'
-import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 export const nfs: VolumePlugin<NonNullable<SharedSources['nfs']>> = {

@@ -1,5 +1,5 @@
 /** What a Node and a PersistentVolume say of each other: required node affinity (R430), volumes in the Node's status, access modes. */
-import { ownValue } from '../base/own-value.ts'
+import { ownValue } from '../base/collections.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../kube/api/objects.ts'
 
 /** Without a required affinity every node fits; otherwise one term must match, all of it. */

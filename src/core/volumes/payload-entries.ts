@@ -3,7 +3,7 @@
  * compares digests and sizes, and for apply, which writes bytes.
  */
 import { posix } from 'node:path'
-import { compareText } from '../base/compare-text.ts'
+import { compareText } from '../base/text.ts'
 import type {
   Container,
   DownwardApiItem,

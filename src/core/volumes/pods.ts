@@ -2,7 +2,7 @@
 
 import type { Container, ContainerStatus, Pod } from '../kube/api/objects.ts'
 import { isPathName } from '../linux/paths.ts'
-import { namespacedName } from '../plan/pod-name.ts'
+import { namespacedName } from '../plan/names.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const HASH_ANNOTATION = 'kubernetes.io/config.hash'

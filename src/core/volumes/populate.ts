@@ -1,7 +1,6 @@
 /** The populator: which volumes the given pods need. */
 
-import { append } from '../base/append.ts'
-import { memoize } from '../base/memoize.ts'
+import { append, memoize } from '../base/collections.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod } from '../kube/api/objects.ts'

@@ -1,11 +1,11 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi } from './csi.ts'
-import type { VolumeToMount } from './desired-state.ts'
+import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import { emptyDir, gitRepo } from './empty-dir.ts'
 import { fc } from './fc.ts'
 import { flexVolume } from './flex-volume.ts'
@@ -14,9 +14,7 @@ import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { mapEvidence } from './map-steps.ts'
 import { nfs } from './nfs.ts'
-import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA } from './paths.ts'
-import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
-import { mountedUnless, notMounted } from './plugin-parts.ts'
+import { type DeviceSource, type MountEvidence, mountedUnless, notMounted, type VolumePlugin } from './plugin.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 
 /** In the kubelet's order, flexVolume last. */

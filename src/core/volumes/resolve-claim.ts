@@ -1,7 +1,7 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import { namespacedName } from '../plan/names.ts'
 import type { PodRef } from '../plan/plan.ts'
-import { namespacedName } from '../plan/pod-name.ts'
 import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'

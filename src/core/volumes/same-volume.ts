@@ -4,7 +4,7 @@
  */
 
 import { posix } from 'node:path'
-import { memoize } from '../base/memoize.ts'
+import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import {
   driverOf,
@@ -13,19 +13,22 @@ import {
   stagedUnder,
   stagedVolumes,
 } from '../facts/actual/staged-volumes.ts'
-import type { VolumeData } from '../facts/actual/state-file.ts'
 import { DRIVER_DIRECTORIES, parentOf, pathForms } from '../facts/actual/tree.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
-import { undeletedRoot } from '../linux/deleted.ts'
-import { areOtherExports, cannotHang } from '../linux/file-systems.ts'
-import { locate, locationIn } from '../linux/location.ts'
+import { CSI_PLUGIN, type VolumeData } from '../facts/actual/volume-names.ts'
+import { areOtherExports, cannotHang, locate, locationIn } from '../linux/location.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
-import { isWithin } from '../linux/paths.ts'
+import { isWithin, undeletedRoot } from '../linux/paths.ts'
 import { isSameVolume } from './api-objects.ts'
-import { sharedSourcesOf, type VolumeSpec, type VolumeToMount } from './desired-state.ts'
+import {
+  CSI_BLOCK_DIR,
+  csiPublishStateFile,
+  sharedSourcesOf,
+  VOLUME_DATA,
+  type VolumeSpec,
+  type VolumeToMount,
+} from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
-import { CSI_BLOCK_DIR, csiPublishStateFile, VOLUME_DATA } from './paths.ts'
 
 export interface OtherVolume {
   /** Relative to the root directory: its state file here, or where it is mounted. */

@@ -4,11 +4,11 @@
  *
  * @see C10 and C11 for the names
  */
-import { present } from '../base/take.ts'
+import { present } from '../base/text.ts'
 import { formsWithin } from '../facts/actual/tree.ts'
 import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
-import { undeletedPath } from '../linux/deleted.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { undeletedPath } from '../linux/paths.ts'
 
 /** What the path of one mount point shows. */
 export interface VolumeShape {

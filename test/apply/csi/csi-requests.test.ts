@@ -1,7 +1,7 @@
 /** Requests to a driver's node service, field by field (C52, C55-C62, C100; upstream's tables). */
 import { describe, expect, it } from 'vitest'
+import { publishState } from '../../../src/core/apply/csi/csi-publish.ts'
 import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
-import { publishState } from '../../../src/core/apply/csi/csi-state-file.ts'
 import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { goJson } from '../../../src/core/trust/digest.ts'

@@ -1,6 +1,6 @@
 /** ExpandVolume by a driver made of words: is it called, with what, and what does the claim say after it (C96-C102; upstream's tables). */
 import { beforeEach, expect, it } from 'vitest'
-import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
+import type { CsiNode } from '../../../src/core/apply/operation/step.ts'
 import type { CsiDriver, PersistentVolumeClaim, SecretReference } from '../../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../../src/core/volumes/populate.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { progressReport } from '../../../src/core/apply/mounts/set-ownership.ts'
+import { progressReport } from '../../../src/core/apply/mounts/mount-step.ts'
 
 /** TestProgressTracking, with the kubelet's own times. */
 it.each([

@@ -1,7 +1,6 @@
 /** What is taken back where a step fails, and what is left because it may be somebody else's (S11, S26, S30). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { VolctlError } from '../../../src/core/base/errors.ts'
-import { StepFailed } from '../../../src/core/base/operation-error.ts'
+import { StepFailed, VolctlError } from '../../../src/core/base/errors.ts'
 import type { Step } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { DEVICE, Fixture, localVolume, operation, POD, ROOT } from '../apply-fixture.ts'

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Cell, columnsTable } from '../../../src/core/views/columns-table.ts'
-import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
-import { cutToWidth } from '../../../src/core/views/wrap.ts'
+import { cutToWidth, PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 
 const renderTable = (heads: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   const columns = heads.map((head, index) => ({ head, cell: (row: readonly Cell[]) => row[index] ?? '' }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { namesOfLine, namesOfPlan, renderNames } from '../../../src/core/views/names.ts'
+import { namesOfLine, namesOfPlan, renderNames } from '../../../src/core/views/screen.ts'
 import { anOperation } from '../plan-builder.ts'
 
 describe('a plan', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chunksOf, wrapped } from '../../../src/core/views/wrap.ts'
+import { chunksOf, wrapped } from '../../../src/core/views/screen.ts'
 
 const commandsIn = (text: string): string[] => chunksOf(text).flatMap((each) => (each.isCommand ? each.text : []))
 

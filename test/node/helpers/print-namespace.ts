@@ -1,10 +1,8 @@
 /** Says in which mount namespace it runs; when told to, enters another one first. */
 import { readlinkSync } from 'node:fs'
 import { reenter } from '../../../src/core/node/reenter.ts'
-import { acceptCaller } from '../../../src/core/trust/caller.ts'
-import { openNamespace } from '../../../src/core/trust/enter-namespace.ts'
-import { PinnedProcess } from '../../../src/core/trust/processes.ts'
-import { thisRun, within } from '../../../src/core/trust/run.ts'
+import { openNamespace, PinnedProcess } from '../../../src/core/trust/processes.ts'
+import { acceptCaller, thisRun, within } from '../../../src/core/trust/run.ts'
 
 const accepted = acceptCaller(process.argv.slice(2))
 const [pid, ...rest] = accepted.args

@@ -10,9 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { expect } from 'vitest'
-import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/linux/change-ownership.ts'
 import { containingMount } from '../../../src/core/linux/location.ts'
-import type { Ownership } from '../../../src/core/linux/ownership-bits.ts'
+import { type ChangeOwnershipOptions, changeOwnership, type Ownership } from '../../../src/core/linux/ownership.ts'
 import { linuxHost } from '../../../src/core/node/host.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'

@@ -22,7 +22,7 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { load } from 'js-yaml'
-import { ExitStatus } from '../../../src/core/base/exit-status.ts'
+import { ExitStatus } from '../../../src/core/base/errors.ts'
 import type { NodeSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
 import { sha256Hex } from '../../../src/core/facts/actual/volume-names.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'

@@ -1,7 +1,7 @@
 /** A root directory with real mounts, and an apply on it whose API and witnesses are fakes. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { applyPlan } from '../../../src/core/apply/apply-plan.ts'
-import type { ApplyContext } from '../../../src/core/apply/operation/ports.ts'
+import type { ApplyContext } from '../../../src/core/apply/operation/step.ts'
 import type { MountTable } from '../../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'

@@ -1,14 +1,10 @@
 /** Fills a configMap, secret, downwardAPI or projected volume, updates its content (P46-P56; S23), or deletes that of a volume. */
 import { posix } from 'node:path'
-import { errnoOf, errorMessage } from '../../base/errors.ts'
-import { StepFailed } from '../../base/operation-error.ts'
+import { errnoOf, errorMessage, StepFailed } from '../../base/errors.ts'
 import type { Pod } from '../../kube/api/objects.ts'
-import type { Cluster } from '../../kube/node-cluster.ts'
-import type { TokenSource } from '../../kube/volume-content.ts'
-import { cannotHang } from '../../linux/file-systems.ts'
-import { containingMount } from '../../linux/location.ts'
-import { type MountInfo, placeOf } from '../../linux/mount-table.ts'
-import { whoMounted } from '../../linux/mount-words.ts'
+import type { Cluster, TokenSource } from '../../kube/node-objects.ts'
+import { cannotHang, containingMount } from '../../linux/location.ts'
+import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import { contentVerdict, isEmptyDir } from '../../rules/content-in-use.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -21,8 +17,7 @@ import { NoContent, nestedMountPoints, projections } from '../../volumes/payload
 import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { mountsOver } from '../../volumes/registry.ts'
 import { createFile, makeDirectory } from '../operation/make-directory.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { requireNone } from '../operation/step-command.ts'
+import { requireNone, type StepContext } from '../operation/step.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<void> {
   const { wanted } = run.bringUp

@@ -1,9 +1,8 @@
 /** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
-import { errorMessage } from '../../base/errors.ts'
-import { StepFailed } from '../../base/operation-error.ts'
+import { errorMessage, StepFailed } from '../../base/errors.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
-import type { Cluster } from '../../kube/node-cluster.ts'
+import type { Cluster } from '../../kube/node-objects.ts'
 import { withDeadline } from '../../linux/deadline.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
@@ -12,7 +11,7 @@ import { nodesWith } from '../../volumes/api-objects.ts'
 import { isEphemeral, type SecretUse, secretOf } from '../../volumes/csi-volume.ts'
 import { allowsSeveralNodes } from '../../volumes/node-affinity.ts'
 import { podNamespace } from '../../volumes/pods.ts'
-import type { StepContext } from '../operation/ports.ts'
+import type { StepContext } from '../operation/step.ts'
 import { openDriver, type WantedCsi, wantedCsi } from './csi-call.ts'
 import type { CsiFacts } from './csi-requests.ts'
 

@@ -3,8 +3,7 @@
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
 import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
-import { csiStagingPath, csiTarget } from '../../volumes/paths.ts'
+import { csiStagingPath, csiTarget, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import { labelOption } from '../../volumes/selinux-label.ts'
 

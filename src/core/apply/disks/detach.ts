@@ -3,8 +3,7 @@
  * proof that nothing uses the volume.
  */
 
-import { errorMessage } from '../../base/errors.ts'
-import { OperationRefused } from '../../base/operation-error.ts'
+import { errorMessage, OperationRefused } from '../../base/errors.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
@@ -12,7 +11,7 @@ import { requireRules } from '../../rules/rules.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
 import { mayWant } from '../../volumes/populate.ts'
 import { askLease, kubeletCameBack, kubeletIsBack } from '../operation/ask-kubelet.ts'
-import type { StepContext } from '../operation/ports.ts'
+import type { StepContext } from '../operation/step.ts'
 
 type Bound = NonNullable<Operation['attachment']>
 

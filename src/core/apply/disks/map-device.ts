@@ -4,21 +4,18 @@
  */
 
 import { posix } from 'node:path'
-import { StepFailed } from '../../base/operation-error.ts'
+import { StepFailed } from '../../base/errors.ts'
 import { pause } from '../../linux/deadline.ts'
-import { undeletedPath } from '../../linux/deleted.ts'
-import { cannotHang } from '../../linux/file-systems.ts'
-import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
-import { whoMounted } from '../../linux/mount-words.ts'
-import { isWithin } from '../../linux/paths.ts'
+import { cannotHang } from '../../linux/location.ts'
+import { ownPathOf, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { isWithin, undeletedPath } from '../../linux/paths.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone } from '../mounts/mount-step.ts'
 import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
+import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
 import { deviceOfSource, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */

@@ -1,8 +1,7 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
-import { StepFailed } from '../../base/operation-error.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
-import { whoMounted } from '../../linux/mount-words.ts'
+import { StepFailed } from '../../base/errors.ts'
+import { type MountInfo, whoMounted } from '../../linux/mount-table.ts'
 import type { Host } from '../../node/host.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -10,8 +9,7 @@ import type { FoundDevice } from '../../rules/machine-facts.ts'
 import { perRun } from '../../trust/run.ts'
 import { MountFailed, mountAlone } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { lookAtPath, requireRulesOf, resolvePath } from '../operation/step-command.ts'
+import { lookAtPath, requireRulesOf, resolvePath, type StepContext } from '../operation/step.ts'
 import { orTakeBack } from '../operation/take-back.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 

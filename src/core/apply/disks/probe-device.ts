@@ -1,10 +1,9 @@
 /** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 
 import { commandLine } from '../../base/command.ts'
-import { StepFailed } from '../../base/operation-error.ts'
+import { StepFailed } from '../../base/errors.ts'
 import { CommandMissing } from '../../trust/programs.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf } from '../operation/step-command.ts'
+import { command, firstLineOf, type StepContext } from '../operation/step.ts'
 
 /** Exit status of blkid(8): it recognised nothing, or the device could not be read. */
 const NOTHING_FOUND = 2

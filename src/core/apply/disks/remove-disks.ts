@@ -1,12 +1,11 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
-import { StepFailed } from '../../base/operation-error.ts'
+import { StepFailed } from '../../base/errors.ts'
 import type { Step } from '../../plan/plan.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
 import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf, requireRulesOf } from '../operation/step-command.ts'
+import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
 
 /** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped. */
 export async function removeFcDisks({ target }: Step, run: StepContext): Promise<void> {

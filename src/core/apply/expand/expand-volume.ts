@@ -1,8 +1,7 @@
 /** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
 
-import { codeOf, errorMessage } from '../../base/errors.ts'
-import { StepFailed } from '../../base/operation-error.ts'
-import { present } from '../../base/take.ts'
+import { codeOf, errorMessage, StepFailed } from '../../base/errors.ts'
+import { present } from '../../base/text.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
@@ -22,8 +21,7 @@ import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { isOfDevice, lookAtSource } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf, resolvePath } from '../operation/step-command.ts'
+import { command, firstLineOf, resolvePath, type StepContext } from '../operation/step.ts'
 
 const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 

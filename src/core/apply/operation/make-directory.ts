@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { errnoOf } from '../../base/errors.ts'
 import { diskFailure } from '../../linux/disk-trouble.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { StepContext } from './ports.ts'
+import type { StepContext } from './step.ts'
 
 /** Mode of parent directories that are missing. */
 const PARENT_MODE = 0o750

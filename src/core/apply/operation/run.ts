@@ -1,7 +1,6 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
-import { errnoOf, VolctlError } from '../../base/errors.ts'
-import { OperationRefused, StepDetached, StepFailed, StepInterrupted } from '../../base/operation-error.ts'
+import { errnoOf, OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError } from '../../base/errors.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'

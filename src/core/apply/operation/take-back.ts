@@ -1,7 +1,7 @@
 /** Undoes the steps of one operation, unless somebody else may rely on them by now. */
 import { isStuck, leaveAll, takeBackAll, type Undo } from '../../base/undo.ts'
 import { kubeletIsBack, plannedWithKubelet } from './ask-kubelet.ts'
-import type { StepContext } from './ports.ts'
+import type { StepContext } from './step.ts'
 
 /** Time for the undo, regardless of the time that the operation has spent. */
 const UNDO_MS = 30_000

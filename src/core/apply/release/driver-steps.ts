@@ -1,18 +1,15 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 
-import { errorMessage, VolctlError } from '../../base/errors.ts'
-import { firstCharacters } from '../../base/first-characters.ts'
-import { StepFailed } from '../../base/operation-error.ts'
+import { errorMessage, StepFailed, VolctlError } from '../../base/errors.ts'
+import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
-import { removeDirectory } from '../mounts/remove.ts'
-import { holdersOfMounts, umountLayer } from '../mounts/umount-step.ts'
-import type { CsiNode, StepContext } from '../operation/ports.ts'
-import { command, firstLineOf } from '../operation/step-command.ts'
+import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
+import { type CsiNode, command, firstLineOf, type StepContext } from '../operation/step.ts'
 
 /** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {

@@ -1,8 +1,7 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
 import { commandLine } from '../../base/command.ts'
-import { errorMessage } from '../../base/errors.ts'
-import { StepFailed } from '../../base/operation-error.ts'
+import { errorMessage, StepFailed } from '../../base/errors.ts'
 import type { Step } from '../../plan/plan.ts'
 import { unfinished } from '../../rules/api-now.ts'
 import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
@@ -13,8 +12,7 @@ import { ISCSI_PLUGIN, type IscsiDisk } from '../../volumes/iscsi.ts'
 import { type ControllerWanted, wantedDevices } from '../../volumes/populate.ts'
 import { removeDisks, requireRelease } from '../disks/remove-disks.ts'
 import { askWitness } from '../operation/ask-kubelet.ts'
-import type { StepContext } from '../operation/ports.ts'
-import { command, firstLineOf } from '../operation/step-command.ts'
+import { command, firstLineOf, type StepContext } from '../operation/step.ts'
 
 /** Exit statuses of iscsiadm that mean success, "no such session" and "no records found": already done (P76). */
 const DONE_ALREADY = new Set([0, 2, 21])

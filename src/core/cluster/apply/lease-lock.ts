@@ -5,9 +5,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { VolctlError } from '../../base/errors.ts'
-import { OperationRefused } from '../../base/operation-error.ts'
-import { rfc3339 } from '../../base/rfc3339.ts'
+import { OperationRefused, VolctlError } from '../../base/errors.ts'
+import { rfc3339 } from '../../base/time.ts'
 import type { Lease } from '../../kube/api/objects.ts'
 import { LEASES } from '../../kube/api/resources.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'

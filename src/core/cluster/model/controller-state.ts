@@ -18,7 +18,7 @@
  * called controllers and attach nothing.
  */
 
-import { formatDuration } from '../../base/duration.ts'
+import { formatDuration } from '../../base/time.ts'
 import type { ControllerState } from '../../plan/cluster-plan.ts'
 import { type ClusterState, heardAt, type LeaseEvidence, renewedOn, serverTime, timeOf } from './cluster-state.ts'
 

@@ -1,8 +1,8 @@
 /** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
 
-import { Grouped } from '../../base/append.ts'
+import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
-import { take } from '../../base/take.ts'
+import { take } from '../../base/text.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
 import type { Because } from '../../plan/cause.ts'

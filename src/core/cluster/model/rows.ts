@@ -3,11 +3,10 @@
  * attached there, or in use (R714-R719).
  */
 
-import { Grouped } from '../../base/append.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { lazy, once } from '../../base/memoize.ts'
+import { Grouped, lazy, once } from '../../base/collections.ts'
+import { compareText } from '../../base/text.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName } from '../../plan/names.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import {

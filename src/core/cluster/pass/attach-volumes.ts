@@ -8,13 +8,12 @@ import {
   planCluster,
   untaintOutOfService,
 } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { count } from '../../base/count.ts'
+import { compareText, count } from '../../base/text.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { Blocked } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'

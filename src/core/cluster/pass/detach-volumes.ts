@@ -15,12 +15,12 @@ import {
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
-import { rfc3339 } from '../../base/rfc3339.ts'
+import { rfc3339 } from '../../base/time.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
 import type { ClusterStep, DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { Blocked } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'

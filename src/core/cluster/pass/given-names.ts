@@ -3,12 +3,11 @@
  * volume on each node that a name means how it stands.
  */
 
-import { compareText } from '../../base/compare-text.ts'
-import { take } from '../../base/take.ts'
+import { compareText, take } from '../../base/text.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
+import { namespacedName, podsCalled } from '../../plan/names.ts'
 import type { PodRef, Refusal } from '../../plan/plan.ts'
-import { namespacedName, podsCalled } from '../../plan/pod-name.ts'
 import { rowsOf, type Subject } from '../../plan/subject.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'

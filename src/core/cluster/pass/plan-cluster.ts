@@ -4,7 +4,7 @@
  */
 
 import { kubectl, planCluster as planCommand } from '../../base/command.ts'
-import { count } from '../../base/count.ts'
+import { count } from '../../base/text.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { finishOperations } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'

@@ -13,12 +13,11 @@ import {
   taintOutOfService,
   whoCreated,
 } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { take } from '../../base/take.ts'
+import { compareText, take } from '../../base/text.ts'
 import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { Severity } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import type { RowKey } from '../../plan/subject.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'

@@ -8,15 +8,14 @@ import {
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { count } from '../../base/count.ts'
+import { compareText, count } from '../../base/text.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
 import { CODES, type ProblemCode } from '../../messages/codes.ts'
 import type { Hint } from '../../plan/draft.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { Severity } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import {
   ATTACH_LISTS,

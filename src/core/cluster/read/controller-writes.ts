@@ -10,7 +10,7 @@
  *
  * Who created VolumeAttachments is no sign: people do that by hand where the controller is dead.
  */
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/text.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'
 import type { ControllerWrite } from '../model/cluster-state.ts'
 

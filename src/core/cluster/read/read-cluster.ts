@@ -4,7 +4,7 @@
  * server's clock, are seen on the way. Only reads (reviews store nothing).
  */
 
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/text.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'

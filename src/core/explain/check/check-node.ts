@@ -1,10 +1,10 @@
 /** One look at a node as a monitor sees it: ok, not ok or unknown, the three answers of a node-problem-detector plugin. Pure. */
 
-import { count, counted } from '../../base/count.ts'
+import { count, counted } from '../../base/text.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { podTexts, shownSubject } from '../../plan/names.ts'
 import type { OperationKind, PodRef, Problem } from '../../plan/plan.ts'
-import { podTexts, shownSubject } from '../../plan/plan-names.ts'
-import { waitToSettle } from '../../reconcile/context/pod-facts.ts'
+import { waitToSettle } from '../../reconcile/context/unread.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { about } from '../../trust/json-schema.ts'

@@ -3,10 +3,8 @@
  * read, what could be is judged.
  */
 
-import { compareText } from '../../base/compare-text.ts'
-import { count, counted } from '../../base/count.ts'
-import { formatDuration } from '../../base/duration.ts'
-import { inSeconds } from '../../base/rfc3339.ts'
+import { compareText, count, counted } from '../../base/text.ts'
+import { formatDuration, inSeconds } from '../../base/time.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { missingText } from '../../linux/capabilities.ts'
@@ -16,7 +14,7 @@ import type { PlanOptions, Refusal } from '../../plan/plan.ts'
 import { howToStop, type PlanContext } from '../../reconcile/context/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../reconcile/drivers/driver-call.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
-import { readOnlyPlace } from '../../rules/paths.ts'
+import { readOnlyPlace } from '../../rules/foreign-mounts.ts'
 import { judgeDriver } from '../driver.ts'
 import type { DoctorLook, Failure } from './doctor-look.ts'
 

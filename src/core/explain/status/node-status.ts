@@ -6,15 +6,14 @@
  * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
  */
 
-import { compareText } from '../../base/compare-text.ts'
-import { counted } from '../../base/count.ts'
+import { compareText, counted } from '../../base/text.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
+import { podName } from '../../plan/names.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
-import { podName } from '../../plan/pod-name.ts'
 import {
   isAmong,
   type Narrowing,

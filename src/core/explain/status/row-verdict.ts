@@ -1,6 +1,6 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
-import { Grouped } from '../../base/append.ts'
+import { Grouped } from '../../base/collections.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'

@@ -1,6 +1,6 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
-import { omitUndefined } from '../../base/omit-undefined.ts'
+import { omitUndefined } from '../../base/collections.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockMapping } from '../../facts/actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../../facts/actual/pod-volumes.ts'

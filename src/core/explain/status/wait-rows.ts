@@ -1,6 +1,6 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/text.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { PlanContext } from '../../reconcile/context/context.ts'
 import type { Narrowing } from '../../reconcile/context/filter-operations.ts'

@@ -1,10 +1,8 @@
-import { append } from '../../base/append.ts'
-import { lazy } from '../../base/memoize.ts'
+import { append, lazy } from '../../base/collections.ts'
 import { PathIndex } from '../../base/path-index.ts'
-import { undeletedPath } from '../../linux/deleted.ts'
 import { locate } from '../../linux/location.ts'
 import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
-import { isWithin, plainPath } from '../../linux/paths.ts'
+import { isWithin, plainPath, undeletedPath } from '../../linux/paths.ts'
 import type { CsiSocket, NodeSnapshot, NodeState } from './snapshot.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE, Tree } from './tree.ts'
 

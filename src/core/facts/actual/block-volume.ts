@@ -1,11 +1,11 @@
 /** A raw block volume, as found on this node. */
 
-import { compareText } from '../../base/compare-text.ts'
-import { undeletedPath } from '../../linux/deleted.ts'
+import { compareText } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
+import { undeletedPath } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from './snapshot.ts'
-import type { StateFile } from './state-file.ts'
+import type { StateFile } from './volume-names.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {

@@ -5,16 +5,14 @@
  * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 
-import { compareText } from '../../base/compare-text.ts'
-import { undeletedRoot } from '../../linux/deleted.ts'
+import { compareText } from '../../base/text.ts'
 import { locate } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import { isWithin } from '../../linux/paths.ts'
+import { isWithin, undeletedRoot } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
-import type { StateFile } from './state-file.ts'
 import { baseName, isWithinAny, parentOf } from './tree.ts'
-import { API_CONTENT, CSI_PLUGIN, unescapeQualifiedName, uniquePodVolumeName } from './volume-names.ts'
+import { API_CONTENT, CSI_PLUGIN, type StateFile, unescapeQualifiedName, uniquePodVolumeName } from './volume-names.ts'
 
 // One volume of a pod, as found on disk.
 

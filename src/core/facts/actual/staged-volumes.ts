@@ -1,16 +1,14 @@
 /** Staged file systems, the global mounts of CSI volumes: which there are, by device and by handle. */
 
-import { append } from '../../base/append.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { memoize } from '../../base/memoize.ts'
-import { areOtherExports } from '../../linux/file-systems.ts'
+import { append, memoize } from '../../base/collections.ts'
+import { compareText } from '../../base/text.ts'
+import { areOtherExports } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { TreeEntry } from './snapshot.ts'
-import type { StateFile } from './state-file.ts'
 import { baseName, DRIVER_DIRECTORIES, parentOf } from './tree.ts'
-import { sha256Hex } from './volume-names.ts'
+import { type StateFile, sha256Hex } from './volume-names.ts'
 
 /** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */
 export interface StagedVolume {

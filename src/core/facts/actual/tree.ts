@@ -1,8 +1,7 @@
-import { compareText } from '../../base/compare-text.ts'
-import { once } from '../../base/memoize.ts'
+import { once } from '../../base/collections.ts'
+import { compareText } from '../../base/text.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
-import { readStateFile, type StateFile } from './state-file.ts'
-import { CSI_PLUGIN } from './volume-names.ts'
+import { CSI_PLUGIN, readStateFile, type StateFile } from './volume-names.ts'
 
 /**
  * What is mounted on an entry: something that may be entered, or something that may not. What a container may write to is closed as

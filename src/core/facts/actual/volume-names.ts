@@ -1,5 +1,7 @@
 /** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
 import { hash } from 'node:crypto'
+import { memoize } from '../../base/collections.ts'
+import type { TreeEntry } from './snapshot.ts'
 
 /** Prefix of the user names of nodes (N29). */
 export const NODE_USER = 'system:node:'
@@ -68,3 +70,80 @@ export function csiGlobalDir(driver: string, handle: string): string {
 }
 
 export type VolumeMode = 'Filesystem' | 'Block'
+
+// vol_data.json, which the kubelet writes beside a CSI mount (R024, C12-C14).
+
+export interface VolumeData {
+  /** driverName, volumeHandle. */
+  readonly driver: string
+  readonly handle: string
+  /** Absent in the file beside a global mount (C13). */
+  readonly specVolID?: string
+  readonly volumeLifecycleMode?: string
+  /** SELinux label that the volume is mounted with (C68). */
+  readonly seLinuxMountContext?: string
+}
+
+/** A state file found on disk. `corrupt`: why it cannot be used (C94); corrupt never means absent. */
+export type StateFile = { readonly path: string; readonly mtime: number | undefined } & (
+  | { readonly data: VolumeData; readonly corrupt?: undefined }
+  | { readonly data?: undefined; readonly corrupt: string }
+)
+
+const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'volumeLifecycleMode', 'seLinuxMountContext'] as const
+
+/** In words what is in the place of a state file. */
+export function notAFile({ type }: TreeEntry): string {
+  return `a ${type}, not a file`
+}
+
+/**
+ * Reads a vol_data.json. A file without driver or handle is corrupt: the kubelet would look in the wrong directory (C94). Parsed once:
+ * several phases of a pass use each file.
+ */
+export const readStateFile = memoize((entry: TreeEntry): StateFile => {
+  const at = { path: entry.path, mtime: entry.mtime }
+  if (entry.type !== 'file') return { ...at, corrupt: notAFile(entry) }
+  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }
+  return { ...at, ...parse(entry.content) }
+})
+
+function parse(content: string): { data: VolumeData } | { corrupt: string } {
+  if (content.trim() === '') return { corrupt: 'the file is empty' }
+  const value = firstJsonValue(content)
+  if (value === undefined) return { corrupt: 'the file is not JSON' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file contains no JSON object' }
+  const fields = value as Record<string, unknown>
+  const data: Record<string, string> = {}
+  for (const [key, field] of Object.entries(fields)) {
+    if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
+    if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
+  }
+  const { driverName: driver, volumeHandle: handle, ...rest } = data
+  if (!driver) return { corrupt: 'the file names no driver' }
+  if (!handle) return { corrupt: 'the file names no volume handle' }
+  return { data: { ...rest, driver, handle } }
+}
+
+/** The kubelet's decoder takes the first JSON value and ignores what follows it (C12). */
+function firstJsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const first = text.slice(0, endOfFirstObject(text))
+    return first === '' || first === text ? undefined : firstJsonValue(first)
+  }
+}
+
+/** A brace within a string is none; one that is not ended goes on to the end. */
+const STRING_OR_BRACE = /"[^"\\]*(?:\\.?[^"\\]*)*(?:"|$)|[{}]/gs
+
+function endOfFirstObject(text: string): number {
+  let depth = 0
+  for (const { 0: mark, index } of text.matchAll(STRING_OR_BRACE)) {
+    if (mark === '{') depth++
+    else if (mark === '}' && --depth === 0) return index + 1
+  }
+  return 0
+}

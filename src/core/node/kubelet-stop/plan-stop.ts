@@ -1,7 +1,7 @@
 /** What a plan would be once the kubelet is stopped, and whether anything needs that (S35). Pure. */
 
-import { formatDuration } from '../../base/duration.ts'
 import { VolctlError } from '../../base/errors.ts'
+import { formatDuration } from '../../base/time.ts'
 import type { NodeState } from '../../facts/actual/snapshot.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'

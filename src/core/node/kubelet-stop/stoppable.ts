@@ -2,7 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { SafetyRefusal } from '../../base/errors.ts'
-import { take } from '../../base/take.ts'
+import { take } from '../../base/text.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'

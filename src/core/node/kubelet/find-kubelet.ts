@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SafetyRefusal } from '../../base/errors.ts'
-import { obeyedTextIfAny } from '../../trust/doubts.ts'
+import { obeyedTextIfAny } from '../../trust/files.ts'
 import { isSameFile } from '../../trust/kernel.ts'
 import {
   candidateFrom,

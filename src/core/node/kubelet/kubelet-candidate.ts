@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import { load } from 'js-yaml'
-import { obeyedTextIfAny } from '../../trust/doubts.ts'
+import { obeyedTextIfAny } from '../../trust/files.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
 import { canonicalNodeName, type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
 import { splitWords } from './systemd-unit.ts'

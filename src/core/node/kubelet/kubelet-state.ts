@@ -3,7 +3,7 @@
  * (N20).
  */
 import { get } from 'node:http'
-import { addDoubt } from '../../trust/doubts.ts'
+import { addDoubt } from '../../trust/files.ts'
 import { holdersOf, type Listener, listeners, socketTables } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'
 import type { KubeletCandidate } from './kubelet-candidate.ts'

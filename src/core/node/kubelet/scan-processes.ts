@@ -1,6 +1,6 @@
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
-import { addDoubt } from '../../trust/doubts.ts'
+import { addDoubt } from '../../trust/files.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'

@@ -6,10 +6,9 @@
  */
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { append } from '../../base/append.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { obeyedTextIfAny } from '../../trust/doubts.ts'
-import { trustedTextIfAny } from '../../trust/files.ts'
+import { append } from '../../base/collections.ts'
+import { compareText } from '../../base/text.ts'
+import { obeyedTextIfAny, trustedTextIfAny } from '../../trust/files.ts'
 import { linkIfAny, listIfAny } from '../../trust/kernel.ts'
 
 export interface ServiceUnit {

@@ -1,14 +1,14 @@
 /** One pod's directory (N4): the part that is read of every pod, and the part that is read only if the pod is not alive. */
 
-import { closing } from '../../base/closing.ts'
-import { ownValue } from '../../base/own-value.ts'
+import { ownValue } from '../../base/collections.ts'
+import { closing } from '../../base/errors.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { ExpectedFiles } from '../../volumes/atomic-content.ts'
-import { wrappedName } from '../../volumes/paths.ts'
+import { wrappedName } from '../../volumes/desired-state.ts'
 import { digestFile, errorText, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 

@@ -13,8 +13,8 @@
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compareText } from '../../base/compare-text.ts'
 import { MISSING, VolctlError } from '../../base/errors.ts'
+import { compareText } from '../../base/text.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'

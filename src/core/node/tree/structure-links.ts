@@ -8,11 +8,9 @@
  */
 import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { closing } from '../../base/closing.ts'
-import { errnoOf, errorMessage, isMissing } from '../../base/errors.ts'
+import { closing, errnoOf, errorMessage, isMissing } from '../../base/errors.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/tree.ts'
-import { cannotHang } from '../../linux/file-systems.ts'
-import { containingMount } from '../../linux/location.ts'
+import { cannotHang, containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { listIfAny } from '../../trust/kernel.ts'

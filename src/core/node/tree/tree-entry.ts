@@ -1,8 +1,7 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { closing } from '../../base/closing.ts'
-import { errnoOf, errorMessage } from '../../base/errors.ts'
+import { closing, errnoOf, errorMessage } from '../../base/errors.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import type { ListedEntry } from '../../facts/actual/tree.ts'
 import { digest } from '../../trust/digest.ts'

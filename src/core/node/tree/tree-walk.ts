@@ -2,11 +2,11 @@
 
 import { type Dirent, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { lazy } from '../../base/memoize.ts'
+import { lazy } from '../../base/collections.ts'
 import type { FileType } from '../../facts/actual/snapshot.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8, STRUCTURE } from '../../facts/actual/tree.ts'
-import { undeletedRoot } from '../../linux/deleted.ts'
 import { type MountInfo, type MountTable, placeOf } from '../../linux/mount-table.ts'
+import { undeletedRoot } from '../../linux/paths.ts'
 import { listIfAny } from '../../trust/kernel.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { StructureLinks } from './structure-links.ts'

@@ -1,13 +1,13 @@
 /** Saves a plan, and reads a saved one with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
+import { replaceFile } from '../../linux/descriptors.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
-import { replaceFile } from '../../linux/replace-file.ts'
-import { callerPath } from '../../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
 import { shownField } from '../../trust/parse-document.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
+import { callerPath } from '../../trust/run.ts'
 import type { Shape } from '../../trust/shape.ts'
 import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
 import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'

@@ -8,8 +8,7 @@ import { unreadText } from '../../linux/disk-trouble.ts'
 import { NotTrusted, TRUST_HINT } from '../../trust/files.ts'
 import type { KubeletDowntime, Outcome } from '../events.ts'
 import type { Operation } from '../plan.ts'
-import { linesOf } from './lazy-memory.ts'
-import { JOURNAL_FILE, type JournalEntry, KEPT_FILES } from './write-journal.ts'
+import { JOURNAL_FILE, type JournalEntry, KEPT_FILES, linesOf } from './write-journal.ts'
 
 type Entry<Type> = Omit<Extract<JournalEntry, { type: Type }>, 'type'>
 

@@ -1,7 +1,7 @@
 import { gzipSync, type ZlibOptions } from 'node:zlib'
 import { type NodeSnapshot, type NodeState, snapshotShape } from '../../facts/actual/snapshot.ts'
+import { replaceFile } from '../../linux/descriptors.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
-import { replaceFile } from '../../linux/replace-file.ts'
 import { JSON_LIMITS } from '../../trust/parse-json.ts'
 import { DocumentFrame } from './document-frame.ts'
 

@@ -1,14 +1,15 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it but the findings changes afterwards. */
-
 import { commandLine } from '../../base/command.ts'
-import { rfc3339 } from '../../base/rfc3339.ts'
+import { rfc3339 } from '../../base/time.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import type { LedgerSources } from '../../facts/sources.ts'
+import type { LedgerSources } from '../../facts/row.ts'
+import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
+import { withoutCopies } from '../../linux/propagation.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import type { About, Findings, Wait } from '../../plan/draft.ts'
-import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
+import type { PlanInputs, PlanOptions, PodRef, Step } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
@@ -137,4 +138,50 @@ export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): strin
 /** "systemctl start kubelet.service", behind a colon. */
 export function startCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
   return unit === undefined ? 'start the kubelet' : commandLine('systemctl', 'start', unit)
+}
+
+// Steps that unmount what is stacked on one path (S19, S20, R819, P120).
+
+/** What is mounted on one path, oldest first. */
+export interface Stack {
+  /** Relative to the root directory. */
+  readonly path: string
+  readonly layers: readonly MountInfo[]
+}
+
+/**
+ * One umount per layer, newest first: below a root directory that is bind-mounted on itself, copies go away with their mounts
+ * (O35). A flag may ask for a forced or lazy umount of the mount that this path shows.
+ */
+export function umountSteps(context: PlanContext, stack: Stack): Step[] {
+  const { path, layers } = stack
+  const detail = umountDetail(context, path)
+  const top = layers.at(-1)
+  return ownOf(context, stack)
+    .toReversed()
+    .map((layer) => ({
+      op: 'umount',
+      target: path,
+      // A layer of another file system is neither dead nor meant by the flag.
+      detail: isSameMount(top, layer) ? detail : undefined,
+    }))
+}
+
+function ownOf({ inputs }: PlanContext, { path, layers }: Stack): readonly MountInfo[] {
+  const all = inputs.at(path)
+  const own = withoutCopies(inputs.mounts, inputs.absolute(path))
+  return layers.filter((layer) => own.includes(layer) || !all.includes(layer))
+}
+
+function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {
+  const at = inputs.absolute(path)
+  if (options.lazy.includes(at)) return 'lazy'
+  if (options.forceUnmount.includes(at)) return 'force'
+  return inputs.deadError(path) === undefined ? undefined : 'dead'
+}
+
+/** Only the newest mount was probed: a layer of another file system, or of another part of it, may answer. */
+export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
+  const top = layers.at(-1)
+  return layers.filter((layer) => !isSameMount(top, layer))
 }

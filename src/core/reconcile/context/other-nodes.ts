@@ -3,7 +3,7 @@
 import { deletePod, podsOn } from '../../base/command.ts'
 import type { PodElsewhere } from '../../facts/actual/snapshot.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../kube/api/objects.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { Handle } from '../../volumes/api-objects.ts'
 import type { PlanContext } from './context.ts'
 

@@ -2,7 +2,7 @@
 
 import { kubectl, podsOn, volctl } from '../../base/command.ts'
 import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
-import type { StateFile } from '../../facts/actual/state-file.ts'
+import type { StateFile } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

@@ -5,8 +5,8 @@
  * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
 
+import { ownValue } from '../../base/collections.ts'
 import { giveHandle, volctl } from '../../base/command.ts'
-import { ownValue } from '../../base/own-value.ts'
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../facts/actual/staged-volumes.ts'
@@ -25,7 +25,7 @@ import {
   identityOfObject,
   identityOnRecord,
   uniqueNameOf,
-} from '../../facts/sources.ts'
+} from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'

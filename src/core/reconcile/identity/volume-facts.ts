@@ -1,16 +1,15 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
-import { ownValue } from '../../base/own-value.ts'
+import { ownValue } from '../../base/collections.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { type CsiIdentity, uniqueNameOf } from '../../facts/sources.ts'
+import { type CsiIdentity, uniqueNameOf } from '../../facts/row.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
-import type { VolumeSpec, VolumeToMount } from '../../volumes/desired-state.ts'
-import { podPathOf } from '../../volumes/paths.ts'
+import { podPathOf, type VolumeSpec, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 
 export function describeCsiVolume(

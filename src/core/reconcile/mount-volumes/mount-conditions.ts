@@ -6,9 +6,9 @@ import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import type { Obstacle, Wait } from '../../plan/draft.ts'
-import { podName } from '../../plan/pod-name.ts'
+import { podName } from '../../plan/names.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
 import {
@@ -18,7 +18,6 @@ import {
   isOutOfService,
   matchesNode,
 } from '../../volumes/node-affinity.ts'
-import { podPathOf } from '../../volumes/paths.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
 import { type PlanContext, podRefOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'

@@ -3,16 +3,21 @@
 import { commandLine } from '../../base/command.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import { bringBack, deadWords } from '../../linux/mount-words.ts'
+import { bringBack, deadWords } from '../../linux/mount-table.ts'
 import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
-import { podName } from '../../plan/pod-name.ts'
+import { podName } from '../../plan/names.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
-import { causeOfUnresolved, type VolumeToMount, WAITING_FOR } from '../../volumes/desired-state.ts'
+import {
+  causeOfUnresolved,
+  csiTarget,
+  podPathOf,
+  type VolumeToMount,
+  WAITING_FOR,
+} from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { image } from '../../volumes/host-path.ts'
-import { csiTarget, podPathOf } from '../../volumes/paths.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'

@@ -3,10 +3,15 @@
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
-import { podName } from '../../plan/pod-name.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { podName } from '../../plan/names.ts'
+import {
+  csiPublishStateFile,
+  csiStagingDir,
+  podPathOf,
+  VOLUME_DATA,
+  type VolumeToMount,
+} from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
-import { csiPublishStateFile, csiStagingDir, podPathOf, VOLUME_DATA } from '../../volumes/paths.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'

@@ -3,7 +3,7 @@
  * runtime or the process table knows. Everything destructive depends on this file (S3, S9, S10).
  */
 
-import { compareText } from '../../base/compare-text.ts'
+import { compareText } from '../../base/text.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'

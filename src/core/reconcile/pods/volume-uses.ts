@@ -4,21 +4,21 @@
  * (S21): of a pod that has ended, of a map, of a staging directory.
  */
 
-import { append } from '../../base/append.ts'
+import { append } from '../../base/collections.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { BlockVolume } from '../../facts/actual/block-volume.ts'
 import type { SubPaths } from '../../facts/actual/pod-volumes.ts'
 import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
-import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName } from '../../facts/actual/tree.ts'
 import {
   CSI_PLUGIN,
   escapeQualifiedName,
+  type StateFile,
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../facts/actual/volume-names.ts'
 import type { Ledger } from '../../facts/ledger.ts'
-import { identityOfObject, uniqueNameOf } from '../../facts/sources.ts'
+import { identityOfObject, uniqueNameOf } from '../../facts/row.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'

@@ -1,7 +1,6 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
-import { append } from '../../base/append.ts'
-import { memoize } from '../../base/memoize.ts'
+import { append, memoize } from '../../base/collections.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { baseName } from '../../facts/actual/tree.ts'
 import type { Problem } from '../../plan/plan.ts'

@@ -13,13 +13,13 @@ import {
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../facts/actual/volume-names.ts'
-import { uniqueNameOf } from '../../facts/sources.ts'
+import { uniqueNameOf } from '../../facts/row.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
-import { mayBeNamed, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { mayBeNamed, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import {
   accessModesText,
@@ -28,7 +28,6 @@ import {
   isOutOfService,
   volumesInStatus,
 } from '../../volumes/node-affinity.ts'
-import { podPathOf } from '../../volumes/paths.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
 import { howToStart, type PlanContext } from '../context/context.ts'

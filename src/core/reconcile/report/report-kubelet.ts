@@ -2,7 +2,7 @@
 
 import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import { ON_NODE } from '../../plan/draft.ts'
-import { podName } from '../../plan/pod-name.ts'
+import { podName } from '../../plan/names.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'

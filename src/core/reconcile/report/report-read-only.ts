@@ -4,12 +4,11 @@
  */
 
 import { commandLine, PIPE } from '../../base/command.ts'
-import { isOnDisk } from '../../linux/mount-words.ts'
-import { podName } from '../../plan/pod-name.ts'
-import { readOnlyPlace, whyReadOnly } from '../../rules/paths.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import { isOnDisk } from '../../linux/mount-table.ts'
+import { podName } from '../../plan/names.ts'
+import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
+import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
-import { podPathOf } from '../../volumes/paths.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 

@@ -5,18 +5,18 @@
  * the plan only shows it. What only the machine knows (superblocks, holders, open devices) is checked at apply.
  */
 
+import { memoize } from '../../base/collections.ts'
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { compareText } from '../../base/compare-text.ts'
-import { memoize } from '../../base/memoize.ts'
+import { compareText } from '../../base/text.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
-import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/sources.ts'
+import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
-import { undeletedPath } from '../../linux/deleted.ts'
+import { undeletedPath } from '../../linux/paths.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
+import { podNameAndUid } from '../../plan/names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { podNameAndUid } from '../../plan/pod-name.ts'
 import { propose } from '../../rules/rules.ts'
 import { podLabel } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'

@@ -1,12 +1,10 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
-import type { StateFile } from '../../facts/actual/state-file.ts'
 import { baseName, parentOf } from '../../facts/actual/tree.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
-import type { CsiIdentity } from '../../facts/sources.ts'
-import { isOfServer } from '../../linux/file-systems.ts'
-import { alsoShowing } from '../../linux/location.ts'
+import { CSI_PLUGIN, type StateFile } from '../../facts/actual/volume-names.ts'
+import type { CsiIdentity } from '../../facts/row.ts'
+import { alsoShowing, isOfServer } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { leadersOf } from '../../linux/propagation.ts'

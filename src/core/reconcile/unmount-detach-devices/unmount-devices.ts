@@ -6,7 +6,7 @@
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { isOld, isSetUp, type StagedVolume } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
-import { type Identified, uniqueNameOf } from '../../facts/sources.ts'
+import { type Identified, uniqueNameOf } from '../../facts/row.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
 import { rowOf } from '../../plan/subject.ts'
 import { strayOf } from '../../rules/rule.ts'

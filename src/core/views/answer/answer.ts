@@ -2,8 +2,9 @@
  * The one answer that every screen draws: what this is about, what needs a person, what is ready, what stays, what others do, the
  * counts, and what to type next. Each part is left out where it is empty.
  */
-import { formatDuration } from '../../base/duration.ts'
-import { take } from '../../base/take.ts'
+
+import { take } from '../../base/text.ts'
+import { formatDuration } from '../../base/time.ts'
 import type { NextStep, Severity } from '../../plan/plan.ts'
 
 /** One line below a title; the labels of a part stand in a column. */

@@ -1,13 +1,12 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
-import { count } from '../../base/count.ts'
-import { alike } from '../../base/take.ts'
+import { alike, count } from '../../base/text.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
+import { namespacedName, podName } from '../../plan/names.ts'
 import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
-import { namespacedName, podName } from '../../plan/pod-name.ts'
 import { type Answer, few, type Part, type Row, withAges, withoutRoot } from './answer.ts'
 import { waitRows } from './make-answer.ts'
 import { inBothScopes } from './needs.ts'

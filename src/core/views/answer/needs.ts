@@ -2,16 +2,15 @@
  * What an answer takes from a plan of either scope in the same way; most of all what needs a person: causes, alike ones as one, each with
  * what hangs on it and what lifts it.
  */
-import { count } from '../../base/count.ts'
-import { alike, present } from '../../base/take.ts'
+import { alike, count, present } from '../../base/text.ts'
 import { type Code, saidOfMany } from '../../messages/codes.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, typed } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
+import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
 import type { LiftingFlag, Operation, PodRef, Severity } from '../../plan/plan.ts'
-import { type PodText, shownSubject } from '../../plan/plan-names.ts'
 import { liftingFlag, readyAmong } from '../../plan/plan-summary.ts'
 import { type Answer, few, type Need } from './answer.ts'
 

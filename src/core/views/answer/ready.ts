@@ -1,10 +1,8 @@
 /** What volctl would do, in words: by pod, or by what is done where that is much. */
-import { byteText } from '../../base/byte-text.ts'
-import { count } from '../../base/count.ts'
-import { alike, present } from '../../base/take.ts'
+import { alike, byteText, count, present } from '../../base/text.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
+import { type PodText, shownVolume } from '../../plan/names.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
-import { type PodText, shownVolume } from '../../plan/plan-names.ts'
 import { isApiContent, readyAmong } from '../../plan/plan-summary.ts'
 import { few, type Part, type Row } from './answer.ts'
 

@@ -1,19 +1,66 @@
-/**
- * Gives a volume to a group: every entry below a directory, children before their directory, and the directory itself last
- * (P31). So OnRootMismatch never takes an interrupted walk for a complete one, and another walk does the rest.
- *
- * Every entry is held by a descriptor before it is examined. Links are changed themselves and never followed. An entry in
- * another mount is left alone: unlike the kubelet, volctl does not change content that belongs to somebody else.
- */
+/** Which bits fsGroup sets, and when the walk can be skipped (P31, P32). Pure. */
+
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
-import { errnoOf } from '../base/errors.ts'
-import { StepFailed, StepInterrupted } from '../base/operation-error.ts'
+import { errnoOf, StepFailed, StepInterrupted } from '../base/errors.ts'
 import { markEntry } from '../trust/plain-files.ts'
-import { count, object, path } from '../trust/shape.ts'
-import { type Visits, walkDown } from './descent.ts'
+import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
+import { type Visits, walkDown } from './delete-content.ts'
 import { asDirectory } from './descriptors.ts'
 import { diskFailure } from './disk-trouble.ts'
-import { isSkipped, type Ownership, ownedMode, ownership } from './ownership-bits.ts'
+
+const PERMISSIONS = 0o7777
+const SETGID = 0o2000
+
+interface OwnedEntry {
+  /** As stat(2) gives it: type and permissions. */
+  readonly mode: number
+  readonly gid: number
+}
+
+/**
+ * Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode.
+ */
+export function ownedMode(mode: number, isDirectory: boolean, readOnly: boolean): number {
+  const added = isDirectory ? directoryBits(readOnly) : readOnly ? 0o440 : 0o660
+  return (mode & PERMISSIONS) | added
+}
+
+/** True if the attributes of the volume's root directory allow skipping the whole walk (P32). */
+export function isSkipped(root: OwnedEntry, { gid, policy, readOnly }: Ownership): boolean {
+  const needed = directoryBits(readOnly)
+  return policy === 'OnRootMismatch' && root.gid === gid && (root.mode & needed) === needed
+}
+
+function directoryBits(readOnly: boolean): number {
+  return SETGID | (readOnly ? 0o550 : 0o770)
+}
+
+/** chown(2) takes the one above for "do not change". */
+const MAX_GID = 2 ** 32 - 2
+
+const gid = scalar<number>(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_GID,
+  'a group id',
+  { type: 'integer', minimum: 0, maximum: MAX_GID },
+)
+
+/** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
+export const ownership = object({
+  gid,
+  policy: oneOf('Always', 'OnRootMismatch'),
+  /** The volume is read-only: fewer bits are set. */
+  readOnly: flag,
+  /** The volume counts as set up even if the walk fails (P34). */
+  ignoreErrors: flag,
+})
+
+export interface Ownership extends ShapeOf<typeof ownership> {}
+
+// Gives a volume to a group: every entry below a directory, children before their directory, and the directory itself last
+// (P31). So OnRootMismatch never takes an interrupted walk for a complete one, and another walk does the rest.
+//
+// Every entry is held by a descriptor before it is examined. Links are changed themselves and never followed. An entry in
+// another mount is left alone: unlike the kubelet, volctl does not change content that belongs to somebody else.
 
 export interface ChangeOwnershipOptions {
   /** Id of the mount that the directory must be in. */
