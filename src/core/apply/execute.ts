@@ -20,7 +20,7 @@ import {
   saidOf,
 } from '../plan/events.ts'
 import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
-import type { FoundAgain } from './find-again.ts'
+import { ALREADY_DONE, type FoundAgain } from './find-again.ts'
 import type { AnyPlan, Run } from './operation/run.ts'
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
@@ -107,7 +107,7 @@ function settleBeforehand<Op extends AnyOperation>(
     run.settle(operation, 'blocked', saidOf(blocked))
     return
   }
-  const isDone = refused?.code === 'AlreadyDone'
+  const isDone = refused === ALREADY_DONE
   // Such an operation ends as one that was not begun: what the last look lacks is no reason then.
   if (refused === undefined || (run.isStopping && !isDone)) return
   run.settle(operation, isDone ? 'skipped' : 'refused', { ...saidOf(refused), differences })

@@ -14,7 +14,7 @@ import { areOfOneRow, podOf } from '../plan/subject.ts'
 export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */
   readonly operation: Op
-  /** AlreadyDone: only because nothing of it is left to do. */
+  /** ALREADY_DONE, or why not. */
   readonly refused?: Blocked
   /** How the operation has changed. */
   readonly differences?: readonly Difference[]
@@ -71,7 +71,8 @@ function isAbout(wait: AnyWaiting, { subject }: AnyOperation): boolean {
   return (pod !== undefined && podOf(wait.subject) === pod) || areOfOneRow(wait.subject, subject)
 }
 
-const ALREADY_DONE: Blocked = {
+/** Nothing of the operation is left to do: it is refused for that alone. */
+export const ALREADY_DONE: Blocked = {
   code: 'AlreadyDone',
   message: 'already done: nothing of what the operation would do is left to do',
 }
