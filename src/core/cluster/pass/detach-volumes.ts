@@ -78,14 +78,19 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   const { object } = attached
   const node = context.node(object.node)
   if (object.deletedAt !== undefined) return beingDeleted(context, attached)
-  const never = neverDetached(context, attached)
-  if (node === undefined) return fromMissingNode(context, attached, never)
+  const isGiven = context.isGivenAsGone(object.node)
   // What somebody else has made neither the controller nor volctl detaches: a note says so. Unless a person says that the machine is
   // off: there is no use of theirs then that could end.
-  const isGivenUp = context.isGivenAsGone(node.name) && !context.isReady(node)
-  if (!node.managed || (isForeign(object) && !isGivenUp)) return undefined
-  if (context.isControllerAlive && never === undefined) return leftToController(context, attached, node)
-  return fromNode(context, attached, node, never)
+  const isGivenUp = isGiven && !context.isReady(node)
+  if (node !== undefined && (!node.managed || (isForeign(object) && !isGivenUp))) return undefined
+  const never = neverDetached(context, attached)
+  const isGone = node === undefined && isGiven
+  if (context.isControllerAlive && never === undefined && !isGone) return leftToController(context, attached, node)
+  if (!isGone && ![object, node ?? object].every(({ createdAt }) => context.isSettled(createdAt))) {
+    const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
+    return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
+  }
+  return node === undefined ? fromMissingNode(context, attached, never) : fromNode(context, attached, node, never)
 }
 
 /** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
@@ -116,11 +121,6 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   )
 }
 
-function settling({ name }: ClusterAttachment): Verdict {
-  const message = `VolumeAttachment ${name}, or its node, is younger than the settle time: its pod may not be in every list yet`
-  return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
-}
-
 /** Why the controller never detaches it, and how a message about that begins. */
 type Never = readonly [reason: Reason, because: string]
 
@@ -141,8 +141,15 @@ function neverDetached(context: ClusterContext, attached: Attached): Never | und
 }
 
 /** While the controller lives, what it is going to do. */
-function leftToController(context: ClusterContext, attached: Attached, node: ClusterNode): Verdict {
-  const { object, row } = attached
+function leftToController(context: ClusterContext, { object, row }: Attached, node: ClusterNode | undefined): Verdict {
+  if (node === undefined) {
+    return waitFor(
+      'ControllerActs',
+      'R734',
+      `node ${object.node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
+      ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(object.node)],
+    )
+  }
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
   if (row?.isInUse && !node.outOfService) {
     const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
@@ -174,16 +181,6 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
  */
 function fromMissingNode(context: ClusterContext, { object }: Attached, never: Never | undefined): Verdict {
   const { node } = object
-  const isGiven = context.isGivenAsGone(node)
-  if (!isGiven && context.isControllerAlive && never === undefined) {
-    return waitFor(
-      'ControllerActs',
-      'R734',
-      `node ${node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
-      ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(node)],
-    )
-  }
-  if (!isGiven && !context.isSettled(object.createdAt)) return settling(object)
   const [reason, because] = never ?? ['NodeDeleted', '']
   return {
     ...{ reason, rule: 'R734', exception: 'NodeGone' },
@@ -231,7 +228,6 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
 function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Never): Verdict {
   const { object, row } = attached
   const { name } = node
-  if (!context.isSettled(object.createdAt) || !context.isSettled(node.createdAt)) return settling(object)
   const { is, readiness, since } = detachRow(context, node, row)
   const decided = (message: string, more: Partial<Decision>, other: Reason = 'NotWanted'): Verdict => {
     const [reason, because] = never ?? [other, '']
