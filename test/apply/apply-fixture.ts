@@ -113,7 +113,7 @@ export class Fixture {
     }
     const cluster: Cluster = {
       ...UNASKED_CLUSTER,
-      deleteVolumeAttachment: async (name, preconditions) => {
+      deleteVolumeAttachment: async ({ name, ...preconditions }) => {
         this.calls.push(`DELETE ${name} ${JSON.stringify(preconditions)}`)
         this.attachment = this.afterDelete
       },

@@ -220,7 +220,7 @@ export class LiveNode extends DescribedNode {
       csiDriver: (name) => apiLookup(this.api()).csiDriver(name),
       cluster: {
         ...UNASKED_CLUSTER,
-        deleteVolumeAttachment: async (name) => this.#detach(name),
+        deleteVolumeAttachment: async ({ name }) => this.#detach(name),
         getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
         getClaim: async (namespace, name) => this.claims.find((each) => isNamed(each, namespace, name)),
         patchClaimStatus: async (namespace, name, patch) => this.#patchClaim(namespace, name, patch),

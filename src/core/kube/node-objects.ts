@@ -116,13 +116,11 @@ export function nodeCluster(asking: Asking) {
       client.find(resource, { namespace, name }, settings)
   return {
     /** With preconditions; a conflict rejects with status 409 or code `Conflict`. */
-    deleteVolumeAttachment: async (
-      name: string,
-      { uid, resourceVersion }: { uid: string; resourceVersion?: string },
-    ): Promise<void> => {
+    deleteVolumeAttachment: async (version: NonNullable<Operation['attachment']>): Promise<void> => {
+      const { name, resourceVersion } = version
       if (resourceVersion === undefined)
         throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
-      await deleteVolumeAttachment(client, { name, uid, resourceVersion })
+      await deleteVolumeAttachment(client, { ...version, resourceVersion })
     },
     getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),
     /** Every node's; rejects if the credential may not list them (S30). */

@@ -62,13 +62,12 @@ async function askApi(run: StepContext, name: string): Promise<StepContext | und
   return { ...run, attachment, api: { node, isWanted } }
 }
 
-async function deleteAttachment(run: StepContext, { name, uid, resourceVersion }: Bound): Promise<void> {
-  const preconditions = { uid, resourceVersion }
+async function deleteAttachment(run: StepContext, bound: Bound): Promise<void> {
   try {
-    await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(name, preconditions))
+    await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(bound))
   } catch (error) {
     if ((error as { status?: unknown }).status !== 409) throw error
-    throw new OperationRefused('Changed', `VolumeAttachment ${name} has changed since the plan was made`, {
+    throw new OperationRefused('Changed', `VolumeAttachment ${bound.name} has changed since the plan was made`, {
       cause: error,
     })
   }

@@ -53,7 +53,12 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
     load: async (signal) => {
       const selected = select()
       // The server that the plan showed, and that was confirmed, must stay the same.
-      if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
+      if (selected.server !== server || selected.insecure !== insecure)
+        throw new VolctlError(
+          'OtherCluster',
+          `${source} has another server, or verifies the server in another way, than when volctl started.`,
+          { hint: 'The header of a plan shows the server: volctl plan' },
+        )
       return await connectionOptions(selected, options, signal)
     },
   }
@@ -70,14 +75,6 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
       hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
       advice: `: give it with --kubeconfig ${source}`,
     },
-  )
-}
-
-function changed(source: string): VolctlError {
-  return new VolctlError(
-    'OtherCluster',
-    `${source} has another server, or verifies the server in another way, than when volctl started.`,
-    { hint: 'The header of a plan shows the server: volctl plan' },
   )
 }
 
