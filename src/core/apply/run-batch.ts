@@ -28,14 +28,11 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   const { ready, asked } = await judgedNow(begun, apply, 0)
   let members: readonly Member[] = ready.map((run) => ({ ...run, cursor: 0, umounts: [] }))
   while (members.length > 0) {
-    members = await apply.surviving(members, removeUntilUmount)
-    const isOver = ({ operation, cursor }: Member): boolean => cursor >= operation.steps.length
+    members = await apply.surviving(members, advance)
+    const isOver = ({ operation, cursor, umounts }: Member): boolean =>
+      cursor === operation.steps.length && umounts.length === 0
     for (const { operation } of members.filter(isOver)) apply.succeed(operation)
     members = members.filter((member) => !isOver(member))
-    if (members.length === 0) break
-    members = await apply.surviving(members, (member) => {
-      member.umounts = nextUmounts(member)
-    })
     const unmounting = umountAll(
       members.flatMap(({ umounts }) => umounts),
       apply,
@@ -49,26 +46,25 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   apply.flushOutcomes()
 }
 
-function removeUntilUmount(member: Member): void {
-  const { steps } = member.operation
-  for (let step = steps[member.cursor]; step !== undefined && step.op !== 'umount'; step = steps[++member.cursor]) {
-    removeStep(step, member)
-  }
-}
-
-/** The next umounts of an operation, each with the mount that it removes: on every path the newest first. */
-function nextUmounts(member: Member): Umount[] {
+/** Removes names until the next umounts, and takes those together, each with the mount that it removes: on every path the newest first. */
+function advance(member: Member): void {
   const { operation, around } = member
+  const { steps } = operation
   const taken = new Map<string, number>()
-  const found: Umount[] = []
-  for (let step = operation.steps[member.cursor]; step?.op === 'umount'; step = operation.steps[++member.cursor]) {
+  const umounts: Umount[] = []
+  for (let step = steps[member.cursor]; step !== undefined; step = steps[++member.cursor]) {
+    if (step.op !== 'umount') {
+      if (taken.size > 0) break
+      removeStep(step, member)
+      continue
+    }
     const count = (taken.get(step.target) ?? 0) + 1
     taken.set(step.target, count)
     const layer = around.table.reached(step.target).at(-count)
     // Otherwise the mount is already gone, or is another one: then the removal of its directory is refused.
-    if (layer !== undefined && isExpected(layer, operation)) found.push({ run: member, step, layer })
+    if (layer !== undefined && isExpected(layer, operation)) umounts.push({ run: member, step, layer })
   }
-  return found
+  member.umounts = umounts
 }
 
 /**
