@@ -106,15 +106,8 @@ function namesOf(row: VolumeRow): (string | undefined)[] {
   ]
 }
 
-/** A directory or a file of a volume. */
-interface Place {
-  /** Relative to the root directory. */
-  readonly path: string
-  /** Of this pod's part of the volume; absent: of the node's. */
-  readonly pod?: string
-}
-
-export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow): Place[] {
+/** Directories and files of a volume, relative to the root directory, each of a pod's part of it, or without a pod of the node's. */
+export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow) {
   return [
     // A pod's volume and what belongs to it outside its directory.
     ...onDisk.flatMap(({ podUid: pod, dir, markers, subPaths }) =>

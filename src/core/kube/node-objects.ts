@@ -1,4 +1,5 @@
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import type { Operation } from '../plan/plan.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { kept, text } from '../trust/shape.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'

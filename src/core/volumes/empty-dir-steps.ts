@@ -91,7 +91,7 @@ export function inTheWay(path: string, what: string): Obstacle {
 // Mount options of the tmpfs of an emptyDir in memory, or of a secret and the like (P38, P39).
 
 /** The first kernel whose tmpfs can be kept out of swap. */
-const NOSWAP_SINCE = [6, 4] as const
+const NOSWAP_SINCE = { major: 6, minor: 4 }
 
 function tmpfsOptions(snapshot: NodeSnapshot, { pod, source }: VolumeToMount): readonly string[] {
   const { api, kernelVersion, userNamespace = false } = snapshot
@@ -122,9 +122,8 @@ export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | und
  * namespace no kernel accepts the option.
  */
 export function knowsNoswap(kernelVersion = ''): boolean {
-  const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(kernelVersion) ?? []
-  const [sinceMajor, sinceMinor] = NOSWAP_SINCE
-  return Number(major) > sinceMajor || (Number(major) === sinceMajor && Number(minor) >= sinceMinor)
+  const [major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(kernelVersion) ?? []).slice(1).map(Number)
+  return major > NOSWAP_SINCE.major || (major === NOSWAP_SINCE.major && minor >= NOSWAP_SINCE.minor)
 }
 
 /**

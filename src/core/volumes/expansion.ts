@@ -21,10 +21,12 @@ const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-require
 
 /** Undefined if there is nothing to expand, or not on this node, or not yet. */
 export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | undefined {
-  const { persistentVolume, claim, readOnly } = volume
+  const { persistentVolume, claim, readOnly, plugin, mode } = volume
   // An inline volume has no claim: one that was translated never expands (R125).
   if (persistentVolume === undefined || claim === undefined || readOnly) return undefined
-  if (!growsOnNode(volume)) return undefined
+  // Only a flex driver itself knows whether it can resize; a raw local device has nothing to grow (R319, R462).
+  const grows = plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
+  if (!grows) return undefined
   const from = claim.status?.capacity?.storage
   const to = persistentVolume.spec.capacity?.storage
   if (from === undefined || to === undefined || !parseQuantity(from) || compareQuantities(to, from) !== 1)
@@ -35,11 +37,6 @@ export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | unde
   return { from, to: target, procedure: isUpdated(claim, target) ? 'updated' : 'recovery' }
 }
 
-/** Only a flex driver itself knows whether it can resize; a raw local device has nothing to grow (R319, R462). */
-function growsOnNode({ plugin, mode }: VolumeToMount): boolean {
-  return plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
-}
-
 /** An old resize controller leaves neither of the fields that allow recovery (R457). */
 function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
   return !status?.allocatedResourceStatuses?.storage && status?.allocatedResources === undefined
@@ -48,8 +45,10 @@ function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
 /** The table of R458. */
 function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
   // With ReadWriteMany every node has to expand its own mount, even if another node updated the claim.
-  if (isUpdated(claim, target))
-    return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  if (isUpdated(claim, target)) {
+    const isShared = claim.spec.accessModes?.includes('ReadWriteMany') ?? false
+    return isShared && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  }
   const progress = claim.status?.allocatedResourceStatuses?.storage
   return progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
 }
@@ -57,10 +56,6 @@ function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): bool
 function isUpdated({ status }: PersistentVolumeClaim, target: string): boolean {
   const order = compareQuantities(status?.capacity?.storage, target)
   return !status?.allocatedResourceStatuses?.storage && order !== undefined && order >= 0
-}
-
-function isReadWriteMany(claim: PersistentVolumeClaim): boolean {
-  return claim.spec.accessModes?.includes('ReadWriteMany') ?? false
 }
 
 // What a node writes into a claim's status before and after an expansion: strategic merge patches (C102, R459).

@@ -6,24 +6,22 @@ export interface Untranslatable {
   readonly error: string
 }
 
-interface LabelPair {
-  readonly zone: string
-  readonly region: string
-}
-
-export const GA_LABELS: LabelPair = { zone: 'topology.kubernetes.io/zone', region: 'topology.kubernetes.io/region' }
-export const BETA_LABELS: LabelPair = {
-  zone: 'failure-domain.beta.kubernetes.io/zone',
-  region: 'failure-domain.beta.kubernetes.io/region',
-}
-
-type Terms = readonly NodeSelectorTerm[]
-
 /** The driver's keys: of a zone, as for EBS, GCE PD and Cinder, or of zone and region, as for vSphere. */
 export interface TopologyKeys {
   readonly zone: string
   readonly region?: string
 }
+
+export const GA_LABELS: Required<TopologyKeys> = {
+  zone: 'topology.kubernetes.io/zone',
+  region: 'topology.kubernetes.io/region',
+}
+export const BETA_LABELS: Required<TopologyKeys> = {
+  zone: 'failure-domain.beta.kubernetes.io/zone',
+  region: 'failure-domain.beta.kubernetes.io/region',
+}
+
+type Terms = readonly NodeSelectorTerm[]
 
 /** Zone and region get the driver's keys. Without one for regions, a zone's label is split, and a beta region gets its GA key. */
 export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Terms | Untranslatable {

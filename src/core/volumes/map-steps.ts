@@ -7,6 +7,7 @@ import { podDeviceLink, sharedSourcesOf, type VolumeToMount } from './desired-st
 import {
   MOUNTED,
   type MountEvidence,
+  mountedUnless,
   notMounted,
   type PluginDevice,
   type SpecSource,
@@ -41,12 +42,9 @@ export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir:
   if (mapDir === undefined) return MOUNTED
   const { mapLayers, loops } = mapFileOf(inputs, mapDir, volume.podUid)
   if (mapLayers.length === 0) return notMounted('no device is mapped for the pod')
-  return loops.length > 0 || hasUnknownLoop(inputs) ? MOUNTED : notMounted('no loop device holds its device open')
-}
-
-/** The kernel shows "/" for a backing file that is not visible in this mount namespace: that may be this map's device. */
-function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
-  return blockDevices === undefined || blockDevices.some(({ backingFile }) => backingFile === '/')
+  // The kernel shows "/" for a backing file that is not visible in this mount namespace: that may be this map's device.
+  const mayHave = inputs.snapshot.blockDevices?.some(({ backingFile }) => backingFile === '/') ?? true
+  return mountedUnless(loops.length === 0 && !mayHave && 'no loop device holds its device open')
 }
 
 // What the plugins of LUNs, iscsi and fc, have in common (P83, P98).

@@ -15,14 +15,15 @@ type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
  * @param own what the plugin adds, e.g. `ro`; alone, they keep their order
  * @returns a sorted set if the PersistentVolume has options
  */
-export function mountOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
-  const given = givenOptions(volume)
-  return given === undefined ? [...own] : joinMountOptions(given, own)
+export function mountOptions({ persistentVolume }: OfPersistentVolume, own: readonly string[] = []): string[] {
+  const annotation = persistentVolume?.metadata.annotations?.[ANNOTATION]
+  const given = annotation?.split(',') ?? persistentVolume?.spec.mountOptions ?? []
+  return given.length === 0 ? [...own] : joinMountOptions(given, own)
 }
 
 /** Options of the pod's bind mount: always sorted (P68). */
 export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
-  return joinMountOptions(mountOptions(volume, []), ['bind', ...own])
+  return joinMountOptions(mountOptions(volume), ['bind', ...own])
 }
 
 /** A sorted set of both; empty ones of the first are dropped (P19). */
@@ -32,20 +33,13 @@ function joinMountOptions(given: readonly string[], own: readonly string[]): str
 
 /** Why a plugin that supports no mount options does not mount this volume (P14). */
 export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plugin: string }): Obstacle | undefined {
-  const options = mountOptions(volume, [])
+  const options = mountOptions(volume)
   if (options.length === 0) return undefined
   return {
     code: 'PluginUnsupported',
     message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), but ${volume.plugin} supports none`,
     hint: `Remove mountOptions, or the annotation ${ANNOTATION}, from the PersistentVolume.`,
   }
-}
-
-function givenOptions({ persistentVolume }: OfPersistentVolume): readonly string[] | undefined {
-  const annotation = persistentVolume?.metadata.annotations?.[ANNOTATION]
-  if (annotation !== undefined) return annotation.split(',')
-  const options = persistentVolume?.spec.mountOptions ?? []
-  return options.length === 0 ? undefined : options
 }
 
 // fsGroup of a pod, as the step that gives a volume to it (P15, P31, P32, P34).

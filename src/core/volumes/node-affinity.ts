@@ -12,10 +12,17 @@ export function matchesNode(pv: PersistentVolume, node: Node): boolean {
 /** A term without any requirement matches nothing. */
 function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false
-  const labels = node.metadata.labels ?? {}
+  const { name, labels = {} } = node.metadata
   return (
     matchExpressions.every((requirement) => matchesLabel(requirement, ownValue(labels, requirement.key))) &&
-    matchFields.every((requirement) => matchesField(requirement, node))
+    // metadata.name is the only field, with exactly one value.
+    matchFields.every(
+      (requirement) =>
+        requirement.key === 'metadata.name' &&
+        requirement.values?.length === 1 &&
+        ['In', 'NotIn'].includes(requirement.operator) &&
+        matchesLabel(requirement, name),
+    )
   )
 }
 
@@ -50,13 +57,6 @@ function integer(text: string | undefined): bigint | undefined {
   return text !== undefined && /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
 }
 
-/** metadata.name is the only field, with exactly one value. */
-function matchesField({ key, operator, values = [] }: NodeSelectorRequirement, node: Node): boolean {
-  if (key !== 'metadata.name' || values.length !== 1) return false
-  if (operator === 'In') return values[0] === node.metadata.name
-  return operator === 'NotIn' && values[0] !== node.metadata.name
-}
-
 // What a Node says of itself that decides about its volumes.
 
 /** Unique names in node.status, attached first, then in use: also of volumes whose pods are gone (N64). */
@@ -66,7 +66,7 @@ export function volumesInStatus(node: Node | null | undefined): readonly string[
 }
 
 /** Somebody has made sure that its machine is off: its volumes are detached whatever it reports (R725). */
-export function isOutOfService(node: { readonly spec?: Node['spec'] } | null | undefined): boolean {
+export function isOutOfService(node: Pick<Node, 'spec'> | null | undefined): boolean {
   return node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') ?? false
 }
 

@@ -59,7 +59,7 @@ export function isTerminating(pod: Pod): boolean {
 export function isControllerTerminated(pod: Pod): boolean {
   if (isTerminalPhase(pod)) return true
   if (!isTerminating(pod)) return false
-  return containerStatusesOf(pod).every(hasStopped)
+  return containerStatusesOf(pod).every(({ state }) => (state?.terminated ?? state?.waiting) != null)
 }
 
 /** Of init, main and ephemeral containers. */
@@ -101,8 +101,4 @@ export function podNamespace(pod: Pod): string {
 export function allContainers(pod: Pod): Container[] {
   const { initContainers, containers, ephemeralContainers } = pod.spec
   return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
-}
-
-function hasStopped({ state }: ContainerStatus): boolean {
-  return state?.terminated != null || state?.waiting != null
 }

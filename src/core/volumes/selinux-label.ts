@@ -1,7 +1,7 @@
 /** The SELinux label that a volume is mounted with (C68, R310, R311): a pure function of the pod and the host's policy. */
 
 import type { Selinux } from '../facts/actual/snapshot.ts'
-import type { Pod, SelinuxOptions } from '../kube/api/objects.ts'
+import type { SelinuxOptions } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { isForOnePod } from './node-affinity.ts'
 import { allContainers } from './pods.ts'
@@ -55,7 +55,7 @@ function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean)
 
 /** The options of each container that mounts the volume, otherwise the pod's; containers without any are ignored. */
 function optionsOf({ pod, podVolumeNames }: VolumeToMount): SelinuxOptions[] {
-  const ofPod: Pod['spec']['securityContext'] = pod.spec.securityContext
+  const ofPod = pod.spec.securityContext
   return allContainers(pod)
     .filter(({ volumeMounts }) => volumeMounts?.some(({ name }) => podVolumeNames.includes(name)))
     .map(({ securityContext }) => securityContext?.seLinuxOptions ?? ofPod?.seLinuxOptions ?? {})

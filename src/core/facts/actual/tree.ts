@@ -95,7 +95,7 @@ export class Tree {
 
   /** Paths of what lies two levels below. */
   grandchildren(path: string): string[] {
-    return this.childDirs(path).flatMap((name) => this.children(`${path}/${name}`).map((entry) => entry.path))
+    return this.directoriesBelow(path, 1).flatMap((directory) => this.children(directory).map((entry) => entry.path))
   }
 
   /** Paths of the directories so many levels below `path`. */

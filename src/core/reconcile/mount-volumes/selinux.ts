@@ -114,7 +114,7 @@ function recordAt({ inputs }: PlanContext, path: string): FoundLabel | undefined
 /** For a plugin without records: the mount's option (R808, P135). An option of the PersistentVolume's own proves nothing. */
 function mountOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
   if (pluginNamed(volume.plugin).takesLabel === undefined) return undefined
-  if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
+  if (mountOptions(volume).some((option) => option.startsWith(CONTEXT))) return undefined
   const path = podPathOf(volume)
   const top = inputs.top(path)
   if (top === undefined) return undefined

@@ -43,7 +43,7 @@ export function reportReadOnly(context: PlanContext): void {
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
-  if (readOnly || mountOptions(volume, []).includes('ro')) return false
+  if (readOnly || mountOptions(volume).includes('ro')) return false
   const modes = persistentVolume?.spec.accessModes ?? []
   if (modes.length > 0 && modes.every((mode) => mode === 'ReadOnlyMany')) return false
   if (isReadOnlySource(volume)) return false
