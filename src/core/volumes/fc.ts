@@ -9,9 +9,12 @@ const FC_PLUGIN = 'kubernetes.io/fc'
 
 type FcSource = NonNullable<SharedSources['fc']>
 
-export type FcDisk =
-  | { readonly wwns: readonly string[]; readonly lun: string; readonly wwids?: undefined }
-  | { readonly wwids: readonly string[]; readonly wwns?: undefined; readonly lun?: undefined }
+/** WWNs with a LUN, or WWIDs. */
+export interface FcDisk {
+  readonly wwns?: readonly string[]
+  readonly lun?: string
+  readonly wwids?: readonly string[]
+}
 
 /** Allowed in names that become part of a path: nothing that would lead elsewhere. */
 const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
@@ -31,8 +34,7 @@ function fcDirectory({ mode }: { readonly mode: VolumeMode }, source: FcSource):
   const disk = diskOf(source)
   const { targetWWNs = [], wwids = [] } = source
   if (disk === undefined || ![...targetWWNs, ...wwids].every((each) => ID.test(each))) return undefined
-  const name =
-    disk.wwns === undefined ? disk.wwids.join('-').replaceAll(' ', '_') : `${disk.wwns.join('-')}-lun-${disk.lun}`
+  const name = disk.wwns ? `${disk.wwns.join('-')}-lun-${disk.lun}` : wwids.join('-').replaceAll(' ', '_')
   return `plugins/${FC_PLUGIN}/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
 }
 
@@ -50,10 +52,14 @@ export function parseFcDirectory(name: string): FcDisk | undefined {
  * True for udev's links to the disk. The whole name must match (S25; for the kubelet it is enough if the link contains it).
  */
 export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: string): boolean {
-  if (disk.wwids !== undefined)
-    return directory === 'by-id' && [...disk.wwids, disk.wwids.join('-')].some((wwid) => link === `scsi-${wwid}`)
-  const [, wwn, lun] = /^(?:pci-.*-fc|fc)-0x([^-]+)-lun-(\d+)$/.exec(link) ?? []
-  return directory === 'by-path' && wwn !== undefined && disk.wwns.includes(wwn) && lun === disk.lun
+  if (directory === 'by-id') return namesOf(disk).some((wwid) => link === `scsi-${wwid}`)
+  const [, wwn = '', lun] = /^(?:pci-.*-fc|fc)-0x([^-]+)-lun-(\d+)$/.exec(link) ?? []
+  return lun === disk.lun && disk.wwns?.includes(wwn) === true
+}
+
+/** Under which udev may have a disk by its WWIDs: a hyphen may be part of one. */
+function namesOf({ wwids }: FcDisk): string[] {
+  return wwids ? [...wwids, wwids.join('-')] : []
 }
 
 /** A disk's identity in sysfs; undefined: sysfs does not show it. */
@@ -67,8 +73,7 @@ interface FcIdentity {
 
 /** True if sysfs says that it is the disk: udev makes its links from sysfs, and the links may be stale or wrong. */
 export function isFcDisk(disk: FcDisk, { lun, port, wwid }: FcIdentity): boolean {
-  if (disk.wwids !== undefined)
-    return wwid !== undefined && [...disk.wwids, disk.wwids.join('-')].some((each) => isSame(each, udevName(wwid)))
+  if (disk.wwns === undefined) return wwid !== undefined && namesOf(disk).some((each) => isSame(each, udevName(wwid)))
   return port !== undefined && lun === disk.lun && disk.wwns.some((wwn) => isSame(`0x${wwn}`, port))
 }
 
@@ -83,8 +88,8 @@ function udevName(wwid: string): string {
 }
 
 /** As Go prints lists: brackets and blanks are literal (R013). */
-function nameOf(disk: FcDisk): string {
-  return disk.wwns === undefined ? `[${disk.wwids.join(' ')}]` : `[${disk.wwns.join(' ')}]:${disk.lun}`
+function nameOf({ wwns, lun, wwids = [] }: FcDisk): string {
+  return wwns ? `[${wwns.join(' ')}]:${lun}` : `[${wwids.join(' ')}]`
 }
 
 export const fc = lunPlugin({
@@ -114,7 +119,7 @@ function isFcOf({ targetWWNs = [], lun, wwids = [] }: FcSource, name: string): b
   const disk = parseFcDirectory(name)
   const escaped = wwids.map((wwid) => wwid.replaceAll(' ', '_'))
   if (disk === undefined || escaped.join('-') === name) return true
-  if (disk.wwns === undefined) return disk.wwids.some((wwid) => escaped.includes(wwid))
+  if (disk.wwns === undefined) return disk.wwids?.some((wwid) => escaped.includes(wwid)) === true
   const wwns = targetWWNs.map((wwn) => wwn.toLowerCase())
   return String(lun) === disk.lun && disk.wwns.some((wwn) => wwns.includes(wwn.toLowerCase()))
 }

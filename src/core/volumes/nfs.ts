@@ -1,8 +1,7 @@
 /** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import type { SharedSources } from '../kube/api/objects.ts'
-import type { Step } from '../plan/plan.ts'
-import { isReadOnlyFor, podVolumeDir, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
+import { isReadOnlyFor, podVolumeDir, sharedSourcesOf } from './desired-state.ts'
 import { mountOptions } from './mount-options.ts'
 import type { VolumePlugin } from './plugin.ts'
 
@@ -13,22 +12,18 @@ export const nfs: VolumePlugin<NonNullable<SharedSources['nfs']>> = {
   reconstructs: true,
   tearDown: 'mount',
   sourceText: ({ server, path }) => `NFS ${server}:${path}`,
-  setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
-}
-
-function setUpSteps(volume: VolumeToMount, target: string): Step[] {
-  const source = sharedSourcesOf(volume).nfs
-  if (source == null) return []
-  const options = mountOptions(volume, isReadOnlyFor(volume, source.readOnly) ? ['ro'] : [])
-  const server = isIPv6(source.server) ? `[${source.server}]` : source.server
-  return [
-    { op: 'mkdir', target, mode: '0750' },
-    {
-      op: 'mount',
-      target,
-      source: `${server}:${source.path}`,
-      fsType: 'nfs',
-      options: options.length === 0 ? undefined : options,
-    },
-  ]
+  setUp: ({ inputs }, volume) => {
+    const found = sharedSourcesOf(volume).nfs
+    if (found == null) return { steps: [] }
+    const target = inputs.absolute(podVolumeDir(volume))
+    const given = mountOptions(volume, isReadOnlyFor(volume, found.readOnly) ? ['ro'] : [])
+    const options = given.length === 0 ? undefined : given
+    const source = `${isIPv6(found.server) ? `[${found.server}]` : found.server}:${found.path}`
+    return {
+      steps: [
+        { op: 'mkdir', target, mode: '0750' },
+        { op: 'mount', target, source, fsType: 'nfs', options },
+      ],
+    }
+  },
 }
