@@ -31,7 +31,11 @@ export interface GlobalMount {
 
 /** Sorted by path. */
 export function globalMounts(inputs: ActualInputs): GlobalMount[] {
-  const paths = [...directories(inputs), ...inputs.pluginMounts().map((mount) => inputs.pathOf(mount))]
+  // Directories that may be leftovers of a tear-down.
+  const directories = PLUGINS.flatMap(({ device: { base = '', depths = [] } = {} }) =>
+    depths.flatMap((depth) => inputs.tree.directoriesBelow(base, depth)),
+  )
+  const paths = [...directories, ...inputs.pluginMounts().map((mount) => inputs.pathOf(mount))]
   return [...new Set(paths)].toSorted(compareText).flatMap((path): GlobalMount | [] => {
     const owner = ownerOf(path)
     if (owner === undefined) return []
@@ -49,13 +53,6 @@ function ownerOf(path: string): Pick<GlobalMount, 'plugin' | 'flex'> | undefined
     return plugin === undefined ? undefined : { plugin, flex: each === flexVolume }
   }
   return undefined
-}
-
-/** Directories that may be leftovers of a tear-down. */
-function directories({ tree }: ActualInputs): string[] {
-  return PLUGINS.flatMap(({ device: { base = '', depths = [] } = {} }) =>
-    depths.flatMap((depth) => tree.directoriesBelow(base, depth)),
-  )
 }
 
 /** Is this the directory of a plugin's global directories, or below it, as deep as a global directory can be? */

@@ -38,7 +38,11 @@ export function ledgerOf(sources: LedgerSources) {
   const claims = lazy(() => rowsByClaim(rows().all))
   /** Of a path outside the root directory one at which nothing is. */
   const absolute = (path: string): string => inputs.absolute(inputs.relative(path))
-  const ofPods = lazy(() => byPod(rows().all))
+  const ofPods = lazy(() => {
+    const found = new Map<PodUid, VolumeRow[]>()
+    for (const row of rows().all) for (const uid of row.podUids) append(found, uid, row)
+    return found
+  })
   const staged = lazy(() => byStagingDirectory(sources))
 
   /** Of the nearest directory above the path that is a volume's own. @param path absolute, or relative to the root directory */
@@ -149,12 +153,6 @@ export function ledgerOf(sources: LedgerSources) {
       return keys.size === 0 ? [] : rows().all.filter(({ key }) => keys.has(key))
     },
   }
-}
-
-function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeRow[]> {
-  const found = new Map<PodUid, VolumeRow[]>()
-  for (const row of rows) for (const uid of row.podUids) append(found, uid, row)
-  return found
 }
 
 /** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95): every handle is hashed once. */

@@ -141,6 +141,19 @@ export function makeRows(
     return known ?? rowOf(`volumeattachments/${attachment.metadata.name}`)
   }
 
+  /** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
+  function ofElsewhere({
+    metadata,
+    spec: { attacher, nodeName: node, source },
+  }: VolumeAttachment): GrowingRow | undefined {
+    const row = byPersistentVolume.get(source.persistentVolumeName ?? '')
+    if (row?.identity === undefined) return undefined
+    const { wanted, onDisk, staged, maps } = row
+    if (wanted.length + onDisk.length + staged.length + maps.length === 0) return undefined
+    // Only the hash in its name says which volume it is of (R007).
+    return attachmentName(row.identity.handle, attacher, node) === metadata.name ? row : undefined
+  }
+
   for (const volume of desired.volumes) wantedRow(volume).wanted.push(volume)
   for (const volume of ended) wantedRow(volume).ended.push(volume)
   for (const unresolved of desired.unresolved) {
@@ -183,7 +196,7 @@ export function makeRows(
   for (const attachment of api?.volumeAttachments ?? []) {
     const { name } = attachment.metadata
     const isHere = attachment.spec.nodeName === nodeName
-    const row = isHere ? ofThisNode(attachment) : ofElsewhere(attachment, byPersistentVolume)
+    const row = isHere ? ofThisNode(attachment) : ofElsewhere(attachment)
     if (row === undefined) continue
     if (isHere) row.attachment ??= attachment
     byAttachment.set(name, row)
@@ -203,19 +216,6 @@ export function makeRows(
     for (const things of [unresolved, onDisk, leaked, staged, globals, maps])
       for (const thing of things) keys.set(thing, key)
   return { all, byKey, byPersistentVolume, byAttachment, keys }
-}
-
-/** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
-function ofElsewhere(
-  { metadata, spec: { attacher, nodeName, source } }: VolumeAttachment,
-  byPersistentVolume: ReadonlyMap<string, GrowingRow>,
-): GrowingRow | undefined {
-  const row = byPersistentVolume.get(source.persistentVolumeName ?? '')
-  if (row?.identity === undefined) return undefined
-  const { wanted, onDisk, staged, maps } = row
-  if (wanted.length + onDisk.length + staged.length + maps.length === 0) return undefined
-  // Only the hash in its name says which volume it is of (R007).
-  return attachmentName(row.identity.handle, attacher, nodeName) === metadata.name ? row : undefined
 }
 
 /** By NAMESPACE/NAME. Bound ones before those that only a pod names: one that was not bound has a volume later. */

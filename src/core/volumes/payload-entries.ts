@@ -126,7 +126,10 @@ function entriesOf<T>(
   values: PayloadValues<T>,
   defaultMode: number,
 ): readonly Entry<T>[] {
-  const fileOf = (path: string, value: T, mode = defaultMode): Entry<T> => [path, { value, mode: mode & PERMISSIONS }]
+  const fileOf = (path: string, value: T, mode = defaultMode, owner?: number): Entry<T> => [
+    path,
+    { value, mode: mode & PERMISSIONS, owner },
+  ]
 
   /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
   function keyed(
@@ -149,7 +152,7 @@ function entriesOf<T>(
   function privately(path: string, value: T): Entry<T>[] {
     const owner = fsUserOf(pod)
     const isPrivate = (owner ?? pod.spec.securityContext?.fsGroup) !== undefined
-    return [[path, { value, mode: isPrivate ? PRIVATE_MODE : defaultMode & PERMISSIONS, owner }]]
+    return [fileOf(path, value, isPrivate ? PRIVATE_MODE : undefined, owner)]
   }
 
   const { serviceAccountToken: token, clusterTrustBundle: bundle, podCertificate: certificate } = source

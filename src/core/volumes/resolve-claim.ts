@@ -101,8 +101,18 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   if (found.state === 'Absent') return failed('Absent', 'does not exist')
   if (found.state === 'Unknown') return failed('Unknown', found.reason)
   const claim = found.object
-  const { volumeName = '', phase, wasBound } = claim
-  const fault = faultOf(pod, claim, reference, by)
+  const { volumeName = '', phase, wasBound, deletedAt, finalizers = [] } = claim
+  // A terminating claim stays desired while it is protected: a running pod still uses it (R113).
+  const isGoing = by === 'kubelet' && deletedAt !== undefined && !finalizers.includes(PROTECTION_FINALIZER)
+  const isOthers = reference.ephemeral && claim.ownerUid !== pod.uid
+  /** What is wrong with the claim itself. */
+  const fault = isGoing
+    ? `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
+    : phase !== 'Bound'
+      ? `is not bound (phase ${phase ?? 'unset'})`
+      : isOthers
+        ? `was not created for pod ${namespacedName(pod)}: the pod is not its controlling owner`
+        : undefined
   if (volumeName === '') {
     const why = fault ?? 'is bound, but names no PersistentVolume'
     // Pending, without a sign that it was bound before (S4).
@@ -120,24 +130,6 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   const why = fault ?? otherClaim(volume.object, claim)
   /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
   return { claim, volume: volume.object, fault: why && `${label} ${why}` }
-}
-
-/** What is wrong with the claim itself. */
-function faultOf(
-  pod: PodRef,
-  { deletedAt, finalizers = [], phase, ownerUid }: ClaimFacts,
-  { ephemeral }: ClaimReference,
-  by: Resolver,
-): string | undefined {
-  // A terminating claim stays desired while it is protected: a running pod still uses it (R113).
-  if (by === 'kubelet' && deletedAt !== undefined && !finalizers.includes(PROTECTION_FINALIZER)) {
-    return `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
-  }
-  if (phase !== 'Bound') return `is not bound (phase ${phase ?? 'unset'})`
-  if (ephemeral && ownerUid !== pod.uid) {
-    return `was not created for pod ${namespacedName(pod)}: the pod is not its controlling owner`
-  }
-  return undefined
 }
 
 /** What is wrong with the PersistentVolume that a claim names. */

@@ -9,6 +9,7 @@ import { formsWithin } from '../facts/actual/tree.ts'
 import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
+import type { Handle } from './api-objects.ts'
 
 /** What the path of one mount point shows. */
 export interface VolumeShape {
@@ -19,9 +20,7 @@ export interface VolumeShape {
 }
 
 /** The volume that is looked for; driver and handle may be unknown. */
-export interface SoughtVolume {
-  readonly driver?: string
-  readonly handle?: string
+export interface SoughtVolume extends Partial<Handle> {
   /** Names of its PersistentVolumes, not escaped. */
   readonly names: readonly string[]
 }

@@ -62,8 +62,8 @@ export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolu
       hasTarget: inputs.tree.has(target) || layers.length > 0,
       content: inputs.tree
         .descendants(dir)
-        .filter((entry) => entry.path !== target && entry.path !== stateFile?.path)
-        .filter((entry) => layers.length === 0 || !entry.path.startsWith(`${target}/`)),
+        .filter(({ path }) => path !== target && path !== stateFile?.path)
+        .filter(({ path }) => layers.length === 0 || !path.startsWith(`${target}/`)),
     }
   })
 })

@@ -90,8 +90,6 @@ export type StateFile = { readonly path: string; readonly mtime: number | undefi
   | { readonly data?: undefined; readonly corrupt: string }
 )
 
-const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'volumeLifecycleMode', 'seLinuxMountContext'] as const
-
 /** In words what is in the place of a state file. */
 export function notAFile({ type }: TreeEntry): string {
   return `a ${type}, not a file`
@@ -114,16 +112,13 @@ function parse(content: string): { data: VolumeData } | { corrupt: string } {
   if (value === undefined) return { corrupt: 'the file is not JSON' }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { corrupt: 'the file contains no JSON object' }
-  const fields = value as Record<string, unknown>
-  const data: Record<string, string> = {}
-  for (const [key, field] of Object.entries(fields)) {
-    if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
-    if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
-  }
-  const { driverName: driver, volumeHandle: handle, ...rest } = data
+  const [odd] = Object.entries(value).filter(([, field]) => typeof field !== 'string')
+  if (odd !== undefined) return { corrupt: `${odd[0]} is not a string` }
+  const fields = value as Readonly<Record<string, string | undefined>>
+  const { driverName: driver, volumeHandle: handle, specVolID, volumeLifecycleMode, seLinuxMountContext } = fields
   if (!driver) return { corrupt: 'the file names no driver' }
   if (!handle) return { corrupt: 'the file names no volume handle' }
-  return { data: { ...rest, driver, handle } }
+  return { data: { driver, handle, specVolID, volumeLifecycleMode, seLinuxMountContext } }
 }
 
 /** The kubelet's decoder takes the first JSON value and ignores what follows it (C12). */
