@@ -78,13 +78,12 @@ function hex(code: number, digits: number): string {
 type ResourceField = NonNullable<DownwardApiItem['resourceFieldRef']>
 
 /** Limits that default to the node's resources; huge pages are never overcommitted and have no such default. */
-const FROM_NODE = new Set(['cpu', 'memory', 'ephemeral-storage'])
+const FROM_NODE: ReadonlySet<string> = new Set(['limits.cpu', 'limits.memory', 'limits.ephemeral-storage'])
 const FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 /** Does the field need the Node? Its allocatable resources are the default of limits that are not set. */
 export function needsNode({ resource }: ResourceField): boolean {
-  const [, list, name = ''] = FIELD.exec(resource) ?? []
-  return list === 'limits' && FROM_NODE.has(name)
+  return FROM_NODE.has(resource)
 }
 
 /** A whole number of divisors, rounded up; 0 for a resource that is not set and has no default from the node. */

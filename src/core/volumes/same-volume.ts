@@ -95,8 +95,8 @@ export function otherMounted(inputs: ActualInputs, volume: Claimed, place: Mount
 /** What is staged there, if no driver stages that: the node's own disk, or a device from which another volume is staged. */
 export function otherStaged(inputs: ActualInputs, path: string): OtherVolume | undefined {
   const top = inputs.top(path)
-  const name = top && (nodesOwn(inputs, top) ?? twins(inputs).get(path))
-  return name === undefined ? undefined : { path, name }
+  const other = top && (nodesOwn(inputs, top) ?? twins(inputs).get(path))
+  return other && { path, ...other }
 }
 
 /**
@@ -113,11 +113,10 @@ export function otherMapped(
 ): OtherVolume | undefined {
   const path = published ?? map
   const [shown, mapped] = [inputs.top(path), inputs.top(map)]
-  const twin = twins(inputs).get(parentOf(parentOf(map)))
   const other =
     mapDiffers(inputs, mapped, shown, path) ??
     (mapped && (otherThanLocal(inputs, mapped, volume) ?? nodesDisk(inputs, mapped, volume))) ??
-    (twin === undefined ? undefined : { name: twin })
+    twins(inputs).get(parentOf(parentOf(map)))
   return other && { path, ...other }
 }
 
@@ -170,7 +169,7 @@ function differs(inputs: ActualInputs, shown: MountInfo, volume: Claimed, place:
   const own = directory === undefined ? undefined : locate(inputs.mounts, posix.resolve('/', directory))
   if (own?.dev === shown.dev && own.path === shown.root) return undefined
   const node = nodesOwn(inputs, shown, place.isDirectory ? place.path : undefined)
-  if (node !== undefined) return { name: node }
+  if (node !== undefined) return node
   if (isDeleted(shown)) return { name: `${placeText(shown)}, a directory that was deleted,` }
   return (
     otherThanLocal(inputs, shown, volume) ??
@@ -292,22 +291,24 @@ function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
  *
  * @param own the directory that the volume is, relative to the root directory
  */
-function nodesOwn(inputs: ActualInputs, shown: MountInfo, own?: string): string | undefined {
+function nodesOwn(inputs: ActualInputs, shown: MountInfo, own?: string): Differs | undefined {
   const { mounts } = inputs
   const root = mounts.top('/')
   // All mounts of a server may have one device number, and the root "/".
   const isSame = shown.dev === root?.dev && (cannotHang(shown.fsType) || shown.source === root.source)
   if (root !== undefined && isSame && isWithin(locationIn(root, '/').path, shown.root))
-    return `${placeText(shown)}, the root file system of the node,`
+    return { name: `${placeText(shown)}, the root file system of the node,` }
   if (!cannotHang(shown.fsType)) return undefined
   for (const { base, at } of kubeletsOwn(inputs)) {
     if (at?.dev !== shown.dev) continue
-    if (isWithin(at.path, shown.root)) return `${placeText(shown)}, the file system of the kubelet's own directories,`
+    if (isWithin(at.path, shown.root))
+      return { name: `${placeText(shown)}, the file system of the kubelet's own directories,` }
     if (!isWithin(shown.root, at.path)) continue
     const path = posix.join(base, posix.relative(at.path, shown.root))
     if (path === own) continue
-    if (isForStaging(path)) return `${placeText(shown)}, a staging directory on which nothing was mounted,`
-    if (OF_POD.test(path)) return `${placeText(shown)}, the directory of a pod's volume on the node's own disk,`
+    if (isForStaging(path)) return { name: `${placeText(shown)}, a staging directory on which nothing was mounted,` }
+    if (OF_POD.test(path))
+      return { name: `${placeText(shown)}, the directory of a pod's volume on the node's own disk,` }
   }
   return undefined
 }
@@ -341,7 +342,7 @@ function isDeleted({ root }: MountInfo): boolean {
  * ReadWriteOnce volumes that have one device: by the path where it is staged, or the directory of the map, what is known of the device. Of
  * network file systems one device number says nothing.
  */
-const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, string> => {
+const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, Differs> => {
   const { tree } = inputs
   const staged = stagedVolumes(inputs).flatMap(({ target: path, layers, stateFile }) => {
     const mount = layers.at(-1)
@@ -356,16 +357,16 @@ const twins = memoize((inputs: ActualInputs): ReadonlyMap<string, string> => {
     return mount === undefined ? [] : { path, mount, key: whole.get(placeText(mount)) ?? placeText(mount), data }
   })
   const known = [...staged, ...mapped].flatMap(({ data, ...each }) => (data ? { ...each, volume: nameOf(data) } : []))
-  const texts = new Map<string, string>()
+  const found = new Map<string, Differs>()
   for (const all of Map.groupBy(known, ({ key }) => key).values()) {
     const volumes = new Set(all.map(({ volume }) => volume))
     if (volumes.size < 2 || [...volumes].some((volume) => isShared(inputs, volume))) continue
     for (const { path, volume, mount } of all) {
       const others = [...volumes].filter((each) => each !== volume)
-      texts.set(path, `${placeText(mount)}, which is ${others.join(' and ')} as well,`)
+      found.set(path, { name: `${placeText(mount)}, which is ${others.join(' and ')} as well,` })
     }
   }
-  return texts
+  return found
 })
 
 function isShared({ snapshot: { api } }: ActualInputs, volume: string): boolean {
