@@ -175,13 +175,17 @@ describe('S33: a credential that was only found starts no program for root', () 
     expect(ran()).toBe(false)
   })
 
-  it.each(['gcp', 'azure'])('the auth-provider %s, which runs a command, never does', (name) => {
+  it.each([
+    { name: 'gcp', says: '"gcp", which kubectl dropped in 1.26' },
+    { name: 'azure', says: '"azure", which kubectl dropped in 1.26' },
+    { name: 'oidc', says: '"oidc": volctl does not support it' },
+  ])('an auth-provider never does: $name', ({ name, says }) => {
     const directory = temporaryDirectory()
     const user = { 'auth-provider': { name, config: { 'cmd-path': '/bin/touch', 'cmd-args': '/x' } } }
     const kubeconfig = directory.write('home/.kube/config', config('x', user))
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
     expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: expect.stringContaining('exec') })
-    expect(error.message).toContain(`"${name}", which kubectl dropped in 1.26`)
+    expect(error.message).toContain(says)
     expect(thrownBy(() => discoverKubeConfig(hostAt(directory))).message).toContain(`"${name}"`)
   })
 })

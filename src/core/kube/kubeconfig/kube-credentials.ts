@@ -4,7 +4,6 @@ import { volctl } from '../../base/command.ts'
 import { errnoOf, VolctlError } from '../../base/errors.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
-import { parseJson } from '../../trust/parse-json.ts'
 import {
   type ConnectionOptions,
   type CredentialKind,
@@ -13,7 +12,7 @@ import {
 } from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
 import { type Fields, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
-import { impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+import { impersonation, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
@@ -112,8 +111,6 @@ async function connectionOptions(
     const about = clusterFor(cluster, written.ca)
     login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
   }
-  const provider = providerOf(user)
-  if (provider?.name === 'oidc') login = { ...login, token: openIdToken(provider.config, source) }
   const { ca, cert, key } = login
   const token = written.token ?? login.token
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
@@ -207,29 +204,6 @@ async function socksAgent(cluster: Fields, proxyUrl: string, connection: Connect
 
 function base64(data: Buffer | string | undefined): string | undefined {
   return data && Buffer.from(data).toString('base64')
-}
-
-/** An id token is a few KiB. */
-const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
-/** A token that expires this soon is of no use any more. */
-const MARGIN_S = 10
-
-/** @throws VolctlError CredentialFailed */
-export function openIdToken({ 'id-token': token }: Fields, source: string): string {
-  if (typeof token === 'string' && expiryOf(token) - MARGIN_S > Date.now() / 1000) return token
-  throw new VolctlError('CredentialFailed', `The OpenID token in ${source} has expired.`, {
-    hint: 'Log in again (kubectl get nodes does so), or use another credential.',
-  })
-}
-
-/** Seconds since the epoch; 0 if the token does not have it. */
-function expiryOf(token: string): number {
-  try {
-    const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url'), LIMITS) as { exp?: unknown } | null
-    return typeof claims?.exp === 'number' ? claims.exp : 0
-  } catch {
-    return 0
-  }
 }
 
 // Certificates, keys and tokens of a kubeconfig, inline or in files that it names.

@@ -60,7 +60,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   }
   // A context without a user is anonymous.
   const user = namedUser ?? {}
-  refuseForeignProviders(user, contextName, source)
+  refuseProvider(user, contextName, source)
   return {
     contextName,
     userName: textIn(context, 'user'),
@@ -104,22 +104,16 @@ function insecurity(server: string, cluster: Fields): Insecure | undefined {
   return cluster['insecure-skip-tls-verify'] === true ? 'TlsNotVerified' : undefined
 }
 
-/** The `auth-provider`, if any. */
-export function providerOf(user: Fields): { readonly name: string; readonly config: Fields } | undefined {
+/** Those that kubectl dropped ran a command through a shell; oidc keeps a token in the kubeconfig, and renews it there. */
+function refuseProvider(user: Fields, contextName: string, source: string): void {
   const provider = user['auth-provider'] as Fields | null | undefined
-  if (typeof provider !== 'object' || provider === null) return undefined
-  return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
-}
-
-/** As kubectl, which dropped gcp and azure in 1.26, volctl knows oidc alone: theirs ran a command through a shell. */
-function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
-  const provider = providerOf(user)
-  if (provider === undefined || provider.name === 'oidc') return
-  const since = provider.name === 'gcp' || provider.name === 'azure' ? ', which kubectl dropped in 1.26' : ''
+  if (typeof provider !== 'object' || provider === null) return
+  const name = String(provider.name)
+  const since = name === 'gcp' || name === 'azure' ? ', which kubectl dropped in 1.26' : ''
   throw new NotUsed(
     'passedOver',
     'KubeconfigInvalid',
-    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
+    `Context "${contextName}" of ${source} logs in by the auth-provider "${name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
   )
 }
