@@ -120,14 +120,21 @@ export function useCredential(what: string): string {
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
-  const { mayReturn = false, running = false, unit } = { ...kubelet }
-  // A process without a known unit nobody is told to end: what started it may start it again.
-  const unknown = running ? ' (no unit of it is known: stop what runs it, so that it stays down)' : ''
-  const how = unit === undefined ? unknown : ` (${commandLine('systemctl', 'stop', unit)})`
+  const { mayReturn = false, running = false } = { ...kubelet }
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
-  const isAlone = unit === undefined || !runsApiServer(unit)
-  const also = isAlone ? '' : ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
-  return `Stop the kubelet${how}${starters} and plan again.${also}`
+  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${apiServerToo(kubelet)}`
+}
+
+/** " k3s.service also runs this node's API server: …", a whole sentence; nothing where the unit runs none. */
+export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
+  if (unit === undefined || !runsApiServer(unit)) return ''
+  return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
+}
+
+/** " (systemctl stop kubelet.service)". A process without a known unit nobody is told to end: what started it may start it again. */
+export function stopCommand({ unit, running }: Partial<KubeletSnapshot> = {}): string {
+  if (unit !== undefined) return ` (${commandLine('systemctl', 'stop', unit)})`
+  return running ? ' (no unit of it is known: stop what runs it, so that it stays down)' : ''
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */

@@ -4,7 +4,7 @@
  * wrong.
  */
 
-import { untaintOutOfService, volctl } from '../../base/command.ts'
+import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
@@ -30,7 +30,7 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
-import { howToStart, type PlanContext } from '../context/context.ts'
+import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
@@ -114,14 +114,26 @@ function howToReport(context: PlanContext, volume: PresentVolume): Hint {
  * Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. A kubelet that does not list the
  * volume in use has forgotten the volume (O37), which is what the plan's outlook goes by.
  */
-function howToUnstage({ kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): Hint {
-  const others =
-    kubelet.state === 'stopped'
-      ? ''
-      : objects.isInUse(uniqueName)
-        ? '. The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s'
-        : ', and the kubelet never unstages it'
-  return [`No pod here wants the volume${others}. To see how the volume is unstaged:`, volctl('plan', '--volume', name)]
+function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): Hint {
+  const why = 'No pod here wants the volume'
+  if (kubelet.state === 'stopped')
+    return [
+      `${why}. To see how the volume is unstaged:`,
+      `${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`,
+    ]
+  const unit = inputs.snapshot.kubelet
+  const also = apiServerToo(unit)
+  // The same as the plan's next step.
+  const [first, apply] =
+    unit?.unstoppable !== undefined
+      ? [`${unit.unstoppable.why}. ${unit.unstoppable.remedy}:`, commandLine(...unit.unstoppable.command)]
+      : unit?.unit === undefined
+        ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
+        : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
+  const says = objects.isInUse(uniqueName)
+    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
+    : `${why}, and the kubelet never unstages it.${also}`
+  return [`${says} ${first}`, apply]
 }
 
 /**
