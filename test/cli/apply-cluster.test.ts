@@ -126,7 +126,7 @@ describe('with --node-gone', () => {
 it.each([
   [['--pod', 'shop/web-1'], 'shop/web-1 matches no scheduled pod'],
   [['--node-gone', 'hree'], 'hree matches no node'],
-  [['--orphans', '--lazy', '/x'], 'when using --orphans'],
+  [['--orphans', '--lazy', '/x'], '--orphans does not go with --cluster'],
   [['some.plan', '--node-gone', 'gone'], '--node-gone cannot be combined with a plan file'],
 ])('%j: nothing is done', async (args, message) => {
   const { status, stderr } = await apply(...args)

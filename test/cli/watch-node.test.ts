@@ -44,7 +44,7 @@ it('status -w POD: until nothing is left of this pod, whatever is left of others
 
 it.each([
   { args: ['plan', '-w', '-o', 'json'], says: '-w goes with -o table and wide, not with -o json' },
-  { args: ['plan', '-w', '--cluster'], says: 'when using --watch' },
+  { args: ['plan', '-w', '--cluster'], says: '--watch does not go with --cluster' },
   { args: ['plan', '-w', '--snapshot', 'x'], says: '--watch' },
 ])('1: $args', async ({ args, says }) => {
   const { status, stderr } = await volctl(args)

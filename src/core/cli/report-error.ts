@@ -74,6 +74,8 @@ function oneLine(text: string): string {
       .replace('The following errors occurred: ', '')
       .replace('Nonexistent flag', 'unknown flag')
       .replace(/Missing required flag (?=\w)/, 'missing flag: --')
+      .replace(/(--[\w-]+)(?:=\S*)? cannot also be provided when using (--[\w-]+)/g, '$2 does not go with $1')
+      .replace(/All of the following must be provided when using (--[\w-]+): (--[\w-]+)/g, '$1 needs $2')
       // As oclif's help says it, where `--help` stands behind the name.
       .replace(/^Command (.+) not found\.$/, 'command $1 not found')
   )
