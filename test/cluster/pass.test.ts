@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import { ALIVE, ago, attachment, bound, cluster, node, pod, uniqueName, unread } from '../helpers/cluster-builder.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  claim,
+  cluster,
+  node,
+  pod,
+  uniqueName,
+  unread,
+} from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 
 function plan(parts: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
@@ -136,6 +147,25 @@ describe('what a plan is narrowed to', () => {
     const nodes = [node('a', { ready: 'False' }), node('b')]
     expect(shown(plan({ ...state, nodes }, { pods: ['default/p'] }))).toEqual([detachX])
   })
+
+  it.each<[name: string, parts: Partial<ClusterState>, options: Partial<ClusterOptions>]>([
+    [
+      '--pod, not with the detach of what a pod of another node wants, too',
+      { nodes: [node('a'), node('b'), node('c')], pods: [...state.pods, pod('q', 'c', ['x'])] },
+      { pods: ['default/p'] },
+    ],
+    ['--pod, not with the detach of a volume that is bound to the claim of others', theirs(), { pods: ['shop/p'] }],
+    ['--namespace, not with the detach of a volume of another one', theirs(), { namespaces: ['shop'] }],
+  ])('%s', (_, parts, options) => {
+    expect(shown(plan({ ...state, ...parts }))).toContain(detachX)
+    expect(shown(plan({ ...state, ...parts }, options))).toEqual([])
+  })
+
+  /** Whoever may create a claim may name any PersistentVolume in it. */
+  function theirs(): Partial<ClusterState> {
+    const claims = [...state.claims, claim('mine', { namespace: 'shop', volumeName: 'pv-x', phase: 'Pending' })]
+    return { claims, pods: [pod('p', 'a', ['mine'], { namespace: 'shop' })] }
+  }
 
   it.each<{ options: Partial<ClusterOptions>; is: string[] }>([
     { options: {}, is: ['a', 'b'] },

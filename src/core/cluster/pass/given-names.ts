@@ -39,10 +39,11 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
     state.attachments.flatMap(({ name, persistentVolume = '' }) => (names.has(name) ? persistentVolume : [])),
   )
   /** Also pods that have on another node what only one may have; and in the place of nobody's the namespace of the claim. */
-  const usersOf = ({ pods: own = [], volume, nodes: on }: ClusterAbout): PodRef[] => {
+  const usersOf = ({ pods: own = [], volume, nodes: on }: ClusterAbout, what: Named): PodRef[] => {
     const { uniqueName = '', claim } = { ...volume }
     const having = rows.ofVolume.of(uniqueName).filter((row) => isExclusive(row.volume) || on?.includes(row.node))
-    return [...own, ...having.flatMap(podsOf), ...(claim ? [{ uid: '', namespace: claim.split('/', 1)[0] }] : [])]
+    const users = what === 'operation' ? madeRoomFor(having.filter(isWanted)) : having.flatMap(podsOf)
+    return [...own, ...users, ...(claim ? [{ uid: '', namespace: claim.split('/', 1)[0] }] : [])]
   }
   const namesOf = ({ volume, claim, attachment }: ClusterAbout): string[] => {
     const { name, uniqueName, handle, persistentVolume, claim: its } = { ...volume }
@@ -52,8 +53,8 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
     scheduled,
     unmatched: found.flatMap((each) => (each.pods.length === 0 ? each.given : [])),
     ambiguous: found.filter((each) => each.pods.length > 1),
-    /** @param isFinding a wait or a problem: what is about no node, no pod or no volume at all is left out by none of these flags */
-    isNamed: (about: ClusterAbout, isFinding: boolean): boolean => {
+    isNamed: (about: ClusterAbout, what: Named): boolean => {
+      const isFinding = what === 'finding'
       const fits = <T>(given: readonly string[], has: () => readonly T[], is: (each: T) => boolean): boolean =>
         given.length === 0 || has().some(is) || (isFinding && has().length === 0)
       return (
@@ -62,7 +63,7 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
           () => about.nodes ?? [],
           (each) => nodes.includes(each),
         ) &&
-        fits([...pods, ...namespaces], () => usersOf(about), isPod) &&
+        fits([...pods, ...namespaces], () => usersOf(about, what), isPod) &&
         fits(
           volumes,
           () => namesOf(about),
@@ -71,6 +72,17 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
       )
     },
   }
+}
+
+/** A finding is a wait or a problem: what is about no node, no pod or no volume at all is left out by none of these flags. */
+type Named = 'operation' | 'finding' | 'stand'
+
+/**
+ * Nothing is detached for the name of a pod whose claim merely names the volume, which may be others', or while pods of another node want
+ * the volume, too.
+ */
+function madeRoomFor([wanted, ...others]: readonly Row[]): readonly PodRef[] {
+  return others.length === 0 ? (wanted?.pods ?? []) : []
 }
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
@@ -152,7 +164,7 @@ export function standsOf(
     ? 'nothing to do'
     : 'nothing is known to be wrong, but not everything could be read'
   return standsIn(context)
-    .filter(({ about }) => isNamed(about, false))
+    .filter(({ about }) => isNamed(about, 'stand'))
     .map((stand) => ({ ...stand, subject: stand.subject ?? subjectOf(stand.about) }))
     .toSorted((a, b) => compareText(rowsOf(a.subject)[0] ?? '', rowsOf(b.subject)[0] ?? ''))
     .map(({ message, isLacking, ...stand }) => {

@@ -29,9 +29,9 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   const refused = blocked && { rule: 'S29', ...blocked, because: undefined }
   const { kept, filtered, ...named } = namedPart(context.findings, options, {
     operation: ({ node, attachment, ...draft }) =>
-      scope.isNamed({ ...draft, nodes: [node], attachment: attachment.name }, false),
-    wait: ({ node, ...wait }) => scope.isNamed({ ...wait, nodes: [node] }, true),
-    problem: ({ about }) => scope.isNamed(about, true),
+      scope.isNamed({ ...draft, nodes: [node], attachment: attachment.name }, 'operation'),
+    wait: ({ node, ...wait }) => scope.isNamed({ ...wait, nodes: [node] }, 'finding'),
+    problem: ({ about }) => scope.isNamed(about, 'finding'),
   })
   const operations = finishOperations<ClusterDraft, ClusterOperation>(kept).map((operation) => ({
     ...operation,
