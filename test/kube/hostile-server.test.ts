@@ -121,6 +121,11 @@ it.each<{ name: string; trick: TrickName; limits: Partial<ClientLimits>; code: s
   expect(error.message).toMatch(says)
 })
 
+it('a list in one page, whatever limit was asked for, is taken', async () => {
+  const { items } = await meet('one page of everything').list(PODS)
+  expect(items).toHaveLength(150_000)
+})
+
 it('answers that are received at once share one limit', async () => {
   const budget = new Budget(3 * MEBIBYTE)
   const asking = meet('a list without end', { budget, answerBytes: 2 * MEBIBYTE })

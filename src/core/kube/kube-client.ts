@@ -372,8 +372,10 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
         items = []
       }
       const page = (objects: readonly T[]): void => {
-        for (const object of objects) keep(reduced(object), kept, `GET ${listPath(resource)}`)
-        items.push(...objects)
+        for (const object of objects) {
+          keep(reduced(object), kept, `GET ${listPath(resource)}`)
+          items.push(object)
+        }
       }
       const end = await walk(resource, { begin, page }, settings)
       return { items, ...end }

@@ -80,6 +80,8 @@ export const TRICKS = {
   },
   'ever new pages': (write, path) => write(page(path, randomUUID(), '')),
   'ever new pages, each large': (write, path) => write(page(path, randomUUID(), manySmall())),
+  /** As of a server that does not know the limit of a page. */
+  'one page of everything': (write, path) => write(page(path, '', Array(150_000).fill('{"metadata":{}}').join(','))),
   'large lists of small objects': (write, path) => write(page(path, '', Array(60).fill(manySmall()).join(','))),
   'one large list of small objects': (write, path) =>
     path.includes('/pods') ? write(page(path, '', Array(20).fill(manySmall()).join(','))) : write(FORBIDDEN),
