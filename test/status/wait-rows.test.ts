@@ -62,6 +62,11 @@ describe('mounted', () => {
     for (const narrowing of [web, {}]) expect(waited(built, 'mounted', narrowing)).toEqual([REACHED])
   })
 
+  it('S3: of a pod and a volume, a volume that is not found by its name meanwhile is not known to be mounted', () => {
+    for (const volumes of [['pv-a'], ['default/claim-pv-a']])
+      expect(waited(attached(), 'mounted', { ...web, volumes }, wanting())).not.toEqual([REACHED])
+  })
+
   it('a volume on a dead mount is not mounted', () => {
     const built = mounted().dead(`pods/${WEB}/volumes/kubernetes.io~csi/pv-a/mount`)
     expect(waited(built, 'mounted', web)).toEqual(['not mounted: data'])

@@ -97,7 +97,7 @@ const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'ended'])
 
 function notMounted(
   { classes }: PlanContext,
-  { pods, keys }: WaitTarget,
+  { pods, keys, volumes }: WaitTarget,
   rows: readonly StatusRow[],
 ): string | undefined {
   const isUp = ({ desired, mounted, dead }: StatusRow): boolean =>
@@ -108,9 +108,10 @@ function notMounted(
   if (down.length > 0) return `not mounted: ${namesOf(down)}`
   if (pods === undefined && keys !== undefined)
     return rows.some((row) => row.pod !== undefined && isUp(row)) ? undefined : 'no pod of this node wants it'
+  // What is left of another in a pod that wants none is no sign of its end; but a volume that was named must be found (S3).
+  const mayWantNone = (uid = ''): boolean => volumes.length === 0 && classes.of(uid)?.class === 'Desired'
   const ended = [...(pods ?? byPod.keys())].filter(
-    // What is left of another in a pod that wants none is no sign of its end.
-    (uid) => classes.of(uid ?? '')?.class !== 'Desired' && !byPod.get(uid)?.some(({ desired }) => desired === 'wanted'),
+    (uid) => !mayWantNone(uid) && !byPod.get(uid)?.some(({ desired }) => desired === 'wanted'),
   )
   return ended.length === 0 ? undefined : `ended, or gone from the API: ${ended.map((uid) => `pod/${uid}`).join(', ')}`
 }
