@@ -1,6 +1,6 @@
 /**
- * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, child.cjs, the rules that `explain`
- * prints, and the launcher's code cache. Two builds of the same source give the same bundles, byte for byte.
+ * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, child.cjs, and the launcher's
+ * code cache. Two builds of the same source give the same bundles, byte for byte.
  *
  * Beside it dist-tests/, which is never shipped: the same volctl, that looks at the node of VOLCTL_TEST_HOST where that is set
  * (test/helpers/test-host.ts), with its own bin/.
@@ -137,7 +137,6 @@ async function fillDist(dist: string, user: For): Promise<void> {
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n')
   await buildBundles(dist, user)
   for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(dist, name))
-  // Beside the bundle, since the rules would make the bundle larger for all commands.
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
   execFileSync(process.execPath, [maker, dist])
   execFileSync(process.execPath, [...SAME_BYTES, maker, dist, ...WARM_UP], { stdio: ['ignore', 'ignore', 'inherit'] })

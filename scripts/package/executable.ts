@@ -1,6 +1,5 @@
 /**
- * One executable: Node.js without its symbols, with the bundle, V8's code cache, and the rules that `explain` prints, inside.
- * The same source gives the same bytes.
+ * One executable: Node.js without its symbols, with the bundle and V8's code cache inside. The same source gives the same bytes.
  */
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -80,7 +80,7 @@ const NODE_FLAGS: readonly (readonly string[])[] = [
 ]
 const CLUSTER_FLAGS = [['--node-gone', 'x']]
 const commandOf = ([flag = '']: readonly string[]): string =>
-  ['no-wait', 'stop-kubelet', 'parallel', 'confirm'].includes(flag.slice(2)) ? 'apply' : 'plan'
+  ['no-wait', 'stop-kubelet', 'parallel'].includes(flag.slice(2)) ? 'apply' : 'plan'
 
 it.each([
   ...NODE_FLAGS.map((flag) => ({ args: [commandOf(flag), '--cluster', ...flag], says: '--cluster' })),

@@ -29,7 +29,7 @@ export const RUN_CODES = {
     in: ['blocked'],
     cause: 'machine',
     means: 'a safety rule refuses the plan as a whole',
-    next: 'See what the plan says of the refusal; volctl explain prints its code and its rule.',
+    next: 'See what the plan says of the refusal; volctl explain says what its code means.',
   },
   Predecessor: {
     in: ['blocked'],
