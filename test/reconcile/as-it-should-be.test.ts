@@ -30,6 +30,12 @@ function superOptions({ mounts }: NodeBuilder, options: string): void {
   for (const [at, line] of mounts.entries()) mounts[at] = line.replace(/(\/dev\/loop1) rw$/, `$1 ${options}`)
 }
 
+/** No disk, and mounted read-only. @param source with the type before it */
+function mountedFrom({ mounts }: NodeBuilder, source: string): void {
+  for (const [at, line] of mounts.entries())
+    mounts[at] = line.replace(/ 7:1 (.*) - ext4 \/dev\/loop1 rw$/, ` 0:71 $1 - ${source} ro`)
+}
+
 it('control: of the node as it is nothing is said', () => {
   const made = plan(healthy())
   expect([made.operations, made.waiting, made.problems, countsText(made)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
@@ -79,6 +85,12 @@ it.each<[name: string, change: Change, said: string, words: string, ask?: string
     (built) => superOptions(built, options),
     'error ReadOnlyFileSystem',
     '(/dev/loop1) is read-only',
+  ]),
+  ...['nfs4 10.0.0.1:/export', 'fuse.s3 bucket'].map((source): [string, Change, string, string] => [
+    `a file system of a server or of a daemon is read-only (${source})`,
+    (built) => mountedFrom(built, source),
+    'warning ReadOnlyFileSystem',
+    `(0:71 ${source.split(' ')[1]}) is read-only (ro in its superblock options: ro), but pod default/app mounts it to write`,
   ]),
   ...['v1.33.13', 'v1.38.0', 'nightly'].map((kubeletVersion): [string, Change, string, string, string] => [
     `a kubelet ${kubeletVersion}`,
@@ -145,6 +157,13 @@ it.each<[name: string, change: Change]>([
       changed(built.volumes[0]?.spec, spec)
     },
   ]),
+  [
+    'where the PersistentVolume asks a daemon for no more',
+    (built) => {
+      mountedFrom(built, 'fuse /dev/fuse')
+      changed(built.volumes[0]?.spec, { mountOptions: ['read-only'] })
+    },
+  ],
   [
     'of a name in the status that may be a volume of which nothing could be read (S4)',
     (built) => {

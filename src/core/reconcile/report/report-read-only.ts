@@ -12,25 +12,31 @@ import { mountOptions } from '../../volumes/mount-options.ts'
 import { allContainers } from '../../volumes/pods.ts'
 import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
 
+/** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
+const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
+
 export function reportReadOnly(context: PlanContext): void {
   const { inputs, desired, findings } = context
   const said = new Set<string>()
   for (const volume of desired.volumes) {
     const { mode, podUid, specName } = volume
     const mount = mode === 'Filesystem' ? inputs.top(podPathOf(volume)) : undefined
-    // One of a server or of a daemon shows no more than how it was mounted.
-    const why = mount !== undefined && isOnDisk(mount) ? whyReadOnly(mount) : undefined
+    const why = mount && whyReadOnly(mount)
     if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
     const { source, fsType, superOptions, dev } = mount
     if (said.has(`${podUid} ${dev}`)) continue
     said.add(`${podUid} ${dev}`)
     const path = inputs.absolute(podPathOf(volume))
+    // A server or daemon may make its file system read-only on purpose.
+    const isDisk = isOnDisk(mount)
     findings.problem(
-      'error',
+      isDisk ? 'error' : 'warning',
       'ReadOnlyFileSystem',
-      `the ${fsType} file system of ${specName} on ${path} (${source}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podName(podRefOf(context, podUid))} mounts it to write: the kernel makes a file system read-only after an error`,
+      `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podName(podRefOf(context, podUid))} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`,
       aboutWanted(context, volume, path),
-      `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`,
+      isDisk
+        ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
+        : 'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.',
     )
   }
   // The kubelet's own disk, where every emptyDir is.
@@ -43,7 +49,7 @@ export function reportReadOnly(context: PlanContext): void {
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
-  if (readOnly || mountOptions(volume).includes('ro')) return false
+  if (readOnly || mountOptions(volume).some((option) => READ_ONLY_OPTIONS.has(option))) return false
   const modes = persistentVolume?.spec.accessModes ?? []
   if (modes.length > 0 && modes.every((mode) => mode === 'ReadOnlyMany')) return false
   if (isReadOnlySource(volume)) return false
