@@ -12,6 +12,7 @@ import { plan } from './planned.ts'
 
 const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
 const LOST = `kubernetes.io/csi/${DRIVER}^vol-lost`
+const LUN = 'kubernetes.io/iscsi/10.0.0.9:3260:iqn.2026-01.test:disk:0'
 const SINCE = '2026-11-21T02:30:00Z'
 
 const healthy = (): NodeBuilder => node().served(uid(2), 'app')
@@ -79,6 +80,13 @@ it.each<[name: string, change: Change, said: string, words: string, ask?: string
     'warning ReportedUnused',
     `${LOST} is still listed in node.status.volumesInUse of node-1`,
     LOST,
+  ],
+  [
+    'the Node lists as attached a LUN that nothing here explains',
+    ({ attached }) => attached.push(LUN),
+    'warning ReportedUnused',
+    `${LUN} is still listed in node.status.volumesAttached of node-1`,
+    LUN,
   ],
   ...['ro', 'rw,emergency_ro', 'rw,shutdown'].map((options): [string, Change, string, string] => [
     `the kernel turned its file system read-only (${options})`,

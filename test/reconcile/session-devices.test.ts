@@ -40,6 +40,21 @@ describe('iSCSI', () => {
       expect(plan(built).operations.filter(({ kind }) => kind === 'UnmountDevice')).toHaveLength(want)
   })
 
+  it.each([
+    ['is said to be unused, beside a wanted LUN', PORTAL, lunDir(1), ['ReportedUnused']],
+    [
+      'is said to be unused, beside a wanted LUN whose portal is written without a port (R014)',
+      '10.0.0.1',
+      lunDir(1),
+      ['ReportedUnused'],
+    ],
+    ['may be a LUN that nobody wants', PORTAL, lunDir(2), []],
+  ])('a name in the status %s', (_name, targetPortal, mounted, said) => {
+    const built = wanting({ iscsi: { targetPortal, iqn: IQN, lun: 1 } }).mount(mounted, DISK)
+    built.attached.push(`kubernetes.io/iscsi/${targetPortal}:${IQN}:1`, 'kubernetes.io/iscsi/10.0.0.9:3260:iqn.x:0')
+    expect(codes(plan(built))).toEqual(said)
+  })
+
   it('in doubt it stays: a living pod has an unmounted volume of which nobody knows what it is', () => {
     const built = node()
       .mount(lunDir(), DISK)

@@ -261,7 +261,7 @@ function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string 
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
 }
 
-// * CSI volumes that node.status lists although this node has no pod, directory, mount or attachment of them. The controller keeps
+// * Volumes that node.status lists although this node has no pod, directory, mount or attachment of them. The controller keeps
 // such a volume attached here, or considers it mounted, and no operation on the node can change that (R330, R725, R731).
 
 export function reportStatusNames(context: PlanContext): void {
@@ -274,12 +274,12 @@ export function reportStatusNames(context: PlanContext): void {
   const explained = new Set([
     ...wanted.names.keys(),
     ...unresolved.flatMap(({ volume }) => volume?.uniqueName ?? []),
-    ...context.desired.volumes.map(({ uniqueName }) => uniqueName),
+    ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
   for (const name of names) {
+    if (explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
-    if (csi === undefined || explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
-    if (!isExplained(context, name, csi)) reportName(context, name, csi)
+    if (csi === undefined ? !mayBeHere(context, name) : !isExplained(context, name, csi)) reportName(context, name, csi)
   }
 }
 
@@ -291,7 +291,17 @@ function isExplained(context: PlanContext, name: string, csi: Handle): boolean {
   return names.some((volume) => context.uses.traces(csi, volume).length > 0)
 }
 
-function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string, csi: Handle): void {
+/** True if something of the name's plugin is here that no wanted volume explains: that may be the listed volume. */
+function mayBeHere({ desired, ledger }: PlanContext, name: string): boolean {
+  // By its path: it has the port of an iSCSI portal, which the wanted volume's name may lack (R014).
+  const known = new Set(desired.volumes.map((volume) => globalPathOf(volume)))
+  return ledger.all.some(({ wanted, onDisk, globals, maps }) => {
+    const left = [...onDisk, ...globals.filter(({ path }) => !known.has(path)), ...maps]
+    return wanted.length === 0 && left.some(({ plugin }) => name.startsWith(`${plugin}/`))
+  })
+}
+
+function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: string, csi: Handle | undefined): void {
   const { nodeName } = inputs.snapshot
   const [known, ...others] = objects.persistentVolumesOf(csi)
   const volume = known === undefined || others.length > 0 ? name : known.metadata.name
