@@ -14,8 +14,9 @@ export function counted<T extends string>(all: Iterable<T>): Partial<Record<T, n
 
 /** `2 done, 1 failed`. @param order else that in which they first come */
 export function tally<T extends string>(all: readonly T[], order: Iterable<T> = all): string {
-  const counts = counted(all)
-  return [...new Set(order)].flatMap((each) => (counts[each] === undefined ? [] : `${counts[each]} ${each}`)).join(', ')
+  // The name of a plugin may be one that every object answers to.
+  const same = Map.groupBy(all, (each) => each)
+  return [...new Set(order)].flatMap((each) => (same.has(each) ? `${same.get(each)?.length} ${each}` : [])).join(', ')
 }
 
 /** Byte order of code units: the same on every machine, whatever its locale. */
