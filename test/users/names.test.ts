@@ -24,12 +24,17 @@ it('names of the runtime and of the API; else what is known', () => {
       namespace: 'shop',
       name: 'gone',
       state: 'SANDBOX_READY',
-      containers: [{ name: 'db', state: 'X', id: ID }],
+      containers: [
+        { name: 'db', state: 'X', id: ID },
+        { name: '', state: 'X', id: '5678' },
+      ],
     },
   ]
   const { snapshot } = built.build()
   const [, listed] = snapshot.api?.pods ?? []
-  const status = { containerStatuses: [{ name: 'app', containerID: 'containerd://1234' }] }
+  const status = {
+    containerStatuses: ['1234', ''].map((id) => ({ name: `app${id}`, containerID: `containerd://${id}` })),
+  }
   const api = { ...snapshot.api, pods: [{ ...listed, status }] } as NonNullable<typeof snapshot.api>
   const nameOf = containerNames({ ...snapshot, api })
   expect(nameOf({ podUid: uid(3), containerId: ID })).toEqual({
@@ -38,8 +43,11 @@ it('names of the runtime and of the API; else what is known', () => {
   })
   expect(nameOf({ podUid: uid(2), containerId: '1234' })).toEqual({
     pod: { namespace: 'default', name: 'web', uid: uid(2) },
-    container: 'app',
+    container: 'app1234',
   })
+  // In none of its containers, and in one without a name.
+  expect(nameOf({ podUid: uid(2) }).container).toBeUndefined()
+  expect(nameOf({ podUid: uid(3), containerId: '5678' }).container).toBeUndefined()
   expect(nameOf({ podUid: uid(9), containerId: 'cd'.repeat(32) })).toEqual({
     pod: { uid: uid(9) },
     container: 'cdcdcdcdcdcdc',

@@ -214,7 +214,8 @@ export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api
     }
   }
   return ({ podUid, containerId }) => {
-    const container = containers.get(containerId ?? '') ?? containerId?.slice(0, SHORT_ID)
-    return { pod: pods.get(podUid) ?? { uid: podUid }, container }
+    // An empty id in a status is no process's, and an empty name is none.
+    const container = containerId && (containers.get(containerId) ?? containerId.slice(0, SHORT_ID))
+    return { pod: pods.get(podUid) ?? { uid: podUid }, container: container || undefined }
   }
 })
