@@ -26,7 +26,7 @@ export interface LockOwner {
   readonly since: string
 }
 
-export interface Lock extends Disposable {
+interface Lock extends Disposable {
   /** The dead owner whose lock was taken over. */
   readonly takenOverFrom: LockOwner | undefined
 }

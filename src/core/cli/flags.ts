@@ -18,7 +18,7 @@ export const manyArguments = (name: string, description: string) =>
   Args.string({ name, description, ignoreStdin: true, multiple: true })
 
 /** The contract's forms of an answer; `apply` adds ndjson, `check` prometheus. */
-export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
+const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
 /** The same and `name`, of commands whose answer is about things that have names. */
 const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
 export const CHECK_FORMATS = ['table', 'json', 'yaml', 'prometheus'] as const

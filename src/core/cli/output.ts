@@ -14,7 +14,7 @@ const READER_MS = 500
  * Standard output carries the answer alone (contract). A reader that goes away (`| head`, a dropped session) ends the output quietly and
  * nothing else: an apply goes on. Any other failure (a full disk) is kept for the end and turns the exit status.
  */
-export class Output implements Disposable {
+class Output implements Disposable {
   readonly #stream: Writable
   /** Not to a terminal, where lines and the progress below them take turns. */
   readonly #gathers: boolean

@@ -107,7 +107,7 @@ function namesOf(row: VolumeRow): (string | undefined)[] {
 }
 
 /** Directories and files of a volume, relative to the root directory, each of a pod's part of it, or without a pod of the node's. */
-export function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow) {
+function placesOf({ onDisk, wanted, ended, leaked, staged, globals, maps }: VolumeRow) {
   return [
     // A pod's volume and what belongs to it outside its directory.
     ...onDisk.flatMap(({ podUid: pod, dir, markers, subPaths }) =>

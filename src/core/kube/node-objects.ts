@@ -183,7 +183,7 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
   throw unusable(`${client.server}: the answer to a token request has no token.`)
 }
 
-export type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
+type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
 
 type BundleResource = Resource<ClusterTrustBundle>
 

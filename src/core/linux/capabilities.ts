@@ -1,7 +1,7 @@
 /** The capabilities that apply works with. Each is one bit of `CapEff` in /proc/self/status. */
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
-export interface Capability {
+interface Capability {
   readonly bit: number
   readonly name: string
   /** What for, to follow "to". */

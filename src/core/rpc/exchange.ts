@@ -5,7 +5,7 @@ import { Gathered } from '../trust/bytes.ts'
 import { walkTo } from '../trust/walk.ts'
 import { type Deadline, type GrpcCode, grpcCodeName } from './grpc-status.ts'
 
-export interface Exchange {
+interface Exchange {
   readonly socketPath: string
   /** `/package.Service/Method`. */
   readonly path: string

@@ -32,7 +32,7 @@ export interface Io {
 }
 
 /** Who started this run, if volctl runs again to enter another mount namespace (caller.ts). */
-export interface Caller {
+interface Caller {
   /** Of the volctl that the user started. */
   readonly pid: number
   /** How many times volctl has started itself again. */
@@ -54,7 +54,7 @@ export interface Run {
 }
 
 /** The process's own. */
-export const PROCESS: Io = {
+const PROCESS: Io = {
   stdin: {
     fd: 0,
     get isTTY() {

@@ -326,6 +326,6 @@ export function whoElseWrites(stats: Pick<Stats, 'uid' | 'mode'>, owners = trust
 }
 
 /** Is it a directory like /tmp: anybody may create a name in it, and only the name's owner can remove it. */
-export function isShared({ mode }: Pick<Stats, 'mode'>): boolean {
+function isShared({ mode }: Pick<Stats, 'mode'>): boolean {
   return (mode & STICKY) !== 0 && (mode & OTHERS_WRITE) !== 0
 }

@@ -71,7 +71,7 @@ export function swapFiles(list = '/proc/swaps'): Files<string> {
   }
 }
 
-export interface Export {
+interface Export {
   /** As the exporting process sees it. */
   readonly path: string
   readonly client: string

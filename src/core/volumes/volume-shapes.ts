@@ -12,7 +12,7 @@ import { undeletedPath } from '../linux/paths.ts'
 import type { Handle } from './api-objects.ts'
 
 /** What the path of one mount point shows. */
-export interface VolumeShape {
+interface VolumeShape {
   /** It is a staging directory: hex SHA-256 of the handle, and the driver if the path contains it. */
   readonly staged?: { readonly key: string; readonly driver: string | undefined }
   /** Names in the path (as on disk) that may be a PersistentVolume's. */

@@ -62,7 +62,7 @@ function sourceOf(step: Step, run: StepContext): string {
  *
  * @throws StepFailed MountFailed, with nothing left mounted once what was made is taken back
  */
-export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<void> {
+async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<void> {
   const result = await command(run, 'mount', args)
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)

@@ -21,7 +21,7 @@ export interface AnyPlan<Op extends AnyOperation> {
 }
 
 /** What an outcome says beside its state. */
-export type Said = Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>
+type Said = Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>
 
 export abstract class Run<Op extends AnyOperation> {
   readonly outcomes = new Map<string, Outcome>()

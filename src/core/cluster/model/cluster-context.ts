@@ -48,7 +48,7 @@ const MARGIN_MS = 60_000
 /** A lease that is not renewed for this long is nobody's. */
 const STALE_MS = 120_000
 
-export interface Readiness {
+interface Readiness {
   /** Status of the condition Ready, or Unknown in its place. */
   readonly ready: string | undefined
   readonly since?: string

@@ -26,7 +26,7 @@ export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
 }
 
 /** What a problem names, and whose it is, where that does not follow from it (subjectOf). */
-export type About = ClusterAbout & { readonly subject?: Subject }
+type About = ClusterAbout & { readonly subject?: Subject }
 
 /** Of the API as a whole, or of all of the cluster. */
 export const ON_API: About = {}

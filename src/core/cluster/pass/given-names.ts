@@ -15,7 +15,7 @@ import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unres
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
 import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
-export type Scope = ReturnType<typeof scopeOf>
+type Scope = ReturnType<typeof scopeOf>
 
 /** What --node, --pod, --namespace and --volume name: everything where the flag is not given. */
 export function scopeOf({ state, objects, options, rows }: ClusterContext) {

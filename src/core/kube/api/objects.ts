@@ -30,7 +30,7 @@ const textByName = keptRecord(text)
 const time = nullable(text)
 
 /** Of every object. */
-export const metadataFields = {
+const metadataFields = {
   name: needed(text),
   namespace: text,
   uid: unneeded(text),

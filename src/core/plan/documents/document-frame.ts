@@ -139,7 +139,7 @@ interface SourceLimits {
   readonly pipeMs: number
 }
 
-export interface Source {
+interface Source {
   readonly bytes: Buffer
   /** The bytes came in pieces, which take as much memory again until they are garbage-collected. */
   readonly pieces: boolean

@@ -50,7 +50,7 @@ export function rememberLazy(directory: string, record: LazyRecord): void {
  * @param before what comes before it is opened; has the directory
  * @throws NotTrusted, NotAFile, or whatever the file system says
  */
-export function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
+function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
   return closing(makeTrustedDirectory(directory, 0o700), (place) => {
     before?.(place)
     return closingOnError(appendKept(place, name), (fd) => {

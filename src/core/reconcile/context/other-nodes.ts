@@ -15,7 +15,7 @@ interface SharedVolume {
   readonly persistentVolume?: PersistentVolume
 }
 
-export interface ElsewhereNode {
+interface ElsewhereNode {
   readonly name: string
   /** Its VolumeAttachment, if there is one. */
   readonly attachment: VolumeAttachment | undefined

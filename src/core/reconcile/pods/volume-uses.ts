@@ -26,7 +26,7 @@ import { pluginNamed } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
 import { isLiving, type PodClass, type PodClasses } from './pod-classes.ts'
 
-export interface VolumeUser {
+interface VolumeUser {
   readonly pod: PodClass
   readonly how: 'wants it' | 'has it on disk'
 }
