@@ -58,6 +58,13 @@ it('4 where a safety rule refuses: what was asked is answered all the same; -o j
   expect(JSON.parse(explained.stderr)).toMatchObject({ code: 'WrongMachine' })
 })
 
+it('a terminal that does not know its size, as a serial console, says 0, and has no bounds', async () => {
+  const [silent, unknown] = await Promise.all(
+    [0, undefined].map((size) => volctl(['status', '--snapshot', BROKEN], { terminal: { columns: size, rows: size } })),
+  )
+  expect(silent?.stdout).toBe(unknown?.stdout)
+})
+
 describe('explain', () => {
   // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
   const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']

@@ -56,7 +56,7 @@ export abstract class VolctlCommand extends Command {
     const wide = format === 'wide'
     if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
     const { columns, rows } = stream
-    return { paint, symbols, width: columns || undefined, rows, wide }
+    return { paint, symbols, width: columns || undefined, rows: rows || undefined, wide }
   }
 
   get verbose(): boolean {
