@@ -54,7 +54,7 @@ export interface Run {
 }
 
 /** The process's own. */
-const PROCESS: Io = {
+export const PROCESS: Io = {
   stdin: {
     fd: 0,
     get isTTY() {
