@@ -72,7 +72,7 @@ describeUnless(noPackages, 'packages', () => {
         expect((await ask(root, [volctl, '--version'])).stdout).toMatch(VERSION)
         const plan = await ask(root, [volctl, 'plan', '--snapshot', '/node.json'])
         expect(plan).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(' operations: ') })
-        expect(await ask(root, [volctl, 'explain', 'S11'])).toMatchObject({ status: 0, stderr: '' })
+        expect(await ask(root, [volctl, 'explain', 'DriverUnavailable'])).toMatchObject({ status: 0, stderr: '' })
       }
       // It is so there.
       expect(await inReadOnlyRoot(root, ['/bin/sh', '-c', 'echo >/file'])).not.toMatchObject({ status: 0 })
