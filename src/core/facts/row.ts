@@ -190,9 +190,7 @@ interface Identify {
 
 // Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17).
 
-export interface CsiIdentity {
-  readonly driver: string
-  readonly handle: string
+export interface CsiIdentity extends Handle {
   readonly from: string
 }
 

@@ -1,5 +1,5 @@
 import { once } from '../../base/collections.ts'
-import { compareText } from '../../base/text.ts'
+import { compareText, present } from '../../base/text.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
 import { CSI_PLUGIN, readStateFile, type StateFile } from './volume-names.ts'
 
@@ -220,11 +220,7 @@ export function pathForms(...forms: readonly string[]): RegExp {
 /** Gives what stands for each `*` and HASH in the first part of a path that has one of these forms; nothing: none has. */
 export function formsWithin(...forms: readonly string[]): (path: string) => string[] {
   const part = new RegExp(`/(?:${textOf(forms)})(?=/|$)`)
-  return (path) =>
-    part
-      .exec(path)
-      ?.slice(1)
-      .filter((each) => each !== undefined) ?? []
+  return (path) => present(...(part.exec(path) ?? []).slice(1))
 }
 
 function textOf(forms: readonly string[]): string {
