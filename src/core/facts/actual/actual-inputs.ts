@@ -59,15 +59,13 @@ export class ActualInputs {
   mountsWithin(relative: string): readonly MountInfo[] {
     const directory = this.absolute(relative)
     const [top, uid] = relative.split('/', 2)
-    // A pod has few, and all pods many.
-    const ofPod =
-      top === 'pods' && uid !== undefined ? (this.mounts.below(this.absolute(top)).get(uid) ?? []) : undefined
-    return (
-      ofPod?.filter(({ mountPoint }) => isWithin(this.plain(mountPoint), directory)) ??
-      this.#ofPlugins()
+    if (top !== 'pods' || uid === undefined)
+      return this.#ofPlugins()
         .within(directory)
         .sort((a, b) => a.index - b.index)
-    )
+    // A pod has few, and all pods many.
+    const ofPod = this.mounts.below(this.absolute(top)).get(uid)
+    return ofPod?.filter(({ mountPoint }) => isWithin(this.plain(mountPoint), directory)) ?? []
   }
 
   /** What is mounted at or below each path so many levels below a directory, oldest first. */

@@ -112,8 +112,8 @@ function parse(content: string): { data: VolumeData } | { corrupt: string } {
   if (value === undefined) return { corrupt: 'the file is not JSON' }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { corrupt: 'the file contains no JSON object' }
-  const [odd] = Object.entries(value).filter(([, field]) => typeof field !== 'string')
-  if (odd !== undefined) return { corrupt: `${odd[0]} is not a string` }
+  const odd = Object.entries(value).find(([, field]) => typeof field !== 'string')
+  if (odd) return { corrupt: `${odd[0]} is not a string` }
   const fields = value as Readonly<Record<string, string | undefined>>
   const { driverName: driver, volumeHandle: handle, specVolID, volumeLifecycleMode, seLinuxMountContext } = fields
   if (!driver) return { corrupt: 'the file names no driver' }
