@@ -49,6 +49,7 @@ export function makeRows(
   /** Volumes of pods that have ended. */
   const ended = api === undefined ? [] : desiredStateOfPods(endedPods, api).volumes
   const asked = [...desired.volumes, ...ended]
+  const byPod = Map.groupBy(asked, ({ podUid }) => podUid)
   const byDirectory = new Map(asked.map((each) => [podDirOf(each), each]))
   // The first of each counts.
   const onDevice = new Map(
@@ -178,7 +179,7 @@ export function makeRows(
     for (const volume of volumes) rowOnDisk(volume).onDisk.push(volume)
     for (const subPaths of leaked) {
       const { volumeName, dir } = subPaths
-      const wanted = asked.find((each) => each.podUid === uid && escapeQualifiedName(each.specName) === volumeName)
+      const wanted = byPod.get(uid)?.find(({ specName }) => escapeQualifiedName(specName) === volumeName)
       const row = wanted === undefined ? ofPersistentVolumeName(volumeName, dir) : named(wanted.uniqueName)
       row.leaked.push(subPaths)
     }
