@@ -94,5 +94,5 @@ function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['ku
   if (kubelet === undefined) return { state: 'unknown' }
   const { running, mayReturn, note, unit, unstoppable } = kubelet
   const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, note, unit, ...(running && { unstoppable }) }
+  return { state, note, unit, unstoppable: running ? unstoppable : undefined }
 }

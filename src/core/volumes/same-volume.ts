@@ -258,7 +258,7 @@ export function otherThanOwnStaged(
   const claimed = volume.driver === undefined ? volume.specName : `${volume.driver}^${volume.handle}`
   return {
     name: `${placeText(shown)}${data === undefined ? '' : ` of ${nameOf(data)}`}`,
-    ...(top !== undefined && { expected: `${claimed}, which is staged from ${placeText(top)}` }),
+    expected: top && `${claimed}, which is staged from ${placeText(top)}`,
   }
 }
 

@@ -159,7 +159,7 @@ export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefi
     message: `pod ${pod.uid} changed less than ${settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
     hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
     // Not where one of the times is unknown, or in the future (S28).
-    ...(last !== undefined && last <= now && { until: rfc3339(last + settleMs) }),
+    until: last !== undefined && last <= now ? rfc3339(last + settleMs) : undefined,
   }
 }
 

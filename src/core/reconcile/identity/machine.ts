@@ -16,12 +16,12 @@ export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): Pla
   const contradictions = pairsOf(snapshot).flatMap(({ field, node, host, says }): IdentityContradiction[] => {
     if (says !== 'contradicts' || node === undefined || host === undefined) return []
     const isAccepted = accepted.some((each) => plain(each) === plain(node))
-    return [{ field, node, host, ...(isAccepted && { accepted: true }) }]
+    return [{ field, node, host, accepted: isAccepted || undefined }]
   })
   const { machineID, systemUUID, bootID } = snapshot
   return {
     matches: idsAgree(snapshot) && contradictions.every((each) => each.accepted === true),
-    ...(contradictions.length > 0 && { contradictions }),
+    contradictions: contradictions.length > 0 ? contradictions : undefined,
     machineID,
     systemUUID,
     bootID,

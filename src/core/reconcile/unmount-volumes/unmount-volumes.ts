@@ -82,7 +82,7 @@ function unmountEmptyDir(context: PlanContext, pod: PodClass, volume: PodVolume)
   unmountContent(context, pod, volume, {
     emptied: isDead ? options.orphans : content.length > 0 || unread !== undefined,
     deletes: isUnknown ? UNCOUNTED : countOf(files),
-    facts: { data: { name, memory, unread, files }, ...(isDead && { covered: volume }) },
+    facts: { data: { name, memory, unread, files }, covered: isDead ? volume : undefined },
     keepsDirectory: isDead && !options.orphans,
   })
 }
