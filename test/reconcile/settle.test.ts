@@ -67,7 +67,7 @@ describe('S11 settle time of a pod that is finished', () => {
 
   it('is told of more directories than a call takes arguments', () => {
     const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1').with(RUNNING)
-    for (let n = 0; n < 150_000; n++) built.dir(`pods/${ENDED}/volumes/kubernetes.io~csi/${n}`, HOUR_AGO)
+    for (let n = 0; n < 150_000; n++) built.dir(`pods/${ENDED}/volume-subpaths/pv-1/${n}`, HOUR_AGO)
     expect(kinds(plan(built))).toEqual(['UnmountVolume'])
   })
 })
