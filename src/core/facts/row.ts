@@ -1,4 +1,4 @@
-/** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. */
+/** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. And its sources. */
 import { memoize } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { present } from '../base/text.ts'

@@ -1,4 +1,4 @@
-/** The desired state of the world: which volumes which pods of this node need. */
+/** The desired state of the world: which volumes which pods of this node need; and where the kubelet keeps them. */
 import {
   CSI_PLUGIN,
   csiGlobalDir,

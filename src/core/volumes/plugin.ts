@@ -168,8 +168,6 @@ export function specNameOf({ persistentVolume, source }: SpecSource): string {
   return persistentVolume?.metadata.name ?? source?.name ?? ''
 }
 
-// Whether a wanted volume is there.
-
 export const MOUNTED: MountEvidence = { state: 'mounted' }
 export const SATISFIED: MountEvidence = { state: 'satisfied' }
 

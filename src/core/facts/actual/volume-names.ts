@@ -1,4 +1,4 @@
-/** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
+/** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33), and its vol_data.json. */
 import { hash } from 'node:crypto'
 import { memoize } from '../../base/collections.ts'
 import type { TreeEntry } from './snapshot.ts'

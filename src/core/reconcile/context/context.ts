@@ -1,4 +1,4 @@
-/** What every phase of the pass reads. Made once per plan; nothing in it but the findings changes afterwards. */
+/** What every phase of the pass reads, made once per plan: only its findings change afterwards; and what several phases say and do alike. */
 import { commandLine } from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'

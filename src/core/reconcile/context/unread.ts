@@ -1,4 +1,4 @@
-/** A directory or file that could not be read is unknown: it may have content or not (S3). */
+/** A directory or file that could not be read is unknown: it may have content or not (S3); and facts about one pod that phases share. */
 import { memoize } from '../../base/collections.ts'
 import { rfc3339 } from '../../base/time.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
