@@ -41,8 +41,7 @@ export async function listNodePods(
   const query = { fieldSelector: `spec.nodeName=${nodeName}` }
   const list = await client.list(PODS, { ...settings, query })
   for (const pod of list.items) {
-    const { uid } = pod.metadata
-    if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
+    if (pod.metadata.uid === '' || pod.spec.nodeName !== nodeName) {
       const message = `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`
       throw unusable(message, 'Check whether a proxy in between drops the field selector.')
     }
