@@ -16,7 +16,7 @@ import { readVolumes, referencedObjects } from './read-volumes.ts'
 
 interface ReadApiOptions extends Asking {
   /** Given instead: a kubelet's credential that exists but is not used, and why. */
-  readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
+  readonly kubeletUnused?: { readonly source: string; readonly problem: string }
   /** Given if the pods are asked for before the disk has been read. */
   readonly disk?: DiskRead
   readonly signal?: AbortSignal

@@ -107,7 +107,7 @@ function attachedVolumes(node: Node | undefined): { driver: string; handle: stri
 }
 
 /** Each once, sorted; without those that have no name. */
-function uniqueKeys(keys: readonly { readonly namespace?: string; readonly name: string | undefined }[]): ObjectKey[] {
+function uniqueKeys(keys: readonly Partial<ObjectKey>[]): ObjectKey[] {
   const named = keys.flatMap(({ name, ...rest }) => (name ? [{ ...rest, name }] : []))
   const unique = new Map(named.map((key) => [keyText(key), key]))
   return [...unique].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)

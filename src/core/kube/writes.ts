@@ -89,7 +89,7 @@ interface LeaseTerm {
  */
 export async function writeLease(
   client: KubeClient,
-  key: { readonly namespace: string; readonly name: string },
+  key: Required<ObjectKey>,
   term: LeaseTerm,
   version?: string,
 ): Promise<Lease> {

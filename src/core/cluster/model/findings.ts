@@ -67,9 +67,8 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     rule: string,
     { attachment, ...about }: Pick<ClusterWaiting, 'node' | 'pods' | 'volume' | 'attachment'>,
   ): void {
-    const names = { attachment }
-    const subject = subjectOf({ nodes: [about.node], volume: about.volume, ...names })
-    this.waiting.push({ kind, ...wait, ...about, subject, ...names, rule })
+    const subject = subjectOf({ nodes: [about.node], volume: about.volume, attachment })
+    this.waiting.push({ kind, ...wait, ...about, subject, attachment, rule })
   }
 
   override problem(

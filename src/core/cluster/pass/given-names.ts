@@ -196,7 +196,7 @@ function standsIn(context: ClusterContext): Stand[] {
     }),
     ...rows.unresolved.map((each): Stand => {
       const { pod, name, claimName, message } = each
-      const about = { ...ofPod(pod), ...(claimName !== undefined && { claim: `${pod.namespace}/${claimName}` }) }
+      const about = { ...ofPod(pod), claim: claimName === undefined ? undefined : `${pod.namespace}/${claimName}` }
       const why = `volume ${name} of ${namespacedName(pod)} is not attached, as ${message}`
       return { message: why, about, subject: { row: unresolvedKey(each) } }
     }),
