@@ -160,7 +160,7 @@ export function partOf(state: ClusterState, { kind, node }: ClusterOperation): C
 
 /**
  * Is an operation still the same, by what was read of it just now? The pass over that part says the same of it as the pass over the whole
- * cluster, and takes two seconds in the largest at most: what it says is as fresh as what was read.
+ * cluster, and takes about a second in the largest: what it says is as fresh as what was read.
  *
  * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
  * began: no operation is carried out that was not planned there, with its pods in the API. What is read after that can only take

@@ -3,6 +3,7 @@
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
 
+import { lazy } from '../../base/collections.ts'
 import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/text.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
@@ -22,6 +23,7 @@ import { reportFindings } from './report-findings.ts'
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
   const context = new ClusterContext(state, options)
   passOver(context)
+  reportFindings(context)
   const scope = scopeOf(context)
   reportUnmatchedNames(context, scope)
   const counts = outageCounts(context)
@@ -61,14 +63,25 @@ export type Found = Pick<ClusterPlan, 'operations' | 'waiting' | 'problems'>
  * @param facts of the whole cluster
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): Found {
-  const { operations, waiting, problems } = passOver(new ClusterContext(part, options, facts))
-  return { operations: finishOperations<ClusterDraft, ClusterOperation>(operations), waiting, problems }
+  const context = new ClusterContext(part, options, facts)
+  const { operations, waiting, problems } = passOver(context)
+  const reported = lazy(() => {
+    reportFindings(context)
+    return problems
+  })
+  return {
+    operations: finishOperations(operations),
+    waiting,
+    // They cost as much as the rest, and are asked for only where an operation is gone.
+    get problems() {
+      return reported()
+    },
+  }
 }
 
 function passOver(context: ClusterContext): ClusterFindings {
   detachVolumes(context)
   attachVolumes(context)
-  reportFindings(context)
   return context.findings
 }
 
