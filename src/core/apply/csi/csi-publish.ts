@@ -1,4 +1,7 @@
-/** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
+/**
+ * Sets up a CSI volume: its state file (C12-C15), NodeStageVolume, NodePublishVolume, and the check that something is mounted afterwards
+ * (C53-C55).
+ */
 
 import { posix } from 'node:path'
 import { allowing, errorMessage, StepFailed } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-/** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
+/** One mount(8), and the check that the mount is there (P124, P125; S22, S27); and the ownership of what is mounted (P31, P32, P34). */
 import { errorMessage, StepFailed, StepInterrupted, StepTimedOut } from '../../base/errors.ts'
 import type { Undo } from '../../base/undo.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'

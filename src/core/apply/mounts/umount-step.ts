@@ -1,4 +1,7 @@
-/** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
+/**
+ * One umount of one path, and the check that the mount is gone (S18, S19, S20, R832); and the removal of single names (S12, S14, R036,
+ * R837).
+ */
 
 import { posix } from 'node:path'
 import { errnoOf, StepDetached, StepFailed, StepTimedOut } from '../../base/errors.ts'

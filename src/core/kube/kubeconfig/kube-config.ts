@@ -70,6 +70,7 @@ export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentia
   const tried = search(options.onAttempt)
   const { context } = options
   const found =
+    // A program that a plain user's own file names runs with no more rights than this user has, who could as well have started kubectl.
     firstUsable(homeFiles(env), { ...options, kind: 'kubeconfig', given: !isRoot(), own: true }, tried) ??
     firstUsable(onHost(ADMIN_FILES, options), { context, kind: 'admin', given: false }, tried) ??
     firstUsable(kubeletFiles(options), { context, kind: 'kubelet', given: false }, tried) ??
@@ -151,7 +152,6 @@ function homeFiles(env: Environment): string[] {
   return home === undefined ? [] : [callerPath(resolve(home, '.kube', 'config'))]
 }
 
-/** A program that a plain user's own file names runs with no more rights than this user has, who could as well have started kubectl. */
 function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
