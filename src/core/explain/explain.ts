@@ -4,7 +4,7 @@
  */
 
 import { commandLine } from '../base/command.ts'
-import { present } from '../base/text.ts'
+import { alike, present } from '../base/text.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
@@ -120,12 +120,10 @@ export function withHolders(explanation: Explanation, found: Holders, nameOf: Na
   const { processes, namespaces, loops, kernel, unseen } = found
   const holders: HoldersView = {
     known: true,
-    processes: [...Map.groupBy(processes, ({ pid }) => pid)].map(([pid, own]) => ({
-      pid,
-      command: own[0]?.process ?? '',
-      holds: own.map(({ what, path }) => ({ what, path })),
-      ...(own[0]?.of && nameOf(own[0].of)),
-    })),
+    processes: alike(processes, ({ pid }) => pid).map((own) => {
+      const [{ pid, process: command, of }] = own
+      return { pid, command, holds: own.map(({ what, path }) => ({ what, path })), ...(of && nameOf(of)) }
+    }),
     namespaces: namespaces.map(({ pid, process: command, mountPoints, of }) => ({
       pid,
       command,

@@ -2,7 +2,7 @@
 
 import { volctl } from '../base/command.ts'
 import { NotFound, VolctlError } from '../base/errors.ts'
-import { compareText, count, nearNames, present, take } from '../base/text.ts'
+import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
 import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
 import { namespacedName, podName } from '../plan/names.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -103,19 +103,19 @@ function claims({ inputs, ledger }: PlanContext): Thing[] {
         : [claim(namespacedName(claimRef), 'claim that a PersistentVolume refers to', volume)]),
     ]
   })
-  return [...Map.groupBy([...found, ...referred], ({ name }) => name).values()].flatMap(([first]) => first ?? [])
+  return alike([...found, ...referred], ({ name }) => name).map(([first]) => first)
 }
 
 function persistentVolumes({ inputs, ledger }: PlanContext): Thing[] {
   const { persistentVolumes: objects = [] } = inputs.snapshot.api ?? {}
   const uids = new Map(objects.map(({ metadata }) => [metadata.name, metadata.uid]))
   // One that was made anew for the same handle stands beside the one that the attachment still names.
-  const named = ledger.all
-    .flatMap(({ unresolved, attachment }) => [
+  const named = ledger.all.flatMap(({ unresolved, attachment }) =>
+    present(
       ...unresolved.map(({ persistentVolumeName }) => persistentVolumeName),
       attachment?.spec.source.persistentVolumeName,
-    ])
-    .flatMap((name) => name || [])
+    ),
+  )
   return [...new Set([...uids.keys(), ...named])].map((name) =>
     thing('PersistentVolume', name, `PersistentVolume${uids.has(name) ? '' : ' that was deleted from the API'}`, {
       names: [uids.get(name)],
@@ -287,8 +287,9 @@ function nearest(all: readonly Thing[], what: string): string[] {
   const things = near.flatMap((one) =>
     all.filter((each) => each.names.some((bears) => bears === one || ownName(bears) === one)),
   )
-  const ofEach = Map.groupBy(things, (each) => each.volume ?? each)
-  return [...ofEach.values()].slice(0, MOST_NEAR).flatMap(([first]) => first?.ask ?? [])
+  return alike(things, (each) => each.volume ?? each)
+    .slice(0, MOST_NEAR)
+    .map(([{ ask }]) => ask)
 }
 
 /** Without its namespace, which may be another. */

@@ -1,5 +1,5 @@
 import { errorMessage, isMissing } from '../base/errors.ts'
-import { compareText } from '../base/text.ts'
+import { alike, compareText } from '../base/text.ts'
 import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
 import { withoutLinks } from '../linux/paths.ts'
 import { Budget } from '../trust/bytes.ts'
@@ -71,8 +71,8 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
 
 /** Without endpoints that are the same socket by another path, such as /run and /var/run. */
 function distinctEndpoints(endpoints: readonly string[]): readonly string[] {
-  const same = Map.groupBy(endpoints, (endpoint) => withoutLinks(unixSocketPath(endpoint) ?? endpoint))
-  return [...same.values()].flatMap(([first]) => first ?? [])
+  const same = alike(endpoints, (endpoint) => withoutLinks(unixSocketPath(endpoint) ?? endpoint))
+  return same.map(([first]) => first)
 }
 
 /** Undefined: there are none. */

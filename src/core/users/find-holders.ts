@@ -6,7 +6,7 @@
 
 import { memoize } from '../base/collections.ts'
 import type { UsingProcess } from '../base/errors.ts'
-import { take } from '../base/text.ts'
+import { alike, take } from '../base/text.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { type Location, locate, showing, shownBy } from '../linux/location.ts'
 import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
@@ -176,9 +176,9 @@ export function usingProcess({ pid, process }: UsingProcess): UsingProcess {
 
 /** `sleep (pid 42, cwd, file; container web of pod default/web-0)`, each process once. */
 export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = byUid): string[] {
-  return [...Map.groupBy(holders, ({ pid }) => pid)].map(([pid, own]) => {
+  return alike(holders, ({ pid }) => pid).map((own) => {
     const whats = [...new Set(own.map(({ what }) => what))].join(', ')
-    return `${own[0]?.process} (pid ${pid}, ${whats}${whose(own[0]?.of, nameOf)})`
+    return `${own[0].process} (pid ${own[0].pid}, ${whats}${whose(own[0].of, nameOf)})`
   })
 }
 

@@ -4,7 +4,7 @@
  * head of its rows. What has given way may stand in words below its row.
  */
 import Table from 'cli-table3'
-import { terminalSafe } from '../base/text.ts'
+import { alike, terminalSafe } from '../base/text.ts'
 import { asItIs, type Screen, textWidth, wrapped } from './screen.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */
@@ -41,7 +41,7 @@ export function columnsTable<R>(form: TableForm<R>, rows: readonly R[], screen: 
   const groups = widthOf(flat) > width ? owners : undefined
   const shown = groups === undefined ? flat : fitting(columns, width - INDENT.length)
   const groupOf = (row: number): string => groups?.cells[row]?.text ?? ''
-  const order = [...Map.groupBy(rows.keys(), groupOf).values()].flat()
+  const order = alike(rows.keys(), groupOf).flat()
   const hidden = columns.filter((each) => !shown.includes(each))
   const [head = '', ...lines] = drawn(shown, order, groups === undefined ? '' : INDENT)
   let last = ''

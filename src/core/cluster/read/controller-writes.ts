@@ -10,7 +10,7 @@
  *
  * Who created VolumeAttachments is no sign: people do that by hand where the controller is dead.
  */
-import { compareText } from '../../base/text.ts'
+import { alike, compareText } from '../../base/text.ts'
 import type { ApiObject } from '../../kube/api/objects.ts'
 import type { ControllerWrite } from '../model/cluster-state.ts'
 
@@ -65,8 +65,8 @@ export class ControllerWrites {
 /** Of each manager and object the last writing, and of these the newest few. */
 export function newestWrites(writes: readonly ControllerWrite[]): readonly ControllerWrite[] {
   const newest = writes.toSorted((a, b) => compareText(b.time, a.time) || compareText(a.object, b.object))
-  const first = Map.groupBy(newest, ({ manager, object }) => `${manager} ${object}`)
-  return [...first.values()].flatMap(([write]) => write ?? []).slice(0, MOST_WRITES)
+  const same = alike(newest, ({ manager, object }) => `${manager} ${object}`)
+  return same.slice(0, MOST_WRITES).map(([write]) => write)
 }
 
 interface Entry {

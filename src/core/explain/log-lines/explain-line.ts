@@ -2,6 +2,7 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { VolctlError } from '../../base/errors.ts'
+import { alike } from '../../base/text.ts'
 import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
@@ -118,7 +119,7 @@ interface Resolved {
 function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
   const rank = ({ kind }: LineName): number => Object.keys(ASKED_AS).indexOf(kind)
   const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(name, node))
-  const distinct = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? [])
+  const distinct = alike(all, identityOf).map(([first]) => first)
   return distinct.filter(({ view }) => view.found || !isSecondName(view, distinct))
 }
 

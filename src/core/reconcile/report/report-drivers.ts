@@ -1,5 +1,6 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
 
+import { alike } from '../../base/text.ts'
 import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
@@ -103,8 +104,7 @@ export function reportVolumeObjects(context: PlanContext): void {
       classes.of(volume.podUid)?.class === 'Desired' &&
       evidenceOf(inputs, volume).state === 'mounted',
   )
-  for (const [volume] of Map.groupBy(mounted, ({ uniqueName }) => uniqueName).values())
-    if (volume !== undefined) reportEnding(context, volume)
+  for (const [volume] of alike(mounted, ({ uniqueName }) => uniqueName)) reportEnding(context, volume)
   reportMissingDrivers(context, mounted)
 }
 

@@ -1,7 +1,7 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { take } from '../../base/text.ts'
+import { alike, take } from '../../base/text.ts'
 import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
@@ -295,7 +295,7 @@ function reportMountStorms(context: PlanContext): void {
 
 function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonly MountInfo[], pod?: string): void {
   const groups = (keyOf: (mount: MountInfo) => string, least: number) =>
-    mounts.length < least ? [] : [...Map.groupBy(mounts, keyOf).values()].filter(({ length }) => length >= least)
+    mounts.length < least ? [] : alike(mounts, keyOf).filter(({ length }) => length >= least)
   const stacks = groups(({ mountPoint }) => mountPoint, SEVERAL)
   for (const copies of stacks.length > 0 ? stacks : groups(({ dev, root }) => `${dev} ${root}`, MANY)) {
     const [first = ''] = copies
