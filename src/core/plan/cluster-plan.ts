@@ -26,17 +26,17 @@ import type { Subject } from './subject.ts'
 /** A volume without what only a node knows of it. */
 export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}
 
-/** What each op does to its target, `volumeattachments/NAME`. */
-export type ClusterStep =
-  /** POST of the operation's `creates`; an object of that name that is already there is not changed. */
-  | { readonly op: 'createVolumeAttachment'; readonly target: string }
-  /** DELETE with uid and resourceVersion as preconditions. */
-  | { readonly op: 'deleteVolumeAttachment'; readonly target: string }
-
 const step = object({
+  /**
+   * A POST of the operation's `creates`, which changes no object of that name that is already there; or a DELETE with uid and
+   * resourceVersion as preconditions.
+   */
   op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment'),
+  /** `volumeattachments/NAME` */
   target: text,
-}) as Shape<ClusterStep>
+})
+
+export interface ClusterStep extends ShapeOf<typeof step> {}
 
 const source = object({ persistentVolumeName: optional(text), inlineVolumeSpec: optional(anything) }) as Shape<
   | { readonly persistentVolumeName: string }
@@ -69,7 +69,7 @@ const operation = object({
   node: text,
   /** AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists. */
   pods: list(pod),
-  volume: volumeInApi as Shape<ClusterVolumeRef>,
+  volume: volumeInApi,
   steps: list(step),
   /** What a person has to make sure of first. */
   makeSure: optional(text),
