@@ -1,7 +1,7 @@
 /**
- * The record of file systems that were detached lazily and may still be alive: no mount table shows them (S20). A small file
- * beside the journal, since every plan reads it; like the journal, written to the disk before the umount, in a place where
- * nobody else may write (S33).
+ * What apply was about to do, and the outcome: JSON lines, each on the disk before the next step (S14). One file, which is
+ * only appended to, and rotated before an apply begins if it is large; a line cut off by a crash is ended by the next writer.
+ * People rely on it for what happened, so it is in a place where nobody else may write (S33).
  */
 
 import { randomUUID } from 'node:crypto'
@@ -23,62 +23,8 @@ import {
 } from '../../trust/files.ts'
 import { readToLimit, writeThrough } from '../../trust/plain-files.ts'
 
-/** The journal's directory, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
+/** Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
 export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
-export const LAZY_FILE = 'lazy.jsonl'
-
-export interface LazyRecord {
-  /** A reboot ends every superblock. */
-  readonly bootID: string | undefined
-  readonly path: string
-  /** "major:minor" */
-  readonly dev: string
-  readonly fsType: string
-  /** Unique name of the volume, otherwise its name. */
-  readonly volume?: string
-}
-
-/** @throws NotTrusted, NotAFile, or whatever the file system says */
-export function rememberLazy(directory: string, record: LazyRecord): void {
-  // A line that a crash cut off ends here.
-  closing(openToAppend(directory, LAZY_FILE), (fd) => writeThrough(fd, `\n${JSON.stringify(record)}\n`))
-}
-
-/**
- * One of volctl's own files, made where it is missing, as is its directory.
- *
- * @param before what comes before it is opened; has the directory
- * @throws NotTrusted, NotAFile, or whatever the file system says
- */
-function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
-  return closing(makeTrustedDirectory(directory, 0o700), (place) => {
-    before?.(place)
-    return closingOnError(appendKept(place, name), (fd) => {
-      syncDirectory(nameIn(place, '.'))
-      return fd
-    })
-  })
-}
-
-/**
- * The lines of one of volctl's own files; none where there is none.
- *
- * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
- */
-export function linesOf(directory: string, name: string, maxBytes: number): string[] {
-  return allowing(['ENOENT'], [], () => {
-    const { fd, stats } = closing(openTrustedDirectory(directory), (place) => openKept(place, name))
-    return closing(fd, () => {
-      requireOneName(stats)
-      return readToLimit(fd, maxBytes).toString('utf8').split('\n')
-    })
-  })
-}
-
-// What apply was about to do, and the outcome: JSON lines, each on the disk before the next step (S14). One file, which is
-// only appended to, and rotated before an apply begins if it is large; a line cut off by a crash is ended by the next writer.
-// People rely on it for what happened, so it is in a place where nobody else may write (S33).
-
 export const JOURNAL_FILE = 'journal.jsonl'
 /** A journal of this size is rotated to journal.jsonl.1, that one to .2, and so on; the oldest is deleted. */
 const ROTATE_BYTES = 16 * 1024 * 1024
@@ -156,18 +102,13 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   return {
     write: (entry) => {
       guarded(path, () => append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`))
-      if (entry.type === 'lazy') remember(lazyDirectory, entry)
+      if (entry.type === 'lazy') rememberLazy(lazyDirectory, entry)
     },
     [Symbol.dispose]: () => {
       if (fd !== undefined) closeSync(fd)
       fd = undefined
     },
   }
-}
-
-function remember(directory: string, record: LazyRecord): void {
-  const hint = 'Apply must record a lazy detach first: free space on the disk, or make the path writable.'
-  guarded(`${directory}/${LAZY_FILE}`, () => rememberLazy(directory, record), hint)
 }
 
 function guarded<T>(path: string, work: () => T, hint?: string): T {
@@ -196,4 +137,62 @@ function lastByte(fd: number, size: number): string {
   const byte = Buffer.alloc(1)
   readSync(fd, byte, 0, 1, size - 1)
   return byte.toString()
+}
+
+// The record of file systems that were detached lazily and may still be alive: no mount table shows them (S20). A small file
+// beside the journal, since every plan reads it; like the journal, written to the disk before the umount, in a place where
+// nobody else may write (S33).
+
+export const LAZY_FILE = 'lazy.jsonl'
+
+export interface LazyRecord {
+  /** A reboot ends every superblock. */
+  readonly bootID: string | undefined
+  readonly path: string
+  /** "major:minor" */
+  readonly dev: string
+  readonly fsType: string
+  /** Unique name of the volume, otherwise its name. */
+  readonly volume?: string
+}
+
+/** @throws VolctlError JournalFailed */
+export function rememberLazy(directory: string, record: LazyRecord): void {
+  const hint = 'Apply must record a lazy detach first: free space on the disk, or make the path writable.'
+  // A line that a crash cut off ends here.
+  const write = (fd: number): void => writeThrough(fd, `\n${JSON.stringify(record)}\n`)
+  guarded(`${directory}/${LAZY_FILE}`, () => closing(openToAppend(directory, LAZY_FILE), write), hint)
+}
+
+// What both have.
+
+/**
+ * One of volctl's own files, made where it is missing, as is its directory.
+ *
+ * @param before what comes before it is opened; has the directory
+ * @throws NotTrusted, NotAFile, or whatever the file system says
+ */
+function openToAppend(directory: string, name: string, before?: (place: number) => void): number {
+  return closing(makeTrustedDirectory(directory, 0o700), (place) => {
+    before?.(place)
+    return closingOnError(appendKept(place, name), (fd) => {
+      syncDirectory(nameIn(place, '.'))
+      return fd
+    })
+  })
+}
+
+/**
+ * The lines of one of volctl's own files; none where there is none.
+ *
+ * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
+ */
+export function linesOf(directory: string, name: string, maxBytes: number): string[] {
+  return allowing(['ENOENT'], [], () => {
+    const { fd, stats } = closing(openTrustedDirectory(directory), (place) => openKept(place, name))
+    return closing(fd, () => {
+      requireOneName(stats)
+      return readToLimit(fd, maxBytes).toString('utf8').split('\n')
+    })
+  })
 }
