@@ -99,7 +99,7 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
     api,
     kubelet,
-    ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
+    processes: processes && [...processes.podUids, ...nested.filter(isKnown)],
   }
   const inputs = new ActualInputs({ snapshot: now, mounts: parseMountinfo('') })
   const witnesses = judgeWitnesses(inputs, () => lastInputs(latest))

@@ -202,14 +202,7 @@ export class StoppedKubelet implements KubeletStop {
     const downMs = Math.round(performance.now() - stopping)
     // Where it does not run, the timer tries once more.
     if (failure === undefined) await this.#disarm()
-    const down = {
-      unit,
-      stoppedAt,
-      downMs,
-      runs: why === undefined,
-      why,
-      ...(byOthers && { byOthers }),
-    }
+    const down = { unit, stoppedAt, downMs, runs: why === undefined, why, byOthers: byOthers || undefined }
     try {
       journal.write({ type: 'start', unit, downMs, runs: down.runs })
     } catch (error) {

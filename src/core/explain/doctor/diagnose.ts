@@ -98,7 +98,7 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
     createdAt,
     volctlVersion: options.volctlVersion,
     source: host === undefined ? 'snapshot' : 'node',
-    works: { plan, ...(host !== undefined && { apply: plan && !isPrevented('apply') }) },
+    works: { plan, apply: host && plan && !isPrevented('apply') },
     checks,
     summary: counted(checks.map((each) => each.state)),
   }

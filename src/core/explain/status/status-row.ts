@@ -46,7 +46,7 @@ export function statusRow(
     attach,
     inUse: inUseOf(context, volume, attach, staged),
     staged,
-    ...(pod === undefined ? {} : mountOf(context.inputs, source)),
+    ...(pod && mountOf(context.inputs, source)),
     dead: mountPathsOf(source).flatMap((path) => context.inputs.deadError(path) ?? [])[0],
     due: dueOf(parts),
     verdict: verdictOf(source, parts, unjudged),
