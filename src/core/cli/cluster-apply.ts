@@ -1,7 +1,7 @@
 /** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
 import { posix } from 'node:path'
 import { VolctlError } from '../base/errors.ts'
-import { count } from '../base/text.ts'
+import { count, present } from '../base/text.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
 import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
@@ -28,8 +28,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const { flags, planfile, timeoutMs } = asked
   const saved = planfile === undefined ? undefined : await readTypedPlan('cluster', planfile, command.config.version)
   const options = saved?.options ?? clusterOptions(flags, asked.options)
-  const words = [...(planfile === undefined ? [] : [planfile]), ...(flags.yes ? ['--yes'] : [])]
-  const context = givenBy(flags, DEFAULT_SETTLE_MS, words)
+  const context = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
   using interrupts = new Interrupts((line) => command.say(line))
   const signal = interrupts.stop
   const client = apiClient(nodeChoice(flags), command.detail)

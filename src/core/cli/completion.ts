@@ -1,6 +1,6 @@
 /** The scripts that complete command lines of volctl, made from the metadata of the commands: no shell starts volctl for a TAB. */
 import type { Command } from '@oclif/core'
-import { alike } from '../base/text.ts'
+import { alike, present } from '../base/text.ts'
 import { OPERATION_GROUPS, OPERATION_KINDS } from '../plan/plan.ts'
 
 /** What may stand in a place: one of the words, or several with commas (`list`); without words a name, a number, a duration. */
@@ -53,7 +53,7 @@ function takesValue({ type }: Flag): boolean {
 
 /** `-o`, `--output` */
 function spellings({ name, char }: Flag): string[] {
-  return [...(char === undefined ? [] : [`-${char}`]), `--${name}`]
+  return present(char && `-${char}`, `--${name}`)
 }
 
 /** What a list of choices has room for: the first sentence. */

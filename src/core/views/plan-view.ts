@@ -145,7 +145,7 @@ function nodeRows(plan: Plan, paint: Palette): readonly Line[] {
 }
 
 /** Text, and its colour: what a person must not overlook. */
-type Text = readonly [text: string, colour?: ((text: string) => string) | undefined]
+type Text = readonly [text: string, colour?: (text: string) => string]
 type Line = readonly [label: string, ...Text]
 
 function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): Text {
