@@ -34,7 +34,7 @@ const SAY_EVERY_MS = 1000
 const ENTRIES_BETWEEN_LOOKS = 100
 
 /**
- * The walk of change-ownership.ts in its own process, for a file system that may hang: its parent can kill it, or
+ * The walk of ownership.ts in its own process, for a file system that may hang: its parent can kill it, or
  * abandon it. It reads one request from its standard input, and writes its progress, and finally its result, to its standard
  * output.
  * Sets exit status 1, and touches nothing, where the input is not a request of this process's parent.

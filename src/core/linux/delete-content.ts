@@ -1,5 +1,5 @@
 /**
- * A walk down a directory tree; each level is a directory that is held by a descriptor (S12).
+ * A walk down a directory tree, each level a directory that is held by a descriptor; and the deletion that it serves (S12).
  *
  * A path that was checked may have been swapped since, a descriptor cannot: entries are named through the descriptor of their
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
@@ -133,10 +133,8 @@ function close({ rest, directory }: Level): void {
 
 // Deletes what is below a directory, and never anything else (S12).
 //
-// The walk holds a descriptor of every directory that it is in, and names entries as /proc/self/fd/N/NAME: a path that was
-// checked may have been swapped since, a descriptor cannot. Every directory is opened without following links, and must be in
-// the mount where the walk began, by the mount id of its descriptor. Comparing the device is not enough: a bind mount of the
-// same file system has the same device.
+// Every directory is opened without following links, and must be in the mount where the walk began, by the mount id of its
+// descriptor. Comparing the device is not enough: a bind mount of the same file system has the same device.
 
 export interface Deleted {
   readonly files: number

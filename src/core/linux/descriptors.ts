@@ -1,4 +1,4 @@
-/** Directories held by descriptors, and paths through them (Node.js has no openat(2)). */
+/** Directories held by descriptors, paths through them (Node.js has no openat(2)), and files that are replaced there as a whole. */
 
 import { randomUUID } from 'node:crypto'
 import {

@@ -1,4 +1,4 @@
-/** Which bits fsGroup sets, and when the walk can be skipped (P31, P32). Pure. */
+/** Gives a volume to a group: which bits fsGroup sets, when the walk can be skipped, and the walk (P31, P32). */
 
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { errnoOf, StepFailed, StepInterrupted } from '../base/errors.ts'
@@ -56,7 +56,7 @@ export const ownership = object({
 
 export interface Ownership extends ShapeOf<typeof ownership> {}
 
-// Gives a volume to a group: every entry below a directory, children before their directory, and the directory itself last
+// The walk: every entry below a directory, children before their directory, and the directory itself last
 // (P31). So OnRootMismatch never takes an interrupted walk for a complete one, and another walk does the rest.
 //
 // Every entry is held by a descriptor before it is examined. Links are changed themselves and never followed. An entry in

@@ -1,4 +1,4 @@
-/** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
+/** The walk of ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
 import { StepFailed, StepInterrupted, StepTimedOut } from '../base/errors.ts'
 import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/ownership.ts'

@@ -1,4 +1,4 @@
-/** S18: what is mounted there is the volume, and its path leads to it. */
+/** Where an operation is: what is mounted there is the volume, its path leads to it (S18), and nothing else is in the way. */
 
 import { posix } from 'node:path'
 import { memoize } from '../base/collections.ts'

@@ -159,7 +159,7 @@ function ownerByProcesses(mountNamespace: string, user: string | undefined): str
 // The gate for mount namespaces: no other file enters one.
 //
 // volctl runs again inside, with the dynamic loader and the libraries of that namespace: whoever made it decides what root
-// runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), and through a
+// runs. So it is only entered if its process is root's and the namespace is the host's, and through a
 // descriptor that was opened while that process was pinned (S32).
 
 /**

@@ -31,7 +31,7 @@ export interface Io {
   readonly name: string
 }
 
-/** Who started this run, if volctl runs again to enter another mount namespace (caller.ts). */
+/** Who started this run, if volctl runs again to enter another mount namespace. */
 interface Caller {
   /** Of the volctl that the user started. */
   readonly pid: number

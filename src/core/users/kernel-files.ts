@@ -1,4 +1,4 @@
-/** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
+/** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports, bound unix sockets (S12). */
 import { realpathSync } from 'node:fs'
 import { errorMessage, isMissing } from '../base/errors.ts'
 import { deviceNumberFrom, readLoops, swapAreas } from '../linux/block/device-use.ts'
