@@ -7,6 +7,7 @@ import { posix } from 'node:path'
 import { append } from '../base/collections.ts'
 import { commandLine } from '../base/command.ts'
 import { errnoOf, errorMessage, StepInterrupted } from '../base/errors.ts'
+import { alike } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { type Entry, walkDown } from '../linux/delete-content.ts'
 import { openBelow } from '../linux/descriptors.ts'
@@ -126,7 +127,7 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
   for (const use of look.processes.strays)
     if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
-  const overlays = [...Map.groupBy(look.layers.unplaced, ({ mount }) => mount).values()].map((layers) =>
+  const overlays = alike(look.layers.unplaced, ({ mount }) => mount).map((layers) =>
     layers.map((layer) => {
       const report: Found = {}
       noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), report)
