@@ -10,7 +10,7 @@ import { sha256Hex } from '../facts/actual/volume-names.ts'
 import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
 import { invoker } from '../linux/invoker.ts'
 import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '../trust/files.ts'
-import { kernelText, kernelTextIfAny } from '../trust/kernel.ts'
+import { kernelText, kernelTextIfAny, statFields } from '../trust/kernel.ts'
 import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
 
 /** Limit of a lock file's size; a real one has about a hundred bytes. */
@@ -168,11 +168,10 @@ function bootID(): string {
   return kernelText('/proc/sys/kernel/random/boot_id').trim()
 }
 
-/** Field 22 of /proc/PID/stat; the name in field 2 may hold blanks and parentheses. A zombie holds nothing. */
+/** Field 22 of /proc/PID/stat. A zombie holds nothing. */
 function startTimeOf(pid: number): string | undefined {
-  const stat = kernelTextIfAny(`/proc/${pid}/stat`)
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields?.[0] === 'Z' ? undefined : fields?.[19]
+  const fields = statFields(kernelTextIfAny(`/proc/${pid}/stat`) ?? '')
+  return fields[0] === 'Z' ? undefined : fields[19]
 }
 
 function lockedBy(path: string, { pid, user, since }: LockOwner): VolctlError {

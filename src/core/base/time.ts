@@ -1,5 +1,5 @@
 /** Times and durations as people and Kubernetes write them. */
-import { VolctlError } from './errors.ts'
+import { usageError } from './errors.ts'
 
 /** RFC 3339 in whole seconds, as Kubernetes writes times. Rounded up: no deadline passes early. @param ms since the epoch */
 export function rfc3339(ms: number): string {
@@ -21,9 +21,7 @@ export function parseDuration(text: string, what: string): number {
   if (text === '0') return 0
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
-    throw new VolctlError('Usage', `${what}: "${text}" is not a duration.`, {
-      hint: 'Give a duration such as 90s, 2m or 1h30m.',
-    })
+    throw usageError(`${what}: "${text}" is not a duration.`, 'Give a duration such as 90s, 2m or 1h30m.')
   }
   return Math.round(parts.reduce((sum, [, number, unit]) => sum + Number(number) * (UNIT_MS[unit ?? ''] ?? 0), 0))
 }

@@ -1,6 +1,6 @@
 /** The kinds of things that can be asked about, by the words that kubectl has for them, and of what an answer is made of. */
 
-import { VolctlError } from '../base/errors.ts'
+import { usageError } from '../base/errors.ts'
 
 /** What can be asked about, with its words. */
 export const SUBJECTS = {
@@ -74,9 +74,10 @@ export function typedQuestion([first = '', second]: readonly string[], namespace
 function ofKind(word: string, name: string): string {
   const kind = kindOf(word)
   if (kind === undefined) {
-    throw new VolctlError('Usage', `two words were given, and "${word}" is no kind of thing that explain knows`, {
-      hint: 'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
-    })
+    throw usageError(
+      `two words were given, and "${word}" is no kind of thing that explain knows`,
+      'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
+    )
   }
   return splitPrefix(name).kind === kind ? name : `${word}/${name}`
 }
@@ -90,7 +91,5 @@ function inNamespace(what: string, namespace: string | undefined): string {
   // NAMESPACE/POD/VOLUME is in a namespace as well.
   const given = name.slice(0, slash)
   if (given === namespace) return what
-  throw new VolctlError('Usage', `"${what}" names namespace ${given}, and --namespace is ${namespace}`, {
-    hint: 'Leave one of them out.',
-  })
+  throw usageError(`"${what}" names namespace ${given}, and --namespace is ${namespace}`, 'Leave one of them out.')
 }

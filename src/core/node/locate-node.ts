@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { errnoOf, isMissing, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import type { NodeNameFrom, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
 import { unixSocketPath } from '../rpc/endpoints.ts'
@@ -232,9 +232,10 @@ export function runtimeEndpoints(
   crictlConfig = CRICTL_CONFIG,
 ): RuntimeEndpoints {
   if (given !== undefined && unixSocketPath(given) === undefined) {
-    throw new VolctlError('Usage', `--runtime-endpoint: "${given}" is not a unix socket`, {
-      hint: 'Give a socket such as unix:///run/containerd/containerd.sock.',
-    })
+    throw usageError(
+      `--runtime-endpoint: "${given}" is not a unix socket`,
+      'Give a socket such as unix:///run/containerd/containerd.sock.',
+    )
   }
   const named = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)
   const crictls = believed(crictlsEndpoint(crictlConfig), crictlConfig)
