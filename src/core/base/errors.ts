@@ -13,7 +13,7 @@ export interface UsingProcess {
 export interface VolctlErrorOptions {
   readonly cause?: unknown
   /** A next step for the person, where the code's own says too little; what takes long to find out is found out when somebody reads it. */
-  readonly hint?: string | (() => string) | undefined
+  readonly hint?: string | (() => string)
   readonly exit?: ExitStatus
   /** Those that the message names: for whoever counts or joins them. */
   readonly users?: readonly UsingProcess[]

@@ -188,7 +188,7 @@ export async function lookAt(
   const snapshot: NodeSnapshot = {
     ...{ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot', capturedAt, nodeName: node.nodeName, rootDir },
     ...host,
-    ...(isInUserNamespace() && { userNamespace: true }),
+    userNamespace: isInUserNamespace() || undefined,
     mountinfo: mounts.text,
     api,
     tree: entries,
@@ -376,7 +376,7 @@ export function readSelinux(root = ''): Selinux {
       readIfThere(root + CONTAINER_CONTEXTS) ??
       readIfThere(`${root}/etc/selinux/${policyType(root)}/contexts/lxc_contexts`)
     const fileLabel = lastValue(text ?? '', 'file')
-    return { enabled: true, ...(fileLabel && { fileLabel }) }
+    return { enabled: true, fileLabel: fileLabel || undefined }
   } catch (error) {
     return { enabled: true, error: errorMessage(error) }
   }

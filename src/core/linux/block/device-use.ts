@@ -183,9 +183,10 @@ export function swapAreas(text: string): SwapArea[] {
 export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
   const number = (name: string): number => Number(name.slice('/dev/loop'.length))
   return readLoops(sys)
-    .map(({ device, backingFile }) => {
-      const readOnly = kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1'
-      return { name: device, backingFile, ...(readOnly && { readOnly }) }
-    })
+    .map(({ device, backingFile }) => ({
+      name: device,
+      backingFile,
+      readOnly: kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1' || undefined,
+    }))
     .toSorted((one, other) => number(one.name) - number(other.name))
 }

@@ -72,7 +72,8 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   )
   const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort))
   return {
-    ...{ ...state, unit },
+    ...state,
+    unit,
     killMode: text('KillMode'),
     refusesManually: [text('RefuseManualStop'), text('RefuseManualStart')].includes('yes'),
     ...{ startedBy, stopsToo, containers },
