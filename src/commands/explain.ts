@@ -1,6 +1,6 @@
 import type { Interfaces } from '@oclif/core'
 import { usageError } from '../core/base/errors.ts'
-import { refusalOf } from '../core/cli/carry-out.ts'
+import { requireUnrefused } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { argument, explainFlags } from '../core/cli/flags.ts'
 import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
@@ -85,12 +85,12 @@ export default class Explain extends VolctlCommand {
     if (args.what === '-' && flags.snapshot === '-')
       throw usageError('explain - and --snapshot - both read standard input', 'Save the snapshot to a file.')
     const words = [args.what, args.name].filter((word) => word !== undefined)
-    const { value, draw, names, failure, unseen } = await this.#answerTo(words, flags)
+    const { value, draw, names, refused, unseen } = await this.#answerTo(words, flags)
     await this.answer(value, flags.output, draw, names)
     if (unseen !== undefined && PLACES.some((flag) => flags[flag])) throw unseen
     // A sentence that is understood is an answer, on a machine without a kubelet, too.
     if (unseen !== undefined) await sayError(unseen, this.argv)
-    if (failure !== undefined) throw failure
+    requireUnrefused({ refused })
   }
 
   /** A line of a log, a code, a thing of this node. */
@@ -114,7 +114,7 @@ export default class Explain extends VolctlCommand {
       value,
       draw: (screen) => renderExplanation(value, screen, place),
       names: [subjectName(value.subject)],
-      failure: refusalOf(value),
+      refused: value.refused,
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Interfaces } from '@oclif/core'
 import { count } from '../core/base/text.ts'
-import { planExitStatus, refusalOf } from '../core/cli/carry-out.ts'
+import { planExitStatus, requireUnrefused } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { planCommandFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/live-node.ts'
@@ -96,7 +96,6 @@ export default class Plan extends VolctlCommand {
       this.say(`wrote ${out}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
     }
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))
-    const refusal = refusalOf(plan)
-    if (refusal !== undefined) throw refusal
+    requireUnrefused(plan)
   }
 }

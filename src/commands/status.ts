@@ -1,4 +1,4 @@
-import { refusalOf } from '../core/cli/carry-out.ts'
+import { requireUnrefused } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { statusFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/live-node.ts'
@@ -52,7 +52,6 @@ export default class Status extends VolctlCommand {
     const place = flags.snapshot === undefined ? undefined : status.node
     const draw = (screen: Screen): string => renderStatus(told, screen, { all, place })
     await this.answer(status, flags.output, draw, namesOfRows(shownRows(status.rows, all)))
-    const refusal = refusalOf(status)
-    if (refusal !== undefined) throw refusal
+    requireUnrefused(status)
   }
 }

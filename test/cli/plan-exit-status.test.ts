@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { planExitStatus, refusalOf } from '../../src/core/cli/carry-out.ts'
+import { planExitStatus, requireUnrefused } from '../../src/core/cli/carry-out.ts'
 import type { Plan, Problem, Refusal, Waiting } from '../../src/core/plan/plan.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 
@@ -27,12 +27,6 @@ it.each<[name: string, plain: number, detailed: number, plan: Plan]>([
 })
 
 it('a refusal names its rule', () => {
-  expect(refusalOf(aPlan({ refused }))).toMatchObject({
-    rule: 'S1',
-    message: 'another machine',
-    code: 'WrongMachine',
-    hint: 'Name the node.',
-    exit: 4,
-  })
-  expect(refusalOf(aPlan())).toBeUndefined()
+  expect(() => requireUnrefused(aPlan({ refused }))).toThrow(expect.objectContaining({ ...refused, exit: 4 }))
+  expect(() => requireUnrefused(aPlan())).not.toThrow()
 })

@@ -10,7 +10,7 @@ import {
   resultEvent,
 } from '../plan/events.ts'
 import type { Naming } from '../plan/name-faults.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { Plan, PlanOptions, Refusal } from '../plan/plan.ts'
 import { eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
@@ -34,8 +34,8 @@ export interface ApplyAsked {
   readonly options: PlanOptions
 }
 
-interface Refusable {
-  readonly refused?: Plan['refused']
+export interface Refusable {
+  readonly refused?: Pick<Refusal, 'rule' | 'code' | 'message' | 'hint'>
 }
 
 interface Review {
@@ -61,8 +61,7 @@ export async function review(
   const asking = asks && plan.operations.some(({ blocked }) => blocked === undefined)
   // Standard output stays for the answer.
   if (asking || isDrawn(output)) messages.write(draw(await command.screenOf(command.io.stderr, output), asking))
-  const refusal = refusalOf(plan)
-  if (refusal !== undefined) throw refusal
+  requireUnrefused(plan)
   messages.write(below)
   if (asking) await confirm(`\n${question}`, signal)
   return asking
@@ -111,8 +110,7 @@ export async function carryOut<Result extends ApplyResult | ClusterApplyResult>(
   else await command.answer(applyDocument(plan, result), format, (on) => draw(result, on))
   command.finish(result.exit)
   await output.flush()
-  const refusal = refusalOf(result)
-  if (refusal !== undefined) throw refusal
+  requireUnrefused(result)
   return result
 }
 
@@ -126,9 +124,9 @@ export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): Exi
   return plan.waiting.length > 0 ? ExitStatus.Waiting : ExitStatus.Ok
 }
 
-/** The refusal of a plan or an apply as the error that says so: what there was to print was still printed. */
-export function refusalOf({ refused }: Refusable): SafetyRefusal | undefined {
-  if (refused === undefined) return undefined
+/** Of a plan, an apply or an answer, once what there was to print is printed. @throws SafetyRefusal */
+export function requireUnrefused({ refused }: Refusable): void {
+  if (refused === undefined) return
   const { rule, code, message, hint } = refused
-  return new SafetyRefusal(rule, code, message, { hint })
+  throw new SafetyRefusal(rule, code, message, { hint })
 }

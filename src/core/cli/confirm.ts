@@ -25,13 +25,6 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).
 
-interface Consent {
-  /** --yes */
-  readonly yes: boolean
-  /** A plan file was given: what is in it was reviewed. */
-  readonly reviewed: boolean
-}
-
 /** Whether each of the three standard streams is a terminal. */
 type Terminals = Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStream, 'isTTY'>>>
 
@@ -39,9 +32,13 @@ type Terminals = Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStrea
  * Whether apply asks. On a terminal it does. With no terminal at all (cron, a runbook, ssh without one) nobody is there.
  * In between somebody may be, who pipes an answer that nobody reads, or who would not see what is asked.
  *
+ * @param given `yes`: --yes; `reviewed`: a plan file was given
  * @throws VolctlError Usage in between
  */
-export function mustAsk({ yes, reviewed }: Consent, { stdin, stdout, stderr }: Terminals): boolean {
+export function mustAsk(
+  { yes, reviewed }: Readonly<Record<'yes' | 'reviewed', boolean>>,
+  { stdin, stdout, stderr }: Terminals,
+): boolean {
   if (yes) return false
   if (stdin.isTTY && stderr.isTTY) return true
   if (!stdin.isTTY && (reviewed || !(stdout.isTTY || stderr.isTTY))) return false

@@ -11,7 +11,7 @@ import { unreadText } from '../linux/disk-trouble.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine, type Screen } from '../views/screen.ts'
-import { refusalOf } from './carry-out.ts'
+import type { Refusable } from './carry-out.ts'
 import type { LoadedNode } from './live-node.ts'
 
 /** A node that was looked at, and what is said of its things. */
@@ -21,13 +21,11 @@ export interface LookedNode extends AskedNode {
   readonly whole: (explained: Explained) => Promise<Explanation>
 }
 
-export interface Answered {
+export interface Answered extends Refusable {
   readonly value: object
   readonly draw: (screen: Screen) => string
   /** For `-o name`. */
   readonly names: readonly string[]
-  /** What the command ends with once the answer is printed. */
-  readonly failure?: VolctlError
   /** Why what a line names was looked for nowhere: the command's end only where a flag said where to look. */
   readonly unseen?: VolctlError
 }
@@ -77,7 +75,7 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
     draw: (screen) => renderLine(value, screen),
     names: namesOfLine(value),
     unseen,
-    failure: explanation && refusalOf(explanation),
+    refused: explanation?.refused,
   }
 }
 

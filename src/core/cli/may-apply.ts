@@ -3,6 +3,7 @@ import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { allDoubts } from '../trust/files.ts'
+import { requireUnrefused } from './carry-out.ts'
 
 /**
  * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at
@@ -27,11 +28,7 @@ export function requireRoot(): void {
 /** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like, or where its container would hold what it
  * unmounts: only reading is possible (S6, S7) */
 export function requireStanding({ node }: Pick<CollectedNode, 'node'>): void {
-  const [obstacle] = node.standing
-  if (obstacle !== undefined) {
-    const { rule, code, message, hint } = obstacle
-    throw new SafetyRefusal(rule, code, message, { hint })
-  }
+  requireUnrefused({ refused: node.standing[0] })
   // What the kubelet obeys, and volctl does not, may protect any pod's directory (S10), or name another root (S8).
   const doubt = allDoubts().find(({ unknown }) => unknown)
   if (doubt === undefined) return
