@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver } from '../../src/core/kube/api/objects.ts'
-import { chainLines, chainText } from '../../src/core/views/explain-parts.ts'
+import { chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
 import { told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
@@ -230,7 +230,7 @@ describe('drawn', () => {
   const chain = chainOf(healthy().published(GONE, 'pv-1', '7:1'))
 
   it('each link with a sign and a word', () => {
-    const text = chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })
+    const text = chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, wide: true })
     expect(text.match(/^ +[✓✗] (?:good|bad) +(?:[a-zA-Z]+(?: mount)?)/gmu)).toEqual([
       '  ✓ good    claim',
       '  ✓ good    PV',
@@ -244,7 +244,7 @@ describe('drawn', () => {
 
   it('alike links are counted', () => {
     const leaf = (state: Link['state'], n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state, says: 'ext4' })
-    const text = chainLines([leaf('good', 0), leaf('bad', 1), leaf('good', 2)], PLAIN_SCREEN, false)
+    const text = chainText([leaf('good', 0), leaf('bad', 1), leaf('good', 2)], PLAIN_SCREEN)
     expect(text).toBe('  + good    sub-path and 1 more\n  x bad     sub-path (ext4)\n')
   })
 })

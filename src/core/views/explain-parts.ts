@@ -99,49 +99,55 @@ function mountText(mount: MountView): string {
 
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
-/** Every link with its path. */
-export function chainText(chain: readonly Link[], screen: Screen): string {
-  const podName = podNames(chain)
-  return chain
-    .map((link) => {
-      const title = titleOf(link, link.name, link.kind === 'NodePluginPod' ? undefined : podName)
-      return wrapped(`  ${markOf(link.state, screen)} `, `${title}: ${link.says}`, screen.width)
-    })
-    .join('')
-}
-
 /**
  * In as few lines as can be: links of one state beside each other, alike ones counted, without paths; the first says what is wrong.
+ * `-o wide`: every link in its line, with its path and what is said of it.
  *
  * @param isOfPod the answer is about one pod, whose mounts these are
  */
-export function chainLines(chain: readonly Link[], screen: Screen, isOfPod: boolean): string {
-  const podName = podNames(chain, isOfPod)
-  const runs: ReturnType<typeof foldedLinks>[] = []
-  for (const each of foldedLinks(chain)) {
-    const last = runs.at(-1)
-    if (last?.[0]?.link.state === each.link.state) last.push(each)
-    else runs.push([each])
+export function chainText(chain: readonly Link[], screen: Screen, isOfPod = false): string {
+  const { wide, symbols, width } = screen
+  const podName = podNames(chain, isOfPod && !wide)
+  const textOf = ({ link, more }: Folded, index: number): string => {
+    const { kind, name, state, says } = link
+    // Who has the mount is enough of a path; a sub-path stands beside the mount that says whose it is.
+    const shown = wide ? name : name.startsWith('/') ? '' : shortName(name)
+    const isSaid = kind === 'NodePluginPod' || (kind === 'SubPath' && !wide)
+    const title = present(LINKS[kind], shown, !isSaid && podName && link.pod && `of pod ${podName(link.pod)}`).join(' ')
+    if (wide) return `${title}: ${says}`
+    const counted = more === 0 ? title : `${title} and ${more} more`
+    return state === 'good' || index > 0 ? counted : `${counted} (${says})`
   }
-  return runs
-    .map((run) => {
-      const texts = run.map(({ link, more }, index) => {
-        // Who has the mount is enough of a path; a sub-path stands beside the mount that says whose it is.
-        const name = link.name.startsWith('/') ? '' : shortName(link.name)
-        const isSaid = link.kind === 'NodePluginPod' || link.kind === 'SubPath'
-        const title = titleOf(link, name, isSaid ? undefined : podName)
-        const counted = more === 0 ? title : `${title} and ${more} more`
-        return link.state === 'good' || index > 0 ? counted : `${counted} (${link.says})`
-      })
-      const mark = markOf(run[0]?.link.state ?? 'unknown', screen)
-      return wrapped(`  ${mark} `, texts.join(` ${screen.symbols.arrow} `), screen.width)
-    })
+  return (wide ? chain.map((link) => [{ link, more: 0 }]) : runsOf(chain))
+    .map((run) =>
+      wrapped(
+        `  ${markOf(run[0]?.link.state ?? 'unknown', screen)} `,
+        run.map(textOf).join(` ${symbols.arrow} `),
+        width,
+      ),
+    )
     .join('')
 }
 
-/** @param podName undefined: it is not said whose it is */
-function titleOf({ kind, pod }: Link, name: string, podName: PodText | undefined): string {
-  return present(LINKS[kind], name, podName && pod && `of pod ${podName(pod)}`).join(' ')
+/** How many more are like a link. */
+interface Folded {
+  readonly link: Link
+  readonly more: number
+}
+
+/** Links of one state that follow each other; sub-paths of one state are counted, and so are mounts of pods if the same is said of each. */
+function runsOf(chain: readonly Link[]): Folded[][] {
+  const runs: Folded[][] = []
+  for (const [link, ...others] of alike(
+    chain,
+    ({ kind, state, says }) => `${kind} ${state} ${kind === 'SubPath' ? '' : says}`,
+  )) {
+    const last = runs.at(-1)
+    const each = { link, more: others.length }
+    if (last?.[0]?.link.state === link.state) last.push(each)
+    else runs.push([each])
+  }
+  return runs
 }
 
 /** What distinguishes pods; undefined where the answer is about the one. */
@@ -159,10 +165,4 @@ function markOf(state: Link['state'], { paint, symbols }: Screen): string {
 /** The hash in an attachment's name, by its beginning. */
 function shortName(name: string): string {
   return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
-}
-
-/** Sub-paths of one state are counted, and so are mounts of pods if the same is said of each: how many more are like a link. */
-function foldedLinks(chain: readonly Link[]) {
-  const same = alike(chain, ({ kind, state, says }) => `${kind} ${state} ${kind === 'SubPath' ? '' : says}`)
-  return same.map(([link, ...others]) => ({ link, more: others.length }))
 }

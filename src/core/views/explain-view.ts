@@ -13,15 +13,7 @@ import type { Plan } from '../plan/plan.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { needRows, renderAnswer } from './answer-view.ts'
-import {
-  chainLines,
-  chainText,
-  colourOf,
-  placesText,
-  volumeBlock,
-  volumeRows,
-  volumesSummary,
-} from './explain-parts.ts'
+import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
 import { chunksOf, type Screen, volumeText, wrapped } from './screen.ts'
 
@@ -93,7 +85,7 @@ export function headerText(
   const [first, ...others] = byWorst(volumes)
   const title = `${subject.kind} ${subject.name} on node ${node}`
   const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
-  const links = wide ? '' : chainLines(chain, screen, subject.kind === 'Pod')
+  const links = wide ? '' : chainText(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
   const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(told, answer) ?? {}
