@@ -13,10 +13,7 @@ interface Narrowed {
   readonly namespace?: readonly string[]
 }
 
-interface Narrowing extends Pick<Naming, 'ways'> {
-  readonly pod?: string[]
-  readonly volume?: string[]
-}
+type Narrowing = Pick<Narrowed, 'pod' | 'volume'> & Pick<Naming, 'ways'>
 
 const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
 
@@ -41,16 +38,13 @@ export function narrowing(words: readonly string[], flags: Narrowed): Narrowing 
     const hint = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
     throw usageError(`"${part}" names neither a pod nor a volume`, hint)
   })
-  const pods = things.flatMap(({ pod }) => pod ?? [])
-  const volumes = things.flatMap(({ volume }) => volume ?? [])
-  if (pods.length > 0 && volumes.length > 0) {
+  const [flag = 'pod', ...others] = new Set(things.map(([each]) => each))
+  if (others.length > 0) {
     throw usageError('pods and volumes are named at once', 'One volume of one pod: NAMESPACE/NAME --volume NAME')
   }
-  return {
-    ways: `A volume is ${VOLUME_WAYS}.`,
-    pod: pods.length === 0 ? flags.pod : [...(flags.pod ?? []), ...pods],
-    volume: volumes.length === 0 ? flags.volume : [...(flags.volume ?? []), ...volumes],
-  }
+  const { pod, volume } = flags
+  const named = [...(flags[flag] ?? []), ...things.map(([, name]) => name)]
+  return { ways: `A volume is ${VOLUME_WAYS}.`, pod, volume, [flag]: named }
 }
 
 /**
@@ -94,10 +88,8 @@ const VOLUMES: ReadonlySet<string> = new Set(['PersistentVolume', 'Volume', 'Vol
 /** As kubectl names a node. A pod of a namespace that is called so is pod/node/NAME. */
 const NODE = /^(?:no|nodes?)\//i
 
-interface Thing {
-  readonly pod?: string
-  readonly volume?: string
-}
+/** The flag that names it, and how. */
+type Thing = readonly ['pod' | 'volume', string]
 
 /** NAME or NAMESPACE/NAME */
 const OF_NAMESPACE = /^[^/\s]+(?:\/[^/\s]+)?$/
@@ -106,10 +98,10 @@ const OF_NAMESPACE = /^[^/\s]+(?:\/[^/\s]+)?$/
 function thing(word: string, [namespace, ...others]: readonly string[]): Thing | undefined {
   if (NODE.test(word)) return undefined
   const { kind = word.startsWith('/') ? 'Path' : 'Pod', name } = splitPrefix(word)
-  if (kind === 'Path' ? name.startsWith('/') : VOLUMES.has(kind) && name !== '') return { volume: name }
+  if (kind === 'Path' ? name.startsWith('/') : VOLUMES.has(kind) && name !== '') return ['volume', name]
   if (!OF_NAMESPACE.test(name)) return undefined
-  if (kind === 'Pod') return { pod: name }
+  if (kind === 'Pod') return ['pod', name]
   if (kind !== 'PersistentVolumeClaim') return undefined
-  if (name.includes('/')) return { volume: name }
-  return namespace !== undefined && others.length === 0 ? { volume: `${namespace}/${name}` } : undefined
+  if (name.includes('/')) return ['volume', name]
+  return namespace !== undefined && others.length === 0 ? ['volume', `${namespace}/${name}`] : undefined
 }
