@@ -33,7 +33,7 @@ import { withAdvice } from '../core/plan/next-steps.ts'
 import type { ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
-import { closing, numbered } from '../core/views/apply-lines.ts'
+import { numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 
@@ -236,7 +236,7 @@ export default class Apply extends VolctlCommand {
       nameOf: numbered(shown),
       stepOf: ({ id, step }) => `${id}: ${step?.op} ${step?.target}`,
       apply: (onEvent) => applyPlan(plan, context, onEvent),
-      draw: (applied, screen) => closing(applied, plan, screen, givenBy(flags, options.settleMs)),
+      given: givenBy(flags, options.settleMs),
     })
     if (result.downtime?.runs === false) throw notStarted(result.downtime)
   }

@@ -10,8 +10,9 @@ import {
   resultEvent,
 } from '../plan/events.ts'
 import type { Naming } from '../plan/name-faults.ts'
+import type { Given } from '../plan/next-steps.ts'
 import type { Plan, PlanOptions, Refusal } from '../plan/plan.ts'
-import { eventLine } from '../views/apply-lines.ts'
+import { closing, eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
@@ -71,7 +72,7 @@ function isDrawn(format: OutputFormat): boolean {
   return format === 'table' || format === 'wide'
 }
 
-type Applied = Parameters<typeof applyDocument>[0] & { readonly operations: readonly unknown[] }
+type Applied = Parameters<typeof applyDocument>[0] & Parameters<typeof closing>[1]
 
 interface CarryingOut<Result> {
   /** The operation of an event by its number and names. */
@@ -79,8 +80,8 @@ interface CarryingOut<Result> {
   /** A step, for --verbose. */
   readonly stepOf: (event: ApplyEvent) => string
   readonly apply: (onEvent: (event: ApplyEvent) => void) => Promise<Result>
-  /** The end. */
-  readonly draw: (result: Result, screen: Screen) => string
+  /** What is advised at the end. */
+  readonly given: Given
 }
 
 /** @throws SafetyRefusal of an apply that is refused as a whole, after it was printed */
@@ -88,7 +89,7 @@ export async function carryOut<Result extends ApplyResult | ClusterApplyResult>(
   command: VolctlCommand,
   format: OutputFormat,
   plan: Applied,
-  { nameOf, stepOf, apply, draw }: CarryingOut<Result>,
+  { nameOf, stepOf, apply, given }: CarryingOut<Result>,
 ): Promise<Result> {
   const { io, output } = command
   const screen = await command.screenOf(io.stdout, format)
@@ -107,7 +108,7 @@ export async function carryOut<Result extends ApplyResult | ClusterApplyResult>(
   const result = await apply(print)
   progress?.[Symbol.dispose]()
   if (format === 'ndjson') output.write(toJsonLine(resultEvent(result)))
-  else await command.answer(applyDocument(plan, result), format, (on) => draw(result, on))
+  else await command.answer(applyDocument(plan, result), format, (on) => closing(result, plan, on, given))
   command.finish(result.exit)
   await output.flush()
   requireUnrefused(result)

@@ -14,7 +14,7 @@ import { requireNamed } from '../plan/name-faults.ts'
 import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { type Environment, environment } from '../trust/run.ts'
-import { closing, numberedInCluster } from '../views/apply-lines.ts'
+import { numberedInCluster } from '../views/apply-lines.ts'
 import { renderPlan } from '../views/plan-view.ts'
 import { type ApplyAsked, carryOut, review } from './carry-out.ts'
 import { givenBy } from './command-context.ts'
@@ -28,7 +28,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const { flags, planfile, timeoutMs } = asked
   const saved = planfile === undefined ? undefined : await readTypedPlan('cluster', planfile, command.config.version)
   const options = saved?.options ?? clusterOptions(flags, asked.options)
-  const context = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
+  const given = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
   using interrupts = new Interrupts((line) => command.say(line))
   const signal = interrupts.stop
   const client = apiClient(nodeChoice(flags), command.detail)
@@ -42,7 +42,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
       plan,
       draw: (screen, asking) =>
         // All that a person must have seen before saying yes (S31).
-        renderPlan(plan, screen, { unfolded: true, context, confirm: true }) + (asking ? '' : '\n'),
+        renderPlan(plan, screen, { unfolded: true, context: given, confirm: true }) + (asking ? '' : '\n'),
       question: `Perform ${readyText(ready.length)}? Type 'yes' to continue: `,
       signal,
     })
@@ -56,7 +56,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
       nameOf,
       stepOf: (event) => `${nameOf(event)}: ${event.message}`,
       apply: (onEvent) => applyCluster(client, plan, settings, onEvent),
-      draw: (result, screen) => closing(result, plan, screen, context),
+      given,
     })
   } finally {
     client.close()

@@ -4,7 +4,7 @@ import { byteText, count, present, tally, terminalSafe } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
-import { type CommandContext, typed } from '../plan/commands.ts'
+import { typed } from '../plan/commands.ts'
 import type { PastOperation } from '../plan/documents/read-journal.ts'
 import {
   type ApplyEvent,
@@ -16,7 +16,7 @@ import {
 } from '../plan/events.ts'
 import { podName, podTextIn, shownVolume } from '../plan/names.ts'
 import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
-import { DEFAULT_SETTLE_MS, type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
@@ -110,10 +110,9 @@ export function closing(
   { outcomes, interrupted, left, after, downtime }: ApplyResult | ClusterApplyResult,
   plan: Pick<Plan, 'operations' | 'node'> | Pick<ClusterPlan, 'operations'>,
   screen: Screen,
-  context: CommandContext & Partial<Given> = { applyFlags: [] },
+  given: Given,
 ): string {
   const { paint, width } = screen
-  const given: Given = { settleMs: DEFAULT_SETTLE_MS, ...context }
   const answer = after && ('cluster' in after ? clusterAnswerOf(after, given) : answerOf(withAdvice(after, given)))
   const isLeft = after && (isOpen(after) || ('cluster' in after && answer !== undefined && answer.needs.length > 0))
   // What lifts the first thing that failed comes next; of operations that were carried out an outcome has only the ids.

@@ -66,7 +66,8 @@ const result = (given: Partial<ApplyResult>): ApplyResult => ({
   exit: 0,
   ...given,
 })
-const ending = (given: Partial<ApplyResult>, plan: Partial<Plan> = {}, context?: Given): string =>
+const GIVEN: Given = { applyFlags: [], settleMs: 120_000 }
+const ending = (given: Partial<ApplyResult>, plan: Partial<Plan> = {}, context = GIVEN): string =>
   closing(result(given), aPlan(plan), PLAIN_SCREEN, context)
 
 describe('the end says what was done, what was not, and what is left', () => {
@@ -195,7 +196,7 @@ describe('the end of an apply of a cluster', () => {
   const ended = (state: ClusterState, outcomes: readonly Outcome[] = []): string => {
     const after = planOf(state)
     const done = { ...result({ outcomes }), left: after.operations, after }
-    return closing(done, after, PLAIN_SCREEN, { applyFlags: ['--cluster'] })
+    return closing(done, after, PLAIN_SCREEN, { ...GIVEN, applyFlags: ['--cluster'] })
   }
 
   it('names what is left, and why', () => {
@@ -210,7 +211,7 @@ describe('the end of an apply of a cluster', () => {
     const after = planOf(state, { nodeGone: ['node-1'] })
     const [operation] = after.operations
     const failed = { ...outcome('failed'), id: operation?.id ?? '', code: 'TimedOut' } as const
-    const text = closing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN)
+    const text = closing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN, GIVEN)
     expect(text).toMatch(/\nNext: volctl plan --cluster va\/csi-/)
   })
 })
