@@ -9,6 +9,7 @@ type Flags = Readonly<Record<string, unknown>>
 /** What speaks of a container or of its files, and means nothing on the node itself. */
 const OF_CONTAINER = ['host-root', 'kubeconfig', 'context']
 const AGAIN = Object.keys({ ...planFlags, ...placeFlags, ...clusterFlags })
+const ON_NODE = AGAIN.filter((name) => !OF_CONTAINER.includes(name))
 
 /** Those of the flags that another command needs as well, as a person would type them again. */
 function typedAgain(flags: Flags, names: readonly string[]): string[] {
@@ -47,13 +48,7 @@ export function givenBy(flags: Flags, settleMs: number, words: readonly string[]
   return {
     program: programName(),
     applyFlags: [...typedAgain(flags, AGAIN), ...words],
-    nodeFlags:
-      flags['host-root'] === undefined
-        ? undefined
-        : typedAgain(
-            flags,
-            AGAIN.filter((name) => !OF_CONTAINER.includes(name)),
-          ),
+    nodeFlags: flags['host-root'] === undefined ? undefined : typedAgain(flags, ON_NODE),
     readFlags: typedAgain(flags, Object.keys(apiFlags)),
     settleMs,
     // Most plans advise nothing that an apply could have failed at.

@@ -99,16 +99,8 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
   const { code, hint } = error
   const rule = error instanceof SafetyRefusal ? error.rule : undefined
   const message = `${rule === undefined ? '' : 'refused: '}${error.message}`
-  if (structured) {
-    const document: ErrorDocument = {
-      apiVersion: 'volctl.io/v1',
-      kind: 'Error',
-      ...{ code, message },
-      hint,
-      rule,
-    }
-    return toJsonLine(document)
-  }
+  const document: ErrorDocument = { apiVersion: 'volctl.io/v1', kind: 'Error', code, message, hint, rule }
+  if (structured) return toJsonLine(document)
   const line = wrapped(`${paint.bad('volctl:')} `, message, width)
   return hint === undefined ? line : `${line}${wrapped(' '.repeat('volctl: '.length), hint, width)}`
 }
