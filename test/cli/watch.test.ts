@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/base/errors.ts'
-import { type Shown, standOf, type WatchPorts, watch } from '../../src/core/cli/look-again.ts'
+import { type Shown, type WatchPorts, watch } from '../../src/core/cli/look-again.ts'
 import { timePasses } from '../helpers/time-passes.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-const shown = (text: string, isOver = false, stand = text): Shown => ({ text: `${text}\n`, stand, isOver })
+/** @param stands what the plan has, whatever the text says */
+const shown = (text: string, isOver = false, stands = text): Shown => {
+  const waiting = { kind: 'UnmountVolume', code: 'Settling', message: stands, rule: 'S11' } as const
+  return { text: `${text}\n`, plan: aPlan({ waiting: isOver ? [] : [waiting] }) }
+}
 
 interface Watched {
   readonly over: boolean | string
@@ -60,13 +64,14 @@ it('a time that runs is no change: it is not printed again, and the looks become
   expect(performance.now() - begin).toBeGreaterThan(30_000)
 })
 
-it('what is shown of a plan is another answer where something stands otherwise, not where only the look is another', () => {
-  const plan = aPlan()
+it('a plan is another answer where something stands otherwise, not where only the look is another', async () => {
+  const plan = aPlan({ complete: false })
   const api = { ...plan.inputs.api, resourceVersion: '4712' }
   const kubelet = { ...plan.inputs.kubelet, note: 'renewed 3 s ago' }
   const later = { ...plan, createdAt: '2026-11-22T09:00:00Z', inputs: { ...plan.inputs, api, kubelet } }
-  expect(standOf(later)).toBe(standOf(plan))
-  expect(standOf(aPlan({ operations: [anOperation()] }))).not.toBe(standOf(plan))
+  const other = { ...plan, operations: [anOperation()] }
+  const looks = [plan, later, other].map((each, n) => ({ plan: each, text: `${n}\n` }))
+  expect(await watched(looks)).toMatchObject({ over: false, written: '0\n2\n' })
 })
 
 it('a terminal is drawn in place, and keeps the last answer', async () => {

@@ -113,7 +113,7 @@ export async function watchNode(
   command: VolctlCommand,
   format: OutputFormat,
   options: PlanOptions,
-  shown: (decided: Decided, screen: Screen) => { readonly plan: Plan; readonly text: string },
+  shown: (decided: Decided, screen: Screen) => Shown,
 ): Promise<void> {
   if (format !== 'table' && format !== 'wide') {
     throw usageError(
@@ -127,10 +127,7 @@ export async function watchNode(
   using looks = new EndlessLooks(choice, command.detail)
   const isOver = await watch({
     signal: looks.stop,
-    look: async () => {
-      const { plan, text } = shown((await judged(await looks.lookWithin(), options)).decided, screen)
-      return { text, stand: standOf(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
-    },
+    look: async () => shown((await judged(await looks.lookWithin(), options)).decided, screen),
     write: (text) => output.write(isTerminal ? text : `${new Date().toISOString()}\n${text}\n`),
     terminal: isTerminal ? io.stdout : undefined,
   })
@@ -139,17 +136,14 @@ export async function watchNode(
 }
 
 /** What makes another answer of it: no time that runs (`87 s more`), and nothing that only a look has, as the resource version of its list. */
-export function standOf({ complete, refused, operations, waiting, problems, inputs: { kubelet, pods } }: Plan): string {
+function standOf({ complete, refused, operations, waiting, problems, inputs: { kubelet, pods } }: Plan): string {
   return JSON.stringify([complete, refused, operations, waiting, problems, kubelet.state, pods])
 }
 
 /** What one look shows. */
 export interface Shown {
+  readonly plan: Plan
   readonly text: string
-  /** The same as of the look before: nothing has changed, whatever the text says. */
-  readonly stand: string
-  /** Nothing is left that volctl or somebody else has to do. */
-  readonly isOver: boolean
 }
 
 export interface WatchPorts {
@@ -172,23 +166,28 @@ export async function watch({ look, write, terminal, signal }: WatchPorts): Prom
   const say = (text: string): void => {
     if (terminal === undefined) write(text)
   }
-  let last: Shown | undefined
+  let stood = ''
+  let last = ''
   const outcome = await lookAgain({
     signal,
     look: async () => {
-      const shown = await look()
-      const isSame = shown.stand === last?.stand
-      last = shown
-      screen.draw(shown.text)
-      if (!isSame) say(shown.text)
-      return shown.isOver ? 'over' : isSame ? 'same' : 'changed'
+      const { plan, text } = await look()
+      const stands = standOf(plan)
+      const isSame = stands === stood
+      stood = stands
+      last = text
+      screen.draw(text)
+      if (!isSame) say(text)
+      // Nothing is left that volctl or somebody else has to do.
+      if (planExitStatus(plan, true) === ExitStatus.Ok) return 'over'
+      return isSame ? 'same' : 'changed'
     },
     failed: (message) => {
       const trouble = `The last look failed: ${message}\n`
       say(trouble)
-      screen.draw(`${last?.text}${trouble}`)
+      screen.draw(`${last}${trouble}`)
     },
   })
-  if (terminal !== undefined) screen.leave(() => write(last?.text ?? ''))
+  if (terminal !== undefined) screen.leave(() => write(last))
   return outcome === 'over'
 }
