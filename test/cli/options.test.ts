@@ -98,7 +98,7 @@ it('what is typed next on the node itself names no path of the container', () =>
   expect(nodeFlags).toEqual(['--orphans'])
 })
 
-const SWITCHES = ['yes', 'orphans']
+const FLAGS = { yes: { type: 'boolean' }, orphans: { type: 'boolean' }, pod: { type: 'option' } }
 
 it.each([
   { given: ['--yes'], means: ['--yes'] },
@@ -107,10 +107,10 @@ it.each([
   { given: ['--orphans', '--yes=false', 'node.plan'], means: ['--orphans', 'node.plan'] },
   { given: ['--pod=yes=false'], means: ['--pod=yes=false'] },
   { given: ['--', '--yes=false'], means: ['--', '--yes=false'] },
-])('$given means $means', ({ given, means }) => expect(plainSwitches(given, SWITCHES)).toEqual(means))
+])('$given means $means', ({ given, means }) => expect(plainSwitches(given, FLAGS)).toEqual(means))
 
 it.each(['--yes=', '--yes=no', '--yes=0', '--orphans=False'])('%s is a usage error', (given) => {
-  expect(() => plainSwitches([given], SWITCHES)).toThrow(/is neither true nor false/)
+  expect(() => plainSwitches([given], FLAGS)).toThrow(/is neither true nor false/)
 })
 
 describe('where the journal is', () => {

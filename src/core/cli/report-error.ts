@@ -20,23 +20,16 @@ interface UnknownFlag {
  *
  * @param command that was typed; absent: it is no command
  */
-export function explainError(error: unknown, command?: string): VolctlError {
+export function explainError(error: unknown, command = ''): VolctlError {
   if (error instanceof VolctlError) return error
   const message = oneLine(errorMessage(error))
-  if (isUsageError(error)) return ofParser(error, message, command)
-  return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
-}
-
-/** oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`. */
-function isUsageError(error: unknown): error is Error {
-  return error instanceof Error && ('parse' in error || 'oclif' in error)
-}
-
-function ofParser(error: Error & UnknownFlag, message: string, command?: string): VolctlError {
-  const { flags: [typed] = [], parse } = error
-  const isLine = command === 'explain' && message.startsWith('Unexpected argument')
+  // oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`.
+  if (!(error instanceof Error && ('parse' in error || 'oclif' in error)))
+    return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
+  const { flags: [typed] = [], parse } = error as UnknownFlag
   const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
-  return usageError(message, isLine ? A_LINE : meantHint(meant, `${command ?? ''} `))
+  const isLine = command === 'explain' && message.startsWith('Unexpected argument')
+  return usageError(message, isLine ? A_LINE : meantHint(meant, `${command} `))
 }
 
 const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"

@@ -42,11 +42,7 @@ export abstract class VolctlCommand extends Command {
     await super.init()
     if ((this.ctor as typeof VolctlCommand).looks) requireProc()
     const { flags, baseFlags } = this.ctor
-    const switches = Object.entries({ ...baseFlags, ...flags }).filter(([, { type }]) => type === 'boolean')
-    this.argv = plainSwitches(
-      this.argv,
-      switches.map(([name]) => name),
-    )
+    this.argv = plainSwitches(this.argv, { ...baseFlags, ...flags })
   }
 
   /** What an answer or a question is drawn on. */
@@ -136,14 +132,17 @@ function requireProc(): void {
 /**
  * The command line with every switch in its plain form: `--name` where it is on, nothing where it is off.
  *
- * @param switches names of the command's flags that take no value
+ * @param flags of the command
  * @throws VolctlError Usage for any other value
  */
-export function plainSwitches(argv: readonly string[], switches: readonly string[]): string[] {
+export function plainSwitches(
+  argv: readonly string[],
+  flags: Readonly<Record<string, { readonly type: string }>>,
+): string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   return argv.flatMap((arg, index) => {
     const [, name, value] = /^--([^=]+)=(.*)$/s.exec(arg) ?? []
-    if (index > end || name === undefined || !switches.includes(name)) return arg
+    if (index > end || name === undefined || !Object.hasOwn(flags, name) || flags[name]?.type !== 'boolean') return arg
     if (value === 'true') return `--${name}`
     if (value === 'false') return []
     throw usageError(`--${name}: "${value}" is neither true nor false`, `Give --${name} without a value, or omit it.`)
