@@ -106,7 +106,9 @@ function shortened(command: Command.Cached): Command.Cached {
   return {
     ...rest,
     flags: mapValues(command.flags, ({ helpGroup: _, ...flag }) => ({
-      ...(flag.name === 'output' ? withoutList(flag) : flag),
+      ...flag,
+      // Its sentence lists the formats.
+      ...(flag.name === 'output' && { helpValue: 'FORMAT', options: undefined, default: undefined }),
       summary: firstSentence(flag.summary ?? ''),
       hidden: !typed.includes(flag.name),
     })),
@@ -115,11 +117,6 @@ function shortened(command: Command.Cached): Command.Cached {
     description: `${summary}\nMore flags, and more about them: <%= config.bin %> ${command.id} ${ALL}`,
     examples: examples.slice(0, 3),
   }
-}
-
-/** Its sentence lists the formats. */
-function withoutList<T extends object>(flag: T): T {
-  return { ...flag, helpValue: 'FORMAT', options: undefined, default: undefined }
 }
 
 /** With its full stop; a list in it stays whole. */

@@ -10,9 +10,7 @@ export function ownAnswer(word: string): Answered | undefined {
   return code && { value: code, draw: (screen) => renderCode(code, screen), names: [word] }
 }
 
-type Paper = Pick<Screen, 'paint' | 'width'>
-
-export function renderCode({ code, meaning, appears, next, rules }: CodeExplanation, { paint, width }: Paper): string {
+export function renderCode({ code, meaning, appears, next, rules }: CodeExplanation, { paint, width }: Screen): string {
   const label = rules.length === 1 ? 'Rule:        ' : 'Rules:       '
   return [
     `${paint.bold(code)}\n\n`,

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { renderCode } from '../../../src/core/cli/sentence.ts'
 import { type CodeExplanation, explainCode } from '../../../src/core/explain/explain-code.ts'
-import { PLAIN } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 
-const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, { paint: PLAIN, width: 80 })
+const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, { ...PLAIN_SCREEN, width: 80 })
 
 it('in two places, by one rule', () =>
   expect(shown('DriverUnavailable')).toMatchInlineSnapshot(`
