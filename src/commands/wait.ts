@@ -7,7 +7,7 @@ import { EndlessLooks, lookAgain } from '../core/cli/look-again.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
+import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
@@ -106,7 +106,7 @@ export default class Wait extends VolctlCommand {
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])
     const given = givenBy({ ...flags, pod: uids, namespace: undefined }, options.settleMs)
     const own = whole.all.filter((row) => rows.has(row))
-    const told = whole.of(own, given)
+    const told = statusOf(whole, own, given)
     const all = rows.size < whole.all.length
     await this.answer(told.status, flags.output, (screen) => renderStatus(told, screen, { all }))
   }

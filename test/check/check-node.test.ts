@@ -173,7 +173,7 @@ describe('the line', () => {
   const trouble = (what: string, kind: Trouble['kind'] = 'orphanedPod'): Trouble => ({ kind, key: what, what })
   const name = 'x'.repeat(200)
   const seen = lookAt(busy().build())
-  const lineOf = (troubles: readonly Trouble[], plan: Partial<Plan> = {}): string =>
+  const lineOf = (troubles: Trouble[], plan: Partial<Plan> = {}): string =>
     checkOf({ ...seen, troubles, decided: { ...seen.decided, plan: { ...seen.decided.plan, ...plan } } }).line
   const doubt = { severity: 'error', code: 'ReadFailed', message: `é\n${name}` } as const
 

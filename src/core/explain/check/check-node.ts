@@ -9,8 +9,8 @@ import type { Decided } from '../../reconcile/plan-node.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
 import { about } from '../../trust/json-schema.ts'
 import { integer, keyOf, list, matching, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
-import { wholeStatus } from '../status/node-status.ts'
-import type { Status } from '../status/status.ts'
+import { verdictsOf, wholeStatus } from '../status/node-status.ts'
+import type { StatusRow } from '../status/status.ts'
 
 /** What is wrong, in the order of the line. Of a healthy node that is busy (pods come and go, the kubelet cleans up) there is none of it. */
 const NOUNS = {
@@ -53,17 +53,12 @@ export const checkShape = object({
 /** `volctl check -o json`. Fields are stable once released; new ones may come. */
 export interface Check extends ShapeOf<typeof checkShape> {}
 
-export interface Look {
-  readonly decided: Decided
-  readonly status: Status
-  readonly troubles: readonly Trouble[]
-}
+export type Look = ReturnType<typeof examine>
 
 /** @param decided of a plan of the whole node with --orphans: orphaned pods count with everything that is left of them */
-export function examine(decided: Decided): Look {
+export function examine(decided: Decided) {
   const { context } = decided
-  const whole = wholeStatus(decided)
-  const { status } = whole.of(whole.all)
+  const { all: rows } = wholeStatus(decided)
   // The beginning of a UID that no other pod of the node has is enough for volctl explain, and the line is short.
   const nameOf = podTexts(context.classes.all.map(({ ref }) => ref))
   // Of an orphaned pod something is left that has not changed for the settle time (S11).
@@ -73,11 +68,11 @@ export function examine(decided: Decided): Look {
     ...causeTroubles(decided, nameOf),
     ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
     ...orphans.map(({ uid, ref }) => trouble('orphanedPod', uid, nameOf(ref))),
-    ...leakedDevices(status),
+    ...leakedDevices(rows),
     ...waits(decided, nameOf),
   ]
   const rank = ({ kind }: Trouble): number => Object.keys(NOUNS).indexOf(kind)
-  return { decided, status, troubles: troubles.toSorted((a, b) => rank(a) - rank(b)) }
+  return { decided, rows, troubles: troubles.toSorted((a, b) => rank(a) - rank(b)) }
 }
 
 function trouble(kind: TroubleKind, key: string, what: string): Trouble {
@@ -105,7 +100,7 @@ function causeTroubles({ plan: { problems, summary } }: Decided, nameOf: (pod: P
 }
 
 /** Staged or mapped, and no pod of this node has it, or may want it (S3, S4): the kubelet forgets such volumes (R517). */
-function leakedDevices({ rows }: Status): Trouble[] {
+function leakedDevices(rows: readonly StatusRow[]): Trouble[] {
   const ofPods = new Set(rows.flatMap(({ pod, volume }) => (pod === undefined ? [] : (volume.uniqueName ?? []))))
   return rows.flatMap(({ pod, staged = 'DeviceNotMounted', desired, volume: { name, uniqueName = name } }) => {
     const isLeft = pod === undefined && staged !== 'DeviceNotMounted' && desired === 'notWanted'
@@ -145,7 +140,7 @@ export function inBoth(first: Look, second: Look): Look {
 }
 
 export function checkOf(look: Look): Check {
-  const { node, createdAt, volctlVersion } = look.status
+  const { node, createdAt, volctlVersion } = look.decided.plan
   const [status, why] = judge(look)
   return { ...answer(status, why), node, createdAt, volctlVersion, troubles: look.troubles }
 }
@@ -158,7 +153,7 @@ export function failedCheck(why: string, volctlVersion: string): Check {
 /** For how long a pod may wait for a volume, or to terminate. */
 const PATIENCE_MS = 10 * 60_000
 
-function judge({ decided: { plan }, status: { rows }, troubles }: Look): readonly [CheckStatus, why: string] {
+function judge({ decided: { plan }, rows, troubles }: Look): readonly [CheckStatus, why: string] {
   const { refused, problems, complete } = plan
   // It may be another cluster's word on these pods, or another machine's: nobody knows what is wrong here.
   if (refused !== undefined) return ['unknown', `refused (${refused.code}): ${refused.message}`]
@@ -195,13 +190,13 @@ export function gaugesOf({ status, createdAt, volctlVersion }: Check, look: Look
   ].join('')
 }
 
-function nodeGauges({ decided: { plan }, status, troubles }: Look): string[] {
-  const { complete, kubelet, summary } = status
+function nodeGauges({ decided: { plan }, rows, troubles }: Look): string[] {
+  const { complete, inputs } = plan
   const longestMs = Math.max(0, ...troubles.map(({ forMs = 0 }) => forMs))
   const codes = counted(plan.waiting.map(({ code }) => code))
   const severities = counted(plan.problems.map(({ severity }) => severity))
   return [
-    gauge('volctl_volumes', 'Volumes by verdict of volctl status.', summary.verdicts, 'verdict'),
+    gauge('volctl_volumes', 'Volumes by verdict of volctl status.', verdictsOf(rows), 'verdict'),
     gauge('volctl_troubles', 'What volctl check counts.', counted(troubles.map(({ kind }) => kind)), 'kind'),
     gauge('volctl_longest_wait_seconds', 'Of the pod that waits longest.', Math.round(longestMs / 1000)),
     gauge('volctl_operations', 'Operations of volctl plan --orphans.', plan.summary.operations, 'kind'),
@@ -209,7 +204,11 @@ function nodeGauges({ decided: { plan }, status, troubles }: Look): string[] {
     gauge('volctl_waiting', 'What waits for somebody else.', codes, 'code'),
     gauge('volctl_problems', 'Problems that volctl plan reports.', severities, 'severity'),
     gauge('volctl_plan_complete', '1 if everything that may matter could be read, else 0.', complete ? 1 : 0),
-    gauge('volctl_kubelet_running', '1 if a kubelet runs on this node, else 0.', kubelet.state === 'running' ? 1 : 0),
+    gauge(
+      'volctl_kubelet_running',
+      '1 if a kubelet runs on this node, else 0.',
+      inputs.kubelet.state === 'running' ? 1 : 0,
+    ),
   ]
 }
 

@@ -34,12 +34,6 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
   return whole
 }
 
-/** The status of some rows, and the plan as far as it is about them. */
-export interface StatusAndPlan {
-  readonly status: Status
-  readonly plan: Plan
-}
-
 /**
  * @param decided of the whole node @param options what they narrow is left out of the answer, and changes no verdict
  * @param given what the next steps go by
@@ -53,19 +47,13 @@ export function statusAndPlan(
 ): StatusAndPlan {
   const whole = wholeStatus(decided)
   requireNamed(unmatchedNames(whole, options), naming)
-  return whole.of(narrowed(whole, options), given)
+  return statusOf(whole, narrowed(whole, options), given)
 }
+
+export type WholeStatus = ReturnType<typeof wholeStatus>
 
 /** Every row of a node, the worst first. */
-export interface WholeStatus {
-  readonly decided: Decided
-  readonly all: readonly StatusRow[]
-  readonly sourceOf: ReadonlyMap<StatusRow, AnyPart>
-  /** @param given what the next steps go by; absent: none are said */
-  of(rows: readonly StatusRow[], given?: Given): StatusAndPlan
-}
-
-export function wholeStatus(decided: Decided): WholeStatus {
+export function wholeStatus(decided: Decided) {
   const { context } = decided
   const { inputs: seen } = context
   const sources = allParts(context)
@@ -73,8 +61,9 @@ export function wholeStatus(decided: Decided): WholeStatus {
   // A node that was seen only in part is not planned (S3): that the plan is empty says nothing then.
   const unjudged = sectionUnseen(seen) ?? (podListIsComplete(seen) ? undefined : 'the pod list may be incomplete')
   const sourceOf = new Map(sources.map((source) => [statusRow(context, source, found, unjudged), source] as const))
-  const all = [...sourceOf.keys()].toSorted(worstFirst)
-  const partFor = (rows: readonly StatusRow[]): Plan => {
+  const all: readonly StatusRow[] = [...sourceOf.keys()].toSorted(worstFirst)
+  /** The plan as far as it is about these rows. */
+  const planOf = (rows: readonly StatusRow[]): Plan => {
     if (rows.length === all.length) return decided.plan
     const own = rows.flatMap((row) => {
       const { operations, waiting, problems } = found.of(sourceOf.get(row) as AnyPart)
@@ -82,36 +71,44 @@ export function wholeStatus(decided: Decided): WholeStatus {
     })
     return partOf(decided.plan, new Set<object>(own))
   }
-  const of: WholeStatus['of'] = (rows, given) => {
-    const part = partFor(rows)
-    const plan = given === undefined ? part : withAdvice(part, given)
-    const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
-    const { causes, next } = given === undefined ? {} : plan.summary
-    const status: Status = {
-      apiVersion: 'volctl.io/v1',
-      kind: 'Status',
-      node,
-      rootDir,
-      bootID,
-      createdAt,
-      volctlVersion,
-      kubelet: inputs.kubelet,
-      rows: [...rows],
-      problems: found.unassigned,
-      summary: {
-        volumes: rows.length,
-        verdicts: counted(rows.map(({ verdict }) => verdict.state)),
-        orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
-        filtered: all.length - rows.length,
-      },
-      complete,
-      refused,
-      causes,
-      next,
-    }
-    return { status, plan }
+  return { decided, all, sourceOf, planOf, unassigned: found.unassigned }
+}
+
+export type StatusAndPlan = ReturnType<typeof statusOf>
+
+/** The status of some rows, and the plan as far as it is about them. @param given what the next steps go by */
+export function statusOf({ decided, all, planOf, unassigned }: WholeStatus, rows: readonly StatusRow[], given: Given) {
+  const plan = withAdvice(planOf(rows), given)
+  const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
+  const { causes, next } = plan.summary
+  const status: Status = {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Status',
+    node,
+    rootDir,
+    bootID,
+    createdAt,
+    volctlVersion,
+    kubelet: inputs.kubelet,
+    rows: [...rows],
+    problems: unassigned,
+    summary: {
+      volumes: rows.length,
+      verdicts: verdictsOf(rows),
+      orphanedPods: decided.context.classes.all.filter((pod) => pod.class === 'Gone').length,
+      filtered: all.length - rows.length,
+    },
+    complete,
+    refused,
+    causes,
+    next,
   }
-  return { decided, all, sourceOf, of }
+  return { status, plan }
+}
+
+/** How many rows have each. */
+export function verdictsOf(rows: readonly StatusRow[]): Status['summary']['verdicts'] {
+  return counted(rows.map(({ verdict }) => verdict.state))
 }
 
 /** Of what is as bad as another: pods by their names, then the node's own part. */

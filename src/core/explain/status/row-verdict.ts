@@ -4,8 +4,9 @@ import { Grouped } from '../../base/collections.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
-import type { Operation, Problem } from '../../plan/plan.ts'
+import type { Operation } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
+import type { Subject } from '../../plan/subject.ts'
 import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { Concern } from '../concern.ts'
@@ -18,35 +19,29 @@ export interface RowFindings extends Concern {
   readonly causes: readonly string[]
 }
 
-export interface Found {
-  of(source: AnyPart): RowFindings
-  /** Problems that are about no row: of the node, of a pod without volumes. */
-  readonly unassigned: readonly Problem[]
-}
+export type Found = ReturnType<typeof findingsOf>
 
-export function findingsOf(sources: readonly AnyPart[], decided: Decided): Found {
+export function findingsOf(sources: readonly AnyPart[], decided: Decided) {
   const { plan } = decided
   const shares = new SharesOf(sources)
-  const isOf = ({ subject }: Pick<Operation, 'subject'>): readonly AnyPart[] => shares.of(subject)
-  const concerns = ({ subject }: Problem): readonly AnyPart[] => shares.ofProblem(subject)
-  const operations = bySource(plan.operations, isOf)
-  const waiting = bySource(plan.waiting, isOf)
-  const problems = bySource(plan.problems, concerns)
-  const decisions = bySource(decisionsOf(decided), isOf)
+  const bySource = <T extends { readonly subject?: Subject }>(all: readonly T[], how: 'of' | 'ofProblem' = 'of') => {
+    const found = new Grouped<AnyPart, T>()
+    for (const each of all) for (const source of shares[how](each.subject)) found.add(source, each)
+    return found
+  }
+  const operations = bySource(plan.operations)
+  const waiting = bySource(plan.waiting)
+  const problems = bySource(plan.problems, 'ofProblem')
+  const decisions = bySource(decisionsOf(decided))
   const inOrder = causesInOrder(plan)
   return {
-    of: (source) => {
+    of: (source: AnyPart): RowFindings => {
       const own = { operations: operations.of(source), waiting: waiting.of(source), problems: problems.of(source) }
       return { ...own, decisions: decisions.of(source), causes: inOrder(causeKeys(own)) }
     },
-    unassigned: plan.problems.filter((each) => concerns(each).length === 0),
+    /** Problems that are about no row: of the node, of a pod without volumes. */
+    unassigned: plan.problems.filter(({ subject }) => shares.ofProblem(subject).length === 0),
   }
-}
-
-function bySource<T>(all: readonly T[], sourcesOf: (each: T) => readonly AnyPart[]): Pick<Grouped<AnyPart, T>, 'of'> {
-  const found = new Grouped<AnyPart, T>()
-  for (const each of all) for (const source of sourcesOf(each)) found.add(source, each)
-  return found
 }
 
 type Verdict = Omit<RowVerdict, 'also'>

@@ -18,8 +18,8 @@ import { otherMounted } from '../../volumes/same-volume.ts'
 import { attachabilityOf } from '../chain-objects.ts'
 import { describeRow } from '../describe-volume.ts'
 import { type AnyPart, mountPathsOf } from '../volume-part.ts'
-import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
-import type { AttachmentView, AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
+import { type Found, verdictOf } from './row-verdict.ts'
+import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
 
 /**
  * @param found what the plan says of each row
@@ -33,9 +33,10 @@ export function statusRow(
 ): StatusRow {
   const { volume, pod } = source
   const parts = found.of(source)
+  const planned = [...parts.operations, ...parts.waiting]
   const attach = attachOf(context, volume)
   const staged = deviceOf(context.inputs, volume)
-  const ref = refOf(context, source, parts)
+  const ref = refOf(context, source, planned.find((each) => each.volume !== undefined)?.volume)
   const desired =
     knownDesireOf(source) ?? (unjudged !== undefined || mayBeWanted(context, pod, ref) ? 'unknown' : 'notWanted')
   return {
@@ -48,7 +49,7 @@ export function statusRow(
     staged,
     ...(pod && mountOf(context.inputs, source)),
     dead: mountPathsOf(source).flatMap((path) => context.inputs.deadError(path) ?? [])[0],
-    due: dueOf(parts),
+    due: (['remount', 'expand'] as const).filter((due) => planned.some(({ kind }) => kind === DUE[due])),
     verdict: verdictOf(source, parts, unjudged),
     operations: parts.operations.map(({ id }) => id),
     causes: parts.causes,
@@ -79,15 +80,9 @@ function mayBeWanted({ desired }: PlanContext, pod: AnyPart['pod'], { plugin, dr
 
 const DUE = { remount: 'RemountVolume', expand: 'ExpandVolume' } as const
 
-function dueOf({ operations, waiting }: RowFindings): StatusRow['due'] {
-  const findings = [...operations, ...waiting]
-  return (['remount', 'expand'] as const).filter((due) => findings.some(({ kind }) => kind === DUE[due]))
-}
-
 /** As the plan has it, where an operation or a wait knows more of it. */
-function refOf(context: PlanContext, source: AnyPart, parts: RowFindings): VolumeRef {
+function refOf(context: PlanContext, source: AnyPart, planned: VolumeRef | undefined): VolumeRef {
   const { volume, pod, wanted, ended } = source
-  const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
   const own = wanted ?? ended
   if (own !== undefined) return { ...planned, ...omitUndefined(describeWanted(context, own)) }
   if (planned !== undefined) return planned
@@ -111,25 +106,18 @@ function attachOf(context: PlanContext, volume: VolumeRow): AttachState | undefi
       : nodesWith(context, { uniqueName, identity, persistentVolume }).map(({ name }) => name)
   const needed = attachabilityOf(context, volume)
   if (needed === 'notAttachable' && attachment === undefined && elsewhere.length === 0) return undefined
-  const view = attachmentView(volume)
+  // This node's.
+  const view = attachment && {
+    name: attachment.metadata.name,
+    attached: attachment.status?.attached === true,
+    deleting: attachment.metadata.deletionTimestamp !== undefined,
+    error: attachment.status?.detachError?.message ?? attachment.status?.attachError?.message,
+  }
   // Where attachments cannot be listed, the Node's status is all that there is.
   const isSaid =
     identity === undefined || (view === undefined && !isListedWhole(inputs.snapshot.api, 'volumeattachments'))
   const attached = nodeStatus && (isSaid || (view?.attached === true && !view.deleting))
   return { needed, attached, nodeStatus, attachment: view, elsewhere }
-}
-
-/** This node's. */
-function attachmentView({ attachment }: VolumeRow): AttachmentView | undefined {
-  if (attachment === undefined) return undefined
-  const { metadata, status } = attachment
-  const error = status?.detachError?.message ?? status?.attachError?.message
-  return {
-    name: metadata.name,
-    attached: status?.attached === true,
-    deleting: metadata.deletionTimestamp !== undefined,
-    error,
-  }
 }
 
 /**

@@ -43,8 +43,6 @@ const attachment = object({
   error: optional(about('The last attempt to attach or detach.', text)),
 })
 
-export interface AttachmentView extends ShapeOf<typeof attachment> {}
-
 const attach = object({
   /** R011, R816 */
   needed: about(

@@ -2,37 +2,21 @@
 
 import { compareText } from '../../base/text.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
-import type { PlanContext } from '../../reconcile/context/context.ts'
 import type { Narrowing } from '../../reconcile/context/filter-operations.ts'
 import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'
 
-export type WaitCondition = 'mounted' | 'unmounted' | 'detached' | 'in-sync'
-
 /** One name that is waited for, and what bore it in the first look: when a pod is gone, its name finds nothing any more. */
-export interface WaitTarget {
-  readonly name: string
-  /** Of --volume. They are looked for again in each look, since a claim may be bound meanwhile. */
-  readonly volumes: readonly string[]
-  /** UIDs; undefined: no pod was named. */
-  readonly pods: ReadonlySet<string> | undefined
-  /** Names of the volumes of its rows; undefined: the whole node is waited for. */
-  readonly keys: ReadonlySet<string> | undefined
-}
+export type WaitTarget = ReturnType<typeof waitTargets>[number]
 
 /**
  * Each pod that is named, else each volume, else the namespaces, or the node.
  *
  * @throws VolctlError NothingNamed, AmbiguousName
  */
-export function waitTargets(
-  whole: WholeStatus,
-  narrowing: Narrowing,
-  condition: WaitCondition,
-  naming: Naming,
-): readonly WaitTarget[] {
+export function waitTargets(whole: WholeStatus, narrowing: Narrowing, condition: WaitCondition, naming: Naming) {
   const { context } = whole.decided
   requireNamed(unmatchedNames(whole, narrowing), naming)
   return partsOf(narrowing, context.inputs.snapshot.nodeName).flatMap(([name, part]) => {
@@ -46,8 +30,11 @@ export function waitTargets(
     const meant = uids.filter((uid) => (context.classes.of(uid)?.class === 'Desired') === (condition === 'mounted'))
     return {
       name,
+      /** Of --volume. They are looked for again in each look, since a claim may be bound meanwhile. */
       volumes,
+      /** UIDs; undefined: no pod was named. */
       pods: (pods ?? namespaces) && new Set(pods !== undefined && meant.length > 0 ? meant : uids),
+      /** Names of the volumes of its rows; undefined: the whole node is waited for. */
       keys: (pods ?? namespaces ?? volumes[0]) === undefined ? undefined : new Set(kept.flatMap(keysOf)),
     }
   })
@@ -79,27 +66,25 @@ export function rowsOf(whole: WholeStatus, { pods, keys, volumes }: WaitTarget):
 
 /** @returns undefined: the condition is reached; else what is missing, in a few words */
 export function missing(whole: WholeStatus, target: WaitTarget, condition: WaitCondition): string | undefined {
-  const rows = rowsOf(whole, target)
-  const { plan, context } = whole.decided
-  if (condition === 'mounted') return notMounted(context, target, rows)
-  if (!plan.complete) return 'not all that matters could be read'
-  if (condition === 'in-sync') {
-    const { operations, waiting, refused } = whole.of(rows).plan
-    if (refused !== undefined) return refused.message
-    const isLeft = operations.length + waiting.length > 0
-    return isLeft ? `operations=${operations.length}, waiting=${waiting.length}` : undefined
-  }
-  return condition === 'unmounted' ? notUnmounted(whole, target, rows) : notDetached(context, target, rows)
+  if (condition !== 'mounted' && !whole.decided.plan.complete) return 'not all that matters could be read'
+  return CONDITIONS[condition](whole, target, rowsOf(whole, target))
+}
+
+/** As `missing`. */
+type Judge = (whole: WholeStatus, target: WaitTarget, rows: readonly StatusRow[]) => string | undefined
+
+const notInSync: Judge = ({ planOf }, _, rows) => {
+  const { operations, waiting, refused } = planOf(rows)
+  if (refused !== undefined) return refused.message
+  const isLeft = operations.length + waiting.length > 0
+  return isLeft ? `operations=${operations.length}, waiting=${waiting.length}` : undefined
 }
 
 /** Of no pod that is meant to have it, or that the kubelet mounts for. */
 const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'ended'])
 
-function notMounted(
-  { classes }: PlanContext,
-  { pods, keys, volumes }: WaitTarget,
-  rows: readonly StatusRow[],
-): string | undefined {
+const notMounted: Judge = ({ decided }, { pods, keys, volumes }, rows) => {
+  const { classes } = decided.context
   const isUp = ({ desired, mounted, dead }: StatusRow): boolean =>
     desired === 'wanted' && mounted === 'VolumeMounted' && dead === undefined
   const byPod = Map.groupBy(rows, ({ pod }) => pod?.uid)
@@ -117,11 +102,7 @@ function notMounted(
 }
 
 /** R472: no mount, no map, no state file, no marker, no content. Of a volume, and of the node, nothing is staged either. */
-function notUnmounted(
-  { decided, sourceOf }: WholeStatus,
-  { pods }: WaitTarget,
-  rows: readonly StatusRow[],
-): string | undefined {
+const notUnmounted: Judge = ({ decided, sourceOf }, { pods }, rows) => {
   const { inputs } = decided.context
   const unread =
     pods === undefined
@@ -143,11 +124,8 @@ function notUnmounted(
  * The controller takes a volume out of the Node's status before it is detached, so that alone proves nothing (S3): the
  * VolumeAttachment must be gone.
  */
-function notDetached(
-  { inputs, objects }: PlanContext,
-  { keys }: WaitTarget,
-  rows: readonly StatusRow[],
-): string | undefined {
+const notDetached: Judge = ({ decided }, { keys }, rows) => {
+  const { inputs, objects } = decided.context
   const { api } = inputs.snapshot
   if (keys?.size === 0 && rows.every(({ attach }) => attach === undefined)) return undefined
   if (!isListedWhole(api, 'volumeattachments') || !api?.node) return 'what is attached is not known'
@@ -158,6 +136,9 @@ function notDetached(
   const listed = [...(keys ?? [])].filter((key) => objects.isAttached(key))
   return listed.length === 0 ? undefined : `attached: ${listed.join(', ')}`
 }
+
+const CONDITIONS = { mounted: notMounted, unmounted: notUnmounted, detached: notDetached, 'in-sync': notInSync }
+export type WaitCondition = keyof typeof CONDITIONS
 
 function namesOf(rows: readonly StatusRow[]): string {
   return [...new Set(rows.map(({ podVolumeNames: [own], volume }) => own ?? volume.name))]
