@@ -1,7 +1,7 @@
 /** What a line is answered with on a node: what its names are there first, then what it says. */
 import { describe, expect, it } from 'vitest'
 import { isLine, type LookedNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
-import { explainLine, type LineAnswer } from '../../src/core/explain/log-lines/explain-line.ts'
+import { explainLine, type LineExplanation } from '../../src/core/explain/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../src/core/views/screen.ts'
@@ -48,9 +48,9 @@ function answered(line: string, built: NodeBuilder) {
   return explainLine(parseLine(line), { state, explain })
 }
 
-const ask = (line: string, built: NodeBuilder): LineAnswer => answered(line, built).answer
+const ask = (line: string, built: NodeBuilder): LineExplanation => answered(line, built).answer
 
-const saying = ({ names }: LineAnswer, kind: string): string[] =>
+const saying = ({ names }: LineExplanation, kind: string): string[] =>
   names.filter((name) => name.kind === kind).map(({ name, says }) => `${name}: ${says}`)
 
 describe('what the line is about', () => {
@@ -110,7 +110,8 @@ describe('what a line names, and is not there', () => {
 
   it('a line of another node: nothing is looked for here', () => {
     const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] ${NOT_REGISTERED}`
-    expect(ask(line, wanted())).toEqual({
+    const { sentence, otherNode, main, names } = ask(line, wanted())
+    expect({ sentence, otherNode, main, names }).toEqual({
       sentence: expect.objectContaining({ next: expect.stringContaining('spec.nodeName=node-2') }),
       otherNode: {
         name: 'node-2',

@@ -4,7 +4,7 @@ import { NotFound, usageError, VolctlError } from '../base/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import { type AskedNode, explainLine, type LineExplanation } from '../explain/log-lines/explain-line.ts'
+import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.ts'
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
@@ -54,22 +54,14 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
     throw error
   })
   const [node, unseen] = looked instanceof VolctlError ? [undefined, looked] : [looked, undefined]
-  const line = parseLine(oneLine(typed === '-' ? await readInput() : typed))
-  const { answer, explained } = explainLine(line, node)
+  const { answer, explained } = explainLine(parseLine(oneLine(typed === '-' ? await readInput() : typed)), node)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
     throw new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
       hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
     })
   const explanation = node && explained && (await node.whole(explained))
-  const { error: _error, said: _said, ...shown } = line
-  const value: LineExplanation = {
-    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: shown },
-    node: node?.state.snapshot.nodeName,
-    createdAt: node?.state.snapshot.capturedAt,
-    ...answer,
-    explanation,
-  }
+  const value = { ...answer, explanation }
   return {
     value,
     draw: (screen) => renderLine(value, screen),

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { terminalSafe } from '../base/text.ts'
 import type { Subject } from '../explain/explanation.ts'
-import type { LineAnswer } from '../explain/log-lines/explain-line.ts'
+import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
 import type { StatusRow } from '../explain/status/status.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
 import { podName, shownVolume } from '../plan/names.ts'
@@ -231,7 +231,7 @@ function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
 }
 
 /** What of the names in a line of a log is on this node. */
-export function namesOfLine({ names }: Pick<LineAnswer, 'names'>): string[] {
+export function namesOfLine({ names }: Pick<LineExplanation, 'names'>): string[] {
   return names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : []))
 }
 

@@ -9,7 +9,7 @@ import { readFailures } from '../../volumes/api-lookup.ts'
 import type { Explained } from '../explain.ts'
 import type { Explanation, Subject, Verdict } from '../explanation.ts'
 import { Ambiguous } from '../things.ts'
-import type { LineHead, LogLine } from './log-line.ts'
+import type { LogLine } from './log-line.ts'
 import { type SentenceView, saidBy } from './sentences.ts'
 import { type LineName, type NameKind, namesIn } from './take-names.ts'
 
@@ -26,45 +26,36 @@ export interface NameView {
   readonly verdict?: Verdict
 }
 
-/** Another node, which the line is about, or on which it was written, and what that means. */
-interface OtherNode {
-  readonly name: string
-  readonly says: string
-}
-
-export interface LineAnswer {
-  /** Absent: volctl does not know the sentence. */
-  readonly sentence?: SentenceView
-  /** What the line names, the most telling first. */
-  readonly names: readonly NameView[]
-  /** The names of a line of another node are looked for there. */
-  readonly otherNode?: OtherNode
-  /** The one that the explanation is about. */
-  readonly main?: NameView
-}
-
 /** What `volctl explain 'LINE' -o json` prints. */
-export interface LineExplanation extends LineAnswer {
+export interface LineExplanation {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'LineExplanation'
   /** As it was taken apart. */
-  readonly line: LineHead & Pick<LogLine, 'message'>
+  readonly line: Omit<LogLine, 'error' | 'said'>
   /** Absent: the node could not be looked at. */
   readonly node?: string
   /** RFC 3339: when the node was looked at. */
   readonly createdAt?: string
+  /** Absent: volctl does not know the sentence. */
+  readonly sentence?: SentenceView
+  /** Which the line is about, or on which it was written, and what that means: its names are looked for there. */
+  readonly otherNode?: { readonly name: string; readonly says: string }
+  /** The one that the explanation is about. */
+  readonly main?: NameView
+  /** What the line names, the most telling first. */
+  readonly names: readonly NameView[]
   /** Of the most specific thing that was found. */
   readonly explanation?: Explanation
 }
 
 /**
  * @param node absent: it could not be looked at, and nothing is said of names
- * @returns the answer; and what the most specific thing was explained as, unless the line is another node's
+ * @returns the answer, without an explanation; and what the most specific thing was explained as, unless the line is another node's
  */
 export function explainLine(
   line: LogLine,
   node: AskedNode | undefined,
-): { readonly answer: LineAnswer; readonly explained?: Explained } {
+): { readonly answer: LineExplanation; readonly explained?: Explained } {
   const said = saidBy(line)
   const snapshot = node?.state.snapshot
   const names = snapshot === undefined ? [] : namesIn(line)
@@ -73,10 +64,15 @@ export function explainLine(
   const resolved = node === undefined || otherNode !== undefined ? [] : resolveNames(names, node)
   const main = mainOf(resolved, said?.about)
   const unit = otherNode === undefined ? snapshot?.kubelet?.unit : undefined
-  const sentence = said && naming(said, unit, otherNode?.name ?? snapshot?.nodeName)
+  const { error: _, said: __, ...shown } = line
   return {
     answer: {
-      sentence,
+      apiVersion: 'volctl.io/v1',
+      kind: 'LineExplanation',
+      line: shown,
+      node: snapshot?.nodeName,
+      createdAt: snapshot?.capturedAt,
+      sentence: said && naming(said, unit, otherNode?.name ?? snapshot?.nodeName),
       otherNode,
       main: main?.view,
       names: resolved.map(({ view }) => view),
@@ -190,7 +186,7 @@ function otherNodeOf(
   { host, program = '' }: LogLine,
   names: readonly LineName[],
   snapshot: NodeSnapshot,
-): OtherNode | undefined {
+): LineExplanation['otherNode'] {
   const { nodeName } = snapshot
   const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
   const own = named.some((name) => isThisNode(snapshot, name))

@@ -11,8 +11,7 @@
  */
 import { parseJson } from '../../trust/parse-json.ts'
 
-/** What stands before the text. */
-export interface LineHead {
+export interface LogLine {
   /** As journald or syslog has it; mostly, but not always, the node's name. */
   readonly host?: string
   /** As journald or syslog has it: kubelet, kernel. */
@@ -22,9 +21,6 @@ export interface LineHead {
   readonly source?: string
   /** Of an event: FailedMount. */
   readonly reason?: string
-}
-
-export interface LogLine extends LineHead {
   /** Without header and quotes. */
   readonly message: string
   /** The value of err="…". */
@@ -55,7 +51,7 @@ const EVENTS = [
   new RegExp(String.raw`^${TYPE}${AGE}\s+[a-z][\w.-]*(?:[,/] ?[\w.-]+)?\s+`),
   new RegExp(String.raw`^(?:[a-z0-9][a-z0-9-]*\s+)?${AGE}\s+${TYPE}(?=[A-Za-z]+/)`),
 ]
-const SEVERITIES: Readonly<Record<string, LineHead['severity']>> = {
+const SEVERITIES: Readonly<Record<string, LogLine['severity']>> = {
   I: 'info',
   W: 'warning',
   E: 'error',
