@@ -15,19 +15,10 @@ import { isListedWhole } from '../volumes/api-lookup.ts'
 import { absent, asked, bad, good, type Judged, unknown } from './chain-objects.ts'
 import type { Link, Verdict } from './explanation.ts'
 
-export interface JudgedDriver {
-  /** Link by link (C24 to C28). */
-  readonly chain: readonly Link[]
-  /** Undefined: it works, as far as is known, or is not meant to be here. */
-  readonly broken: Verdict | undefined
-  /** What is said where it is not broken. */
-  readonly fine: string
-  /** What to type about its pod: with a kubelet that runs nothing else brings it back. */
-  readonly steps: readonly NextStep[]
-}
+export type JudgedDriver = ReturnType<typeof judgeDriver>
 
 /** @param isNeeded something here depends on it: it is meant to be on this node, whether or not anything else shows it */
-export function judgeDriver(context: PlanContext, name: string, isNeeded: boolean): JudgedDriver {
+export function judgeDriver(context: PlanContext, name: string, isNeeded: boolean) {
   const { nodeName } = context.inputs.snapshot
   const sockets = socketsOf(context, name)
   const isExpected = isNeeded || sockets.length > 0 || driverOfNode(context.inputs.snapshot, name) !== undefined
@@ -42,9 +33,13 @@ export function judgeDriver(context: PlanContext, name: string, isNeeded: boolea
   ]
   const works = answers ? 'the driver answers and is registered' : 'whether the driver answers is not known'
   return {
+    /** Link by link (C24 to C28). */
     chain,
+    /** Undefined: it works, as far as is known, or is not meant to be here. */
     broken: faultOf(context, name, sockets, chain),
+    /** What is said where it is not broken. */
     fine: isExpected ? works : 'the driver is not on this node, and nothing here depends on it',
+    /** What to type about its pod: with a kubelet that runs nothing else brings it back. */
     steps: stepsOf(name, pods, answers),
   }
 }

@@ -60,29 +60,13 @@ export interface Check extends Advice {
   readonly message: string
 }
 
-export interface Doctor {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Doctor'
-  /** Absent: it could not be found out which node this is. */
-  readonly node?: string
-  readonly rootDir?: string
-  /** RFC 3339; of a snapshot when it was taken. */
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly source: 'node' | 'snapshot'
-  /** Whether plan and apply can work here; `apply` is absent of a snapshot, which does not show it. */
-  readonly works: { readonly plan: boolean; readonly apply?: boolean }
-  /** The worst first. */
-  readonly checks: readonly Check[]
-  /** How many checks have each state; a state without any is absent. */
-  readonly summary: Readonly<Partial<Record<CheckState, number>>>
-}
+export type Doctor = ReturnType<typeof diagnose>
 
 /**
  * @param options of a plan without any flag: whether a safety rule refuses it is one of the checks
  * @param createdAt RFC 3339; of a snapshot when it was taken
  */
-export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string): Doctor {
+export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string) {
   const { state, host } = look
   const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
   const checks = [...hostChecks(host), ...ofNode(look, options), ...apiChecks(look, state?.snapshot.api)].toSorted(
@@ -93,13 +77,17 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Doctor',
+    /** Undefined: it could not be found out which node this is. */
     node: state?.snapshot.nodeName,
     rootDir: state?.snapshot.rootDir,
     createdAt,
     volctlVersion: options.volctlVersion,
     source: host === undefined ? 'snapshot' : 'node',
+    /** Whether plan and apply can work here; `apply` is undefined of a snapshot, which does not show it. */
     works: { plan, apply: host && plan && !isPrevented('apply') },
+    /** The worst first. */
     checks,
+    /** How many checks have each state; a state without any is absent. */
     summary: counted(checks.map((each) => each.state)),
   }
 }
