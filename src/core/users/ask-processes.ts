@@ -89,7 +89,7 @@ function questionOf(
 ): Question {
   const asked = [...new Set(fileSystems)]
   // Layers and files that anybody names mean nothing: there, only what the node has as well is known not to hang.
-  const { local } = viewsOf(table, others)[0]
+  const [{ local }] = viewsOf(table, others)
   // Tables are read one after another: of two mounts with one id the newer counts.
   const mounts = [...new Map(tables.flatMap(({ all }) => all.map((mount) => [mount.id, mount]))).values()]
   return {
@@ -280,19 +280,12 @@ const HIDING = /^hidepid=(?:[24]|invisible|ptraceable)$/
  * @param table of our own mount namespace
  */
 export function hiddenProcesses(table: MountTable, proc = '/proc'): Unseen[] {
-  // Process 1 always exists, and would be hidden first.
-  const isFirstListed = processIds(proc).includes(1)
+  const options = table.at('/proc').at(-1)?.superOptions ?? []
+  const missing = missingCapabilities(kernelTextIfAny(`${proc}/self/status`) ?? '')
   const isHiding =
-    table
-      .at('/proc')
-      .at(-1)
-      ?.superOptions.some((option) => HIDING.test(option)) === true
-  if (isFirstListed && (!isHiding || mayTrace(proc))) return []
+    options.some((option) => HIDING.test(option)) && missing.some(({ name }) => name === 'CAP_SYS_PTRACE')
+  // Process 1 always exists, and would be hidden first.
+  if (processIds(proc).includes(1) && !isHiding) return []
   const text = '/proc hides processes of other users (mount option hidepid), so their open files cannot be read'
   return [{ text, hint: SEE_ALL }]
-}
-
-function mayTrace(proc: string): boolean {
-  const missing = missingCapabilities(kernelTextIfAny(`${proc}/self/status`) ?? '')
-  return !missing.some(({ name }) => name === 'CAP_SYS_PTRACE')
 }

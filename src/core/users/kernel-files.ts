@@ -29,22 +29,15 @@ interface Files<T> {
 export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<Files<LoopFile>> {
   if (loops.length === 0) return { files: loops, unseen: [] }
   try {
-    const inodes = loopInodes(await losetup(run))
-    const files = loops.map((loop) => ({ ...loop, file: inodes.get(loop.device) }))
-    return { files, unseen: [] }
+    const { status, stdout, timedOut } = await run('losetup', LOSETUP, SCAN_MS.losetup)
+    if (timedOut) throw new Error(`losetup did not end within ${SCAN_MS.losetup / 1000} s`)
+    if (status !== 0) throw new Error(`losetup ended with ${status}`)
+    const inodes = loopInodes(stdout)
+    return { files: loops.map((loop) => ({ ...loop, file: inodes.get(loop.device) })), unseen: [] }
   } catch (error) {
-    return {
-      files: loops,
-      unseen: [unread('the files of loop devices', error, 'See what losetup --list says, or does not.')],
-    }
+    const hint = 'See what losetup --list says, or does not.'
+    return { files: loops, unseen: [unread('the files of loop devices', error, hint)] }
   }
-}
-
-async function losetup(run: typeof runCommand): Promise<string> {
-  const { status, stdout, timedOut } = await run('losetup', LOSETUP, SCAN_MS.losetup)
-  if (timedOut) throw new Error(`losetup did not end within ${SCAN_MS.losetup / 1000} s`)
-  if (status !== 0) throw new Error(`losetup ended with ${status}`)
-  return stdout
 }
 
 /** Fields are right-aligned with blanks, which the raw format escapes. */
@@ -71,14 +64,6 @@ export function swapFiles(list = '/proc/swaps'): Files<string> {
   }
 }
 
-interface Export {
-  /** As the exporting process sees it. */
-  readonly path: string
-  readonly client: string
-  /** Clients see what is mounted below it as well (crossmnt). */
-  readonly crosses: boolean
-}
-
 /** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
 
@@ -98,13 +83,20 @@ export function nfsExports(tables: readonly string[] = TABLES): Files<Export> {
   return { files, unseen }
 }
 
+type Export = ReturnType<typeof parseExports>[number]
+
 /** `/path<tab>client(option,option)`, a line each; blanks in a path are octal. */
-export function parseExports(text: string): Export[] {
+export function parseExports(text: string) {
   return text.split('\n').flatMap((line) => {
     const [path = '', client = ''] = line.split(/[ \t]+/)
     if (!path.startsWith('/')) return []
-    const crosses = /[(,](?:crossmnt|nohide)[,)]/.test(client)
-    return [{ path: decodeOctal(path), client: client.replace(/\(.*/, ''), crosses }]
+    return {
+      /** As the exporting process sees it. */
+      path: decodeOctal(path),
+      client: client.replace(/\(.*/, ''),
+      /** Clients see what is mounted below it as well (crossmnt). */
+      crosses: /[(,](?:crossmnt|nohide)[,)]/.test(client),
+    }
   })
 }
 

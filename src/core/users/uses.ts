@@ -1,6 +1,7 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 
 import { once } from '../base/collections.ts'
+import { alike } from '../base/text.ts'
 import { type Location, locationIn } from '../linux/location.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
@@ -20,13 +21,7 @@ export interface Holder {
 }
 
 /** A device that a process has open or mapped. */
-export interface Opener {
-  readonly pid: number
-  readonly process: string
-  /** "major:minor"; of a character device "char major:minor" */
-  readonly dev: string
-  readonly how: 'open' | 'mapped'
-}
+export type Opener = ReturnType<Uses['openers']>[number]
 
 export type ByProcess = Use & { readonly pid: number }
 
@@ -86,9 +81,8 @@ export class Uses {
   }
 
   named(uses: readonly ByProcess[]): Holder[] {
-    const once = new Map(uses.map((use) => [`${use.pid} ${use.what} ${use.path}`, use]))
-    return [...once.values()]
-      .map(({ pid, what, path }) => holder(pid, what, path))
+    return alike(uses, ({ pid, what, path }) => `${pid} ${what} ${path}`)
+      .map(([{ pid, what, path }]) => holder(pid, what, path))
       .toSorted((a, b) => a.pid - b.pid || ORDER.indexOf(a.what) - ORDER.indexOf(b.what))
   }
 
@@ -99,13 +93,15 @@ export class Uses {
         ({ dev = '', mount, device }) =>
           device === undefined &&
           devs.includes(dev) &&
-          (mount === undefined ? !this.#isShown(dev) : this.#mountOf(mount) === undefined),
+          (mount === undefined
+            ? !this.#tables.some((table) => table.ofDevice(dev).length > 0)
+            : this.#mountOf(mount) === undefined),
       ),
     )
   }
 
-  /** Each process and device once. @param devs as in Opener */
-  openers(devs: ReadonlySet<string>): Opener[] {
+  /** Each process and device once. @param devs "major:minor", of character devices "char major:minor" */
+  openers(devs: ReadonlySet<string>) {
     const found = this.#all.flatMap(({ pid, device, what }) =>
       device !== undefined && devs.has(device)
         ? [{ pid, dev: device, how: what === 'map' ? 'mapped' : 'open' } as const]
@@ -113,10 +109,6 @@ export class Uses {
     )
     const once = new Map(found.map((each) => [`${each.pid} ${each.dev}`, each]))
     return [...once.values()].map((each) => ({ ...each, process: processName(each.pid) }))
-  }
-
-  #isShown(dev: string): boolean {
-    return this.#tables.some((table) => table.ofDevice(dev).length > 0)
   }
 
   #mountOf(id: number | undefined): MountInfo | undefined {
