@@ -17,7 +17,7 @@ import type { Fact, Place, Subject } from './explanation.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): Asked {
-  const device = isDevice(given) ? deviceTarget(context, given) : undefined
+  const device = NUMBER.test(given) || given.startsWith('/dev/') ? deviceTarget(context, given) : undefined
   if (device !== undefined) return device
   const { inputs } = context
   const path = rootPathOf(inputs, plainPath(given))
@@ -78,11 +78,11 @@ function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined 
 
 function inMount(mount: MountInfo): Fact {
   const { mountPoint, dev, root } = mount
-  return {
-    label: 'Inside',
-    value: `${fileSystemText(mount)} (${dev} ${root}) on ${mountPoint}`,
-    from: 'mount table',
-  }
+  return inTable('Inside', `${fileSystemText(mount)} (${dev} ${root}) on ${mountPoint}`)
+}
+
+function inTable(label: string, value: string): Fact {
+  return { label, value, from: 'mount table' }
 }
 
 function elsewhere(context: PlanContext, path: string): Asked {
@@ -178,11 +178,6 @@ const NAMES = { block: 'block device', char: 'character device', fifo: 'named pi
 
 const NUMBER = /^\d+:\d+$/
 
-/** By its shape: "/dev/…", "major:minor". */
-function isDevice(given: string): boolean {
-  return NUMBER.test(given) || given.startsWith('/dev/')
-}
-
 /** Undefined: nothing here is of this device. */
 function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   const { inputs } = context
@@ -199,10 +194,8 @@ function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   if (fromIt.length + binds.length + loops.length + mine.length === 0) return undefined
   const numbers = [...new Set(fromIt.map(({ dev }) => dev))]
   const facts: Fact[] = [
-    ...[...names]
-      .filter((name) => name.startsWith('/'))
-      .map((value) => ({ label: 'Device', value, from: 'mount table' })),
-    ...numbers.map((value) => ({ label: 'Number', value, from: 'mount table' })),
+    ...[...names].filter((name) => name.startsWith('/')).map((name) => inTable('Device', name)),
+    ...numbers.map((number) => inTable('Number', number)),
     ...loops.map(({ name, backingFile }) => ({
       label: 'Loop device',
       value: `${name}, backed by ${backingFile ?? 'nothing'}`,

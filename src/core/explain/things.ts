@@ -24,39 +24,21 @@ export interface Thing {
   readonly volume?: VolumeRow
 }
 
-export function allThings(context: PlanContext): readonly Thing[] {
-  return [
-    ...pods(context),
-    ...claims(context),
-    ...persistentVolumes(context),
-    ...attachments(context),
-    ...nodeVolumes(context),
-    ...drivers(context),
-  ]
-}
+/** What distinguishes it; the rest follows. Of the other names some may not be known. */
+type Known = Pick<Thing, 'kind' | 'name' | 'about'> &
+  Partial<Pick<Thing, 'ask' | 'volume'>> & { readonly names?: readonly (string | undefined)[] }
 
-/** @param more what is not as the kind and the name give it, and the other names, of which some may not be known */
-function thing(
-  kind: Thing['kind'],
-  name: string,
-  about: string,
-  {
-    names = [],
-    ...more
-  }: Partial<Pick<Thing, 'ask' | 'volume'>> & { readonly names?: readonly (string | undefined)[] } = {},
-): Thing {
-  return {
-    kind,
-    name,
-    about,
-    ask: `${wordFor(kind)}/${name}`,
-    names: [name, ...names.flatMap((each) => each ?? [])],
-    ...more,
-  }
+export function allThings(context: PlanContext): readonly Thing[] {
+  const all = [pods, claims, persistentVolumes, attachments, nodeVolumes, drivers].flatMap((find) => find(context))
+  return all.map(({ ask, names = [], ...each }) => ({
+    ...each,
+    ask: ask ?? `${wordFor(each.kind)}/${each.name}`,
+    names: [each.name, ...names.flatMap((name) => name ?? [])],
+  }))
 }
 
 /** Every CSI driver that this node, its API or its volumes name. */
-function drivers({ inputs, ledger }: PlanContext): Thing[] {
+function drivers({ inputs, ledger }: PlanContext): Known[] {
   const { api, csiSockets = [], nodeName } = inputs.snapshot
   const names = [
     ...csiSockets.map(({ driver }) => driver),
@@ -66,26 +48,25 @@ function drivers({ inputs, ledger }: PlanContext): Thing[] {
     ...ledger.all.map(({ identity }) => identity?.driver),
   ]
   const sorted = [...new Set(names.flatMap((name) => name || []))].toSorted(compareText)
-  return sorted.map((name) => thing('Driver', name, 'CSI driver'))
+  return sorted.map((name) => ({ kind: 'Driver', name, about: 'CSI driver' }))
 }
 
-function pods({ classes }: PlanContext): Thing[] {
+function pods({ classes }: PlanContext): Known[] {
   const bearers = Map.groupBy(classes.all, ({ ref }) => podName(ref))
   return classes.all.map(({ uid, ref, pod, class: name, why }) => {
     const full = ref.name === undefined ? undefined : podName(ref)
     const isOnly = full !== undefined && bearers.get(full)?.length === 1
     const about = present(full, pod === undefined ? 'not in the API' : 'in the API', why?.code ?? name).join(', ')
-    return thing('Pod', uid, about, {
-      ...(isOnly && { ask: `pod/${full}` }),
-      names: [...(pod === undefined ? [] : namedUids(pod)), full, ref.name],
-    })
+    const names = [...(pod === undefined ? [] : namedUids(pod)), full, ref.name]
+    return { kind: 'Pod', name: uid, about, ask: isOnly ? `pod/${full}` : undefined, names }
   })
 }
 
 /** Those in the API, and those that only a pod or a PersistentVolume names any more. */
-function claims({ inputs, ledger }: PlanContext): Thing[] {
-  const claim = (full: string, about: string, volume: VolumeRow | undefined, uid?: string): Thing =>
-    thing('PersistentVolumeClaim', full, about, { names: [ownName(full), uid], volume })
+function claims({ inputs, ledger }: PlanContext): Known[] {
+  const claim = (name: string, about: string, volume: VolumeRow | undefined, uid?: string): Known => {
+    return { kind: 'PersistentVolumeClaim', name, about, names: [ownName(name), uid], volume }
+  }
   const found = (inputs.snapshot.api?.persistentVolumeClaims ?? []).map(({ metadata, spec }) => {
     const full = namespacedName(metadata)
     const volume = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(full)
@@ -106,7 +87,7 @@ function claims({ inputs, ledger }: PlanContext): Thing[] {
   return alike([...found, ...referred], ({ name }) => name).map(([first]) => first)
 }
 
-function persistentVolumes({ inputs, ledger }: PlanContext): Thing[] {
+function persistentVolumes({ inputs, ledger }: PlanContext): Known[] {
   const { persistentVolumes: objects = [] } = inputs.snapshot.api ?? {}
   const uids = new Map(objects.map(({ metadata }) => [metadata.name, metadata.uid]))
   // One that was made anew for the same handle stands beside the one that the attachment still names.
@@ -116,27 +97,29 @@ function persistentVolumes({ inputs, ledger }: PlanContext): Thing[] {
       attachment?.spec.source.persistentVolumeName,
     ),
   )
-  return [...new Set([...uids.keys(), ...named])].map((name) =>
-    thing('PersistentVolume', name, `PersistentVolume${uids.has(name) ? '' : ' that was deleted from the API'}`, {
-      names: [uids.get(name)],
-      volume: ledger.ofPersistentVolume(name),
-    }),
-  )
+  return [...new Set([...uids.keys(), ...named])].map((name) => ({
+    kind: 'PersistentVolume',
+    name,
+    about: `PersistentVolume${uids.has(name) ? '' : ' that was deleted from the API'}`,
+    names: [uids.get(name)],
+    volume: ledger.ofPersistentVolume(name),
+  }))
 }
 
-function attachments({ inputs, ledger }: PlanContext): Thing[] {
-  return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata: { name, uid }, spec }) =>
-    thing('VolumeAttachment', name, `VolumeAttachment to ${spec.nodeName}`, {
-      names: [uid],
-      volume: ledger.ofAttachment(name),
-    }),
-  )
+function attachments({ inputs, ledger }: PlanContext): Known[] {
+  return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata: { name, uid }, spec }) => ({
+    kind: 'VolumeAttachment',
+    name,
+    about: `VolumeAttachment to ${spec.nodeName}`,
+    names: [uid],
+    volume: ledger.ofAttachment(name),
+  }))
 }
 
 /** One for each volume, with its names in all pods. */
-function nodeVolumes(context: PlanContext): Thing[] {
+function nodeVolumes(context: PlanContext): Known[] {
   const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
-  return context.ledger.all.flatMap((volume): Thing[] => {
+  return context.ledger.all.flatMap((volume): Known[] => {
     const { identity, persistentVolume, uniqueName } = volume
     const pods = [...volume.podUids].map((uid) => ({ uid, called: podName(podRefOf(context, uid)) }))
     const calls = podVolumeNames(volume)
@@ -153,13 +136,8 @@ function nodeVolumes(context: PlanContext): Thing[] {
     if (name === undefined) return []
     const handle = identity && `${identity.driver}^${identity.handle}`
     const about = pod === undefined ? 'volume' : `volume of pod ${pods.map(({ called }) => called).join(', ')}`
-    return [
-      thing('Volume', name, about, {
-        ...(ask === undefined && { ask: name }),
-        names: [...volume.names, ...inPods, handle],
-        volume,
-      }),
-    ]
+    const names = [...volume.names, ...inPods, handle]
+    return [{ kind: 'Volume', name, about, ask: ask === undefined ? name : undefined, names, volume }]
   })
 }
 
