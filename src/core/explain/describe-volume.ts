@@ -25,7 +25,7 @@ import { mountPathsOf, partOf, podParts } from './volume-part.ts'
 /** @param only UIDs of pods: what others do with it is not said; empty: of all */
 export function describeVolume(decided: Decided, volume: VolumeRow, only: readonly string[]): VolumeView {
   const { context, plan } = decided
-  const concern = concernOf(decided, { pods: [], only, volumes: [volume], paths: [] })
+  const concern = concernOf(decided, { pods: [], only, volumes: [volume] })
   const dead = deadMountOf(context, volume)
   return {
     volume: refOf(context, volume, concern),

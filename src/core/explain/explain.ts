@@ -58,10 +58,10 @@ export function explainer(decided: Decided, given: Given): (what: string) => Exp
 
 function explanationOf(decided: Decided, what: string, asked: Asked, concern: Concern, given: Given): Explanation {
   const { context } = decided
-  const { only, driver: own } = asked.scope
-  const pods = asked.scope.pods.flatMap((uid) => context.classes.of(uid) ?? [])
+  const { pods: uids, driver: own } = asked.scope
+  const pods = uids.flatMap((uid) => context.classes.of(uid) ?? [])
   const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
-  const volumes = rows.map((volume) => describeVolume(decided, volume, only))
+  const volumes = rows.map((volume) => describeVolume(decided, volume, uids))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const driver = own && judgeDriver(context, own.name, rows.length > 0)
   const broken = driver?.broken

@@ -5,7 +5,6 @@ import { didYouMean } from '../base/text.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import { loopsBackedBy } from '../facts/actual/block-volume.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import type { Scope } from '../facts/scope.ts'
 import { containingMount, fileSystemText, type Location, locationIn } from '../linux/location.ts'
 import { deadWords, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedRoot } from '../linux/paths.ts'
@@ -37,18 +36,14 @@ function belowRoot(context: PlanContext, path: string): Asked {
     throw notFound(context, path, `not among the directories of ${inputs.rootDir}`)
   }
   const inside = isInside(context, path)
+  const pods = pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]
   return {
     subject: subjectOf(context, path),
     identity: inside === undefined ? [] : [inMount(inside)],
     places: [placeAt(inputs, path, inside && `inside the mount on ${inside.mountPoint}, which volctl does not enter`)],
-    scope: scopeOf(found, [path], pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]),
+    scope: { pods, volumes: found, paths: [path] },
     because: isWhole ? `everything there is as it should be: ${counts(context)}` : 'no volume of this node is there',
   }
-}
-
-/** @param pods what others do with the volumes is left out */
-function scopeOf(volumes: readonly VolumeRow[], paths: readonly string[], pods: readonly string[] = []): Scope {
-  return { pods, only: pods, volumes, paths }
 }
 
 function counts({ inputs, ledger }: PlanContext): string {
@@ -104,7 +99,7 @@ function elsewhere(context: PlanContext, path: string): Asked {
     subject: subjectOf(context, path),
     identity: layers.length > 0 || mount === undefined ? [] : [inMount(mount)],
     places: [place],
-    scope: scopeOf([...new Set([...sources, ...shown])], [path]),
+    scope: { pods: [], volumes: [...new Set([...sources, ...shown])], paths: [path] },
     because: 'no volume of this node is there',
   }
 }
@@ -207,10 +202,7 @@ function deviceTarget(context: PlanContext, given: string): Asked | undefined {
     subject: { kind: 'Device', name: given },
     identity: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: "a pod's device link" }],
     places: paths.map((path) => placeAt(inputs, path)),
-    scope: scopeOf(
-      mine,
-      paths.filter((path) => isWithin(path, inputs.rootDir)),
-    ),
+    scope: { pods: [], volumes: mine, paths: paths.filter((path) => isWithin(path, inputs.rootDir)) },
     devices: [...names].flatMap((name) => (name.startsWith('/dev/') ? [name.slice('/dev/'.length)] : [])),
     because: 'no volume of this node is on this device',
   }

@@ -35,8 +35,6 @@ function placeIn(what: string): string | undefined {
   return name.startsWith('/') ? name : `/${name}`
 }
 
-const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }
-
 function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {
   const [first] = things
   const { kind, name } = first
@@ -47,11 +45,11 @@ function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): A
 
 function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {
   const { ledger } = context
-  if (kind === 'Driver')
-    return { ...NO_SCOPE, driver: { name, sockets: driverSockets(context, name), rows: ledger.keysOfDriver(name) } }
-  if (kind !== 'Pod') return { ...NO_SCOPE, volumes: volume === undefined ? [] : [volume] }
-  const uids = things.map((each) => each.name)
-  return { ...NO_SCOPE, pods: uids, only: uids, volumes: [...new Set(uids.flatMap((uid) => ledger.ofPod(uid)))] }
+  const pods = kind === 'Pod' ? things.map((each) => each.name) : []
+  const volumes = volume === undefined ? pods.flatMap((uid) => ledger.ofPod(uid)) : [volume]
+  const driver =
+    kind === 'Driver' ? { name, sockets: driverSockets(context, name), rows: ledger.keysOfDriver(name) } : undefined
+  return { pods, volumes: [...new Set(volumes)], driver }
 }
 
 /** What a pod and a volume are, where neither chain nor plan says it, and where that was learned. */

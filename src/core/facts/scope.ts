@@ -10,11 +10,11 @@ import type { Part, VolumeRow } from './row.ts'
 export interface Scope {
   /** UIDs of pods that are asked about as a whole. */
   readonly pods: readonly PodUid[]
-  /** UIDs: what other pods than these do with the volumes is left out; empty: nothing is. */
-  readonly only: readonly PodUid[]
+  /** UIDs: what other pods than these do with the volumes is left out; empty: nothing is. Default: `pods`. */
+  readonly only?: readonly PodUid[]
   readonly volumes: readonly VolumeRow[]
   /** Absolute: what was asked about, where it was a path. */
-  readonly paths: readonly string[]
+  readonly paths?: readonly string[]
   /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
   readonly driver?: {
     readonly name: string
@@ -24,7 +24,7 @@ export interface Scope {
 }
 
 /** Which findings belong to what is asked about. */
-export function scopeTest({ pods, only, volumes, paths, driver }: Scope, ledger: Ledger) {
+export function scopeTest({ pods, only = pods, volumes, paths = [], driver }: Scope, ledger: Ledger) {
   const keys = new Set(volumes.map(({ key }) => key))
   const asked = new Set(pods)
   const places = paths.map((path) => meetsPath(ledger, path))
