@@ -97,9 +97,7 @@ export function describeRow(
 function nameOf(volume: VolumeRow): string {
   const { onDisk, globals, maps, leaked, staged, unresolved, persistentVolume, identity, attachment } = volume
   return (
-    onDisk[0]?.name ??
-    maps[0]?.name ??
-    globals[0]?.name ??
+    [...onDisk, ...maps, ...globals][0]?.name ??
     leaked[0]?.volumeName ??
     persistentVolume?.metadata.name ??
     unresolved[0]?.persistentVolumeName ??
@@ -115,7 +113,7 @@ function nameOf(volume: VolumeRow): string {
 
 function pluginOf({ onDisk, globals, maps, staged, attachment }: VolumeRow): string {
   if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
-  return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.plugin ?? 'unknown'
+  return [...onDisk, ...globals, ...maps][0]?.plugin ?? 'unknown'
 }
 
 function desiredText(context: PlanContext, volume: VolumeRow): string {

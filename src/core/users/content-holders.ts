@@ -13,7 +13,7 @@ import { type Entry, walkDown } from '../linux/delete-content.ts'
 import { openBelow } from '../linux/descriptors.ts'
 import { cannotHang, containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
-import { type MountInfo, type MountTable, placeOf, whoMounted } from '../linux/mount-table.ts'
+import { type MountInfo, placeOf, whoMounted } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess, type Holders, type MountIds, namespaceHolders, staying, together } from './find-holders.ts'
@@ -124,7 +124,9 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   const ends = new Map<string, { readonly end: string; readonly report: Found }[]>()
   const noteEnd = (end: string, report: Found): void =>
     void (end === '' ? found.add(report) : append(ends, posix.basename(end), { end, report }))
-  const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
+  // btrfs has a device number for each subvolume, so that another one proves nothing.
+  const isAnywhere = containingMount(look.table, content.path)?.fsType === 'btrfs'
+  const isHere = (dev = place.dev): boolean => dev === place.dev || isAnywhere
   for (const use of look.processes.strays)
     if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
   const overlays = alike(look.layers.unplaced, ({ mount }) => mount).map((layers) =>
@@ -242,12 +244,4 @@ function isReadOnly(directory: Buffer): boolean {
   } catch (error) {
     return errnoOf(error) === 'EROFS'
   }
-}
-
-/**
- * True if the file is on another file system, by its device number. (btrfs has a number for each subvolume, so it proves
- * nothing.)
- */
-function isElsewhere(dev: string | undefined, path: string, place: Location, table: MountTable): boolean {
-  return dev !== undefined && dev !== place.dev && containingMount(table, path)?.fsType !== 'btrfs'
 }

@@ -5,6 +5,7 @@
  */
 
 import { lazy } from '../base/collections.ts'
+import { alike } from '../base/text.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
@@ -46,7 +47,6 @@ export type ContentLook = Awaited<ReturnType<typeof lookForUsers>>
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers({ table, others, processes, named, signal }: ContentSearch) {
-  const sockets = lazy(() => boundSockets())
   const views = viewsOf(table, others)
   const [ours] = views
   const layers = placeLayers(views)
@@ -79,7 +79,7 @@ export async function lookForUsers({ table, others, processes, named, signal }: 
     /** Mounts of image files, for messages. */
     images: named === undefined ? [] : mountedImages(views.map((view) => view.table)),
     /** Asked for the first directory in which there is a socket; absent: nobody who only has a name is of interest. */
-    sockets: named && sockets,
+    sockets: named && lazy(() => boundSockets()),
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace() ? [] : [processes, exports, loops, swaps].flatMap(({ unseen }) => unseen),
   }
@@ -106,23 +106,23 @@ type Placed = (readonly [Location | undefined, Layer])[]
 /** Follows links of local file systems, and opens nothing. @param views our own first */
 function placeLayers(views: readonly [View, ...View[]]) {
   const [ours] = views
-  const places: Placed = []
-  /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
-  const lost: Layer[] = []
   const ofSystem = new Set(systemMounts(ours.table).map(({ dev }) => dev))
-  const overlays = Map.groupBy(views.flatMap(overlaysOf), ({ dev }) => dev)
-  for (const [dev, seen] of overlays) {
-    for (const [index, { view, layers }] of seen.entries()) places.push(...placesOf(layers, view, index === 0))
-    const missing = ofSystem.has(dev) ? undefined : lostOf(seen, ours)
-    if (missing !== undefined) lost.push(missing)
+  const overlays = alike(views.flatMap(overlaysOf), ({ dev }) => dev)
+  const places = overlays.flatMap((seen) =>
+    seen.flatMap(({ view, layers }, index) => placesOf(layers, view, index === 0)),
+  )
+  return {
+    index: new PlaceIndex(places),
+    /** A layer of each overlay that cannot be found: it was given through a bind that is gone, or by a descriptor. */
+    lost: overlays.flatMap((seen) => (ofSystem.has(seen[0].dev) ? [] : (lostOf(seen, ours) ?? []))),
   }
-  return { index: new PlaceIndex(places), lost }
 }
 
 /** Each overlay of a namespace once, by its first mount. */
 function overlaysOf(view: View) {
   return [...layersByDevice(view.table)].map(([dev, all]) => ({
-    ...{ view, dev },
+    view,
+    dev,
     layers: all.filter(({ mount }) => mount === all[0]?.mount),
   }))
 }
@@ -153,7 +153,7 @@ function basesOf(layers: readonly Layer[], view: View): readonly string[] {
 }
 
 /** The first layer whose path leads to no directory, neither in our own view nor in one that has the overlay. */
-function lostOf(seen: ReturnType<typeof overlaysOf>, ours: View): Layer | undefined {
+function lostOf(seen: readonly ReturnType<typeof overlaysOf>[number][], ours: View): Layer | undefined {
   const absolute = (seen[0]?.layers ?? []).filter(({ path }) => path.startsWith('/'))
   const views = new Set([ours, ...seen.map(({ view }) => view)])
   const isLost = ({ path }: Layer): boolean => ![...views].some((view) => isOrMayBeThere(view, path))

@@ -73,7 +73,10 @@ export function nfsExports(tables: readonly string[] = TABLES): Files<Export> {
   const unseen: Unseen[] = []
   for (const file of tables) {
     try {
-      for (const each of parseExports(textOf(file))) files.push(each)
+      // Through a link too: exportfs(8) reads and writes through it.
+      const isKernels = file.startsWith('/proc/')
+      const text = isKernels ? kernelText(file) : readPlain(realpathSync(file), EXPORTS_BYTES).toString('utf8')
+      for (const each of parseExports(text)) files.push(each)
     } catch (error) {
       if (isMissing(error)) continue
       const hint = `See what is wrong with ${file}; if nothing is exported, stop the NFS server.`
@@ -102,11 +105,6 @@ export function parseExports(text: string) {
 
 function unread(what: string, error: unknown, hint: string): Unseen {
   return { text: `${what} could not be read: ${errorMessage(error)}`, hint }
-}
-
-/** Through a link too: exportfs(8) reads and writes through it. */
-function textOf(path: string): string {
-  return path.startsWith('/proc/') ? kernelText(path) : readPlain(realpathSync(path), EXPORTS_BYTES).toString('utf8')
 }
 
 // Bound unix sockets. The path of one is what its process gave to bind(2), in whatever mount namespace: any user chooses it, it may lead

@@ -41,16 +41,13 @@ export async function liveHolders(held: Held, { table, named, reader }: LiveSear
     .openers(new Set(names.keys()))
     .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
   const mounted = heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))
+  // LVM volumes, open LUKS mappings, arrays.
+  const built = [...new Set([...names.keys(), ...mounted])].flatMap((dev) =>
+    listIfAny(`/sys/dev/block/${dev}/holders`).map((name) => `device ${name}, which is built on ${dev}`),
+  )
   return together([
     findHolders({ table, paths: heldAt, others, files: kernelFiles(readLoops(), table), uses }),
     ...users,
-    { processes: openers, kernel: kernelHolders([...names.keys(), ...mounted]) },
+    { processes: openers, kernel: built },
   ])
-}
-
-/** Devices that are built on these: LVM volumes, open LUKS mappings, arrays. */
-function kernelHolders(devs: readonly string[]): string[] {
-  return [...new Set(devs)].flatMap((dev) =>
-    listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is built on ${dev}`),
-  )
 }

@@ -9,6 +9,7 @@
  */
 import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
+import { once } from '../base/collections.ts'
 import { allowing, errnoOf, errorMessage } from '../base/errors.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
 import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
@@ -167,17 +168,13 @@ class Reader {
         if (seen.has(key)) continue
         seen.add(key)
         const link = `/proc/${pid}/map_files/${from}-${to}`
-        const use = this.#once(`${namespace} ${key}`, () => this.#mappedAt(link, dev, inode, path))
+        const known = `${namespace} ${key}`
+        const use = once(this.#mapped, known, () => this.#mappedAt(link, dev, inode, path))
+        // The link of one that has to be asked for is its process's.
+        if (use?.link !== undefined) this.#mapped.delete(known)
         if (use !== undefined) this.#report(use)
       }
     }
-  }
-
-  #once(key: string, look: () => Use | undefined): Use | undefined {
-    const use = this.#mapped.has(key) ? this.#mapped.get(key) : look()
-    // The link of one that has to be asked for is its process's.
-    if (use?.link === undefined) this.#mapped.set(key, use)
-    return use
   }
 
   #mappedAt(link: string, dev: string, inode: string, written: string): Use | undefined {

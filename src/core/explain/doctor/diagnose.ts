@@ -190,6 +190,8 @@ function clock({ clockSkewMs: skew }: ApiSnapshot): Check {
   return check('Clock', 'warning', text, 'Set the clock of this host (chronyc makestep).')
 }
 
+const BESIDE_A_KUBELET = 'cleans up leftovers of orphaned pods that the kubelet ignores'
+
 /** That a kubelet runs is as it should be: then volctl leaves to the kubelet what is the kubelet's. */
 function kubeletCheck({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot): Check {
   if (kubelet === undefined) {
@@ -200,19 +202,11 @@ function kubeletCheck({ failures }: DoctorLook, { kubelet, api }: NodeSnapshot):
   const names = [unit, api?.node?.status?.nodeInfo?.kubeletVersion].flatMap((each) => each ?? [])
   const say = (text: string): string => [...names, text].join(', ') + (note && `: ${note}`)
   const isShown = stoppedAt !== undefined && stopShownBy !== 'nothing'
-  if (running)
-    return check(
-      'KubeletState',
-      'ok',
-      `${say('running')}; volctl then only cleans up leftovers of orphaned pods that the kubelet ignores`,
-    )
-  if (mayReturn)
-    return check(
-      'KubeletState',
-      'warning',
-      `${say('down, but may come back')}; volctl then does no more than beside a kubelet`,
-      howToStop(kubelet),
-    )
+  if (running) return check('KubeletState', 'ok', `${say('running')}; volctl then only ${BESIDE_A_KUBELET}`)
+  if (mayReturn) {
+    const message = `${say('down, but may come back')}; volctl then does no more than beside a kubelet`
+    return check('KubeletState', 'warning', message, howToStop(kubelet))
+  }
   return check('KubeletState', 'ok', say(`stopped${isShown ? ` since ${inSeconds(stoppedAt)}` : ''}`))
 }
 
