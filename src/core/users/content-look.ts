@@ -67,7 +67,10 @@ export async function lookForUsers({ table, others, processes, named, signal }: 
     /** Overlays with a layer that cannot be found. */
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
     /** Backing files of loop devices, and swap files. */
-    files: located(files, views),
+    files: new PlaceIndex(
+      // In every namespace: the name does not say which one it belongs to.
+      files.flatMap((file) => views.map(({ table }) => [locate(table, undeletedPath(file.path)), file] as const)),
+    ),
     /** Those of them whose name leads nowhere, or elsewhere. */
     unknownFiles: files.filter((file) => !isSure(file, ours)),
     /** And where each leads with links followed: exportfs(8) leaves them to the kernel. */
@@ -83,13 +86,6 @@ export async function lookForUsers({ table, others, processes, named, signal }: 
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace() ? [] : [processes, exports, loops, swaps].flatMap(({ unseen }) => unseen),
   }
-}
-
-/** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
-function located(files: readonly KernelFile[], views: readonly View[]): PlaceIndex<KernelFile> {
-  return new PlaceIndex(
-    files.flatMap((file) => views.map(({ table }) => [locate(table, undeletedPath(file.path)), file] as const)),
-  )
 }
 
 /** In our own namespace, this name leads to exactly this file. */

@@ -43,21 +43,17 @@ export const CHECKS = {
 
 export type CheckId = keyof typeof CHECKS
 
-/** What was found beside the state and its message. */
-interface Advice {
+export interface Check {
+  readonly id: CheckId
+  readonly title: string
+  readonly state: CheckState
+  readonly message: string
   /** What to do. */
   readonly next?: string
   /** What cannot work meanwhile; without plan there is no apply either. */
   readonly prevents?: 'plan' | 'apply'
   /** The driver, path or rule. */
   readonly about?: string
-}
-
-export interface Check extends Advice {
-  readonly id: CheckId
-  readonly title: string
-  readonly state: CheckState
-  readonly message: string
 }
 
 export type Doctor = ReturnType<typeof diagnose>
@@ -92,7 +88,9 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   }
 }
 
-function check(id: CheckId, state: CheckState, message: string, next?: string, more: Omit<Advice, 'next'> = {}): Check {
+type More = Pick<Check, 'prevents' | 'about'>
+
+function check(id: CheckId, state: CheckState, message: string, next?: string, more: More = {}): Check {
   return { id, title: CHECKS[id], state, message, next, ...more }
 }
 

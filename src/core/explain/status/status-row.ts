@@ -31,7 +31,8 @@ export function statusRow(
   found: Found,
   unjudged: string | undefined,
 ): StatusRow {
-  const { volume, pod } = source
+  const { volume, pod, wanted, ended, unresolved } = source
+  const own = wanted ?? ended
   const parts = found.of(source)
   const planned = [...parts.operations, ...parts.waiting]
   const attach = attachOf(context, volume)
@@ -42,7 +43,7 @@ export function statusRow(
   return {
     pod: pod?.ref,
     volume: ref,
-    podVolumeNames: podVolumeNamesOf(source),
+    podVolumeNames: [...new Set([...(own?.podVolumeNames ?? []), ...unresolved.map((each) => each.podVolumeName)])],
     desired,
     attach,
     inUse: inUseOf(context, volume, attach, staged),
@@ -54,14 +55,6 @@ export function statusRow(
     operations: parts.operations.map(({ id }) => id),
     causes: parts.causes,
   }
-}
-
-function podVolumeNamesOf({ wanted, ended, unresolved }: AnyPart): string[] {
-  const names = [
-    ...(wanted ?? ended ?? { podVolumeNames: [] }).podVolumeNames,
-    ...unresolved.map(({ podVolumeName }) => podVolumeName),
-  ]
-  return [...new Set(names)]
 }
 
 function knownDesireOf({ volume, pod, wanted, ended, unresolved }: AnyPart): Desire | undefined {
