@@ -7,18 +7,7 @@ import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, named } from '../trust/json-schema.ts'
-import {
-  flag,
-  integer,
-  keyOf,
-  list,
-  type ObjectOf,
-  object,
-  oneOf,
-  optional,
-  type ShapeOf,
-  text,
-} from '../trust/shape.ts'
+import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { LINKS, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({
@@ -148,7 +137,7 @@ export interface HoldersView extends ShapeOf<typeof holders> {}
 const { scope: _scope, ...PLAN } = WHOLE_PLAN
 
 /** Operations, with what has to come before them, waits and problems are those that concern the thing, in the order of the plan. */
-const EXPLANATION = {
+export const explanationShape = object({
   ...PLAN,
   kind: oneOf('Explanation'),
   what: about('As it was asked.', text),
@@ -161,8 +150,6 @@ const EXPLANATION = {
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
   places: about('What lies at the path, or on the device, that was asked about.', list(place)),
   holders: about('Who keeps it busy.', holders),
-}
+})
 
-export interface Explanation extends ObjectOf<typeof EXPLANATION> {}
-
-export const explanationShape = object(EXPLANATION)
+export interface Explanation extends ShapeOf<typeof explanationShape> {}

@@ -1,21 +1,5 @@
 /** Messages between volctl and its process reader: JSON, checked by shape. */
-import { count, flag, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
-
-const QUESTION = {
-  /** "major:minor" of file systems: every use of something on them is reported. */
-  fileSystems: list(text),
-  /** Files on file systems without a block device are reported, too: btrfs gives each subvolume its own number. */
-  anonymous: flag,
-  /** "major:minor", "char major:minor": whoever has one open or mapped is reported. */
-  devices: list(text),
-  /** Ids of all mounts that a table shows and that cannot hang: there may be a hundred thousand. */
-  local: list(count),
-  /** Those that may. Nothing is touched there: what is open is on `dev`, and is no device. */
-  slow: list(object({ id: count, dev: text })),
-}
-
-/** What is looked for. */
-export interface Question extends ObjectOf<typeof QUESTION> {}
+import { count, flag, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 
 /**
  * The work is every part for every process, in this order: what one process has too much of holds up none of another's.
@@ -30,10 +14,22 @@ export const processRequest = object({
   pids: list(count),
   /** How much of the work is done already. */
   from: count,
-  ...QUESTION,
+  /** "major:minor" of file systems: every use of something on them is reported. */
+  fileSystems: list(text),
+  /** Files on file systems without a block device are reported, too: btrfs gives each subvolume its own number. */
+  anonymous: flag,
+  /** "major:minor", "char major:minor": whoever has one open or mapped is reported. */
+  devices: list(text),
+  /** Ids of all mounts that a table shows and that cannot hang: there may be a hundred thousand. */
+  local: list(count),
+  /** Those that may. Nothing is touched there: what is open is on `dev`, and is no device. */
+  slow: list(object({ id: count, dev: text })),
 })
 
 export interface ProcessRequest extends ShapeOf<typeof processRequest> {}
+
+/** What is looked for. */
+export interface Question extends Omit<ProcessRequest, 'parent' | 'pids' | 'from'> {}
 
 const use = object({
   what: oneOf('cwd', 'root', 'file', 'map', 'device'),
