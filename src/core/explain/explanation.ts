@@ -17,8 +17,6 @@ const subjectShape = object({
 
 export interface Subject extends ShapeOf<typeof subjectShape> {}
 
-const code = optional(codeOf(ALL_CODES))
-
 const fact = named(
   'fact',
   object({ label: text, value: text, from: about('e.g. "API", "vol_data.json", "mount table"', text) }),
@@ -63,13 +61,11 @@ const place = object({
 /** One path on this node that was asked about, and what is there. */
 export interface Place extends ShapeOf<typeof place> {}
 
-/** absent: not there, and not needed. */
-const linkState = oneOf('good', 'bad', 'unknown', 'absent')
-
 const link = object({
   kind: keyOf(LINKS),
   name: about('Of the object, or an absolute path.', text),
-  state: linkState,
+  /** absent: not there, and not needed. */
+  state: oneOf('good', 'bad', 'unknown', 'absent'),
   says: about('Why.', text),
   pod: optional(about('Whose mount, map or sub-path it is.', pod)),
 })
@@ -85,7 +81,7 @@ const verdictFields = object({
     oneOf(...EXPLAINED_STATES),
   ),
   message: text,
-  code,
+  code: optional(codeOf(ALL_CODES)),
   rule: optional(text),
 })
 

@@ -5,7 +5,7 @@
 
 import { alike, count, present, tally } from '../base/text.ts'
 import type { StatusAndPlan } from '../explain/status/node-status.ts'
-import type { Status, StatusRow, VerdictState } from '../explain/status/status.ts'
+import type { RowVerdict, Status, StatusRow } from '../explain/status/status.ts'
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import type { Cause } from '../plan/cause.ts'
 import { podTexts } from '../plan/names.ts'
@@ -82,7 +82,7 @@ function likeness(row: StatusRow): unknown {
 }
 
 /** How a state is counted, its sign, and what is said of it where no cause has the words. */
-const STATES: Readonly<Record<VerdictState, readonly [counted: string, sign: keyof Symbols, says?: string]>> = {
+const STATES: Readonly<Record<RowVerdict['state'], readonly [counted: string, sign: keyof Symbols, says?: string]>> = {
   error: ['error', 'bad'],
   blocked: ['blocked', 'bad'],
   unknown: ['unknown', 'unknown', 'could not be judged'],

@@ -11,7 +11,7 @@ import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { Concern } from '../concern.ts'
 import type { AnyPart } from '../volume-part.ts'
-import type { RowVerdict, VerdictState } from './status.ts'
+import type { RowVerdict } from './status.ts'
 
 /** What the plan says of one row. */
 export interface RowFindings extends Concern {
@@ -56,7 +56,7 @@ export function verdictOf(source: AnyPart, findings: RowFindings, unjudged: stri
   return { ...worst, also: [...new Set(codes)] }
 }
 
-export function rankOf(state: VerdictState): number {
+export function rankOf(state: RowVerdict['state']): number {
   return VERDICT_STATES.indexOf(state)
 }
 

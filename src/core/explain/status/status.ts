@@ -12,11 +12,6 @@ import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } fro
 
 const code = codeOf(ALL_CODES)
 
-const DESIRES = ['wanted', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
-export type Desire = (typeof DESIRES)[number]
-
-export type VerdictState = (typeof VERDICT_STATES)[number]
-
 const state = named(
   'state',
   about(
@@ -62,9 +57,6 @@ export interface AttachState extends ShapeOf<typeof attach> {}
 const staged = oneOf('DeviceGloballyMounted', 'DeviceMountUncertain', 'DeviceNotMounted')
 export type DeviceMountState = ShapeOf<typeof staged>
 
-/** R314 */
-const mounted = oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted')
-
 const row = about(
   'One volume of one pod; without `pod`: what of a volume is staged, mapped or attached on the node.',
   object({
@@ -78,7 +70,7 @@ const row = about(
     /** S3, S4 */
     desired: about(
       'wanted: a pod that is meant to run has the volume. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API uses it.',
-      oneOf(...DESIRES),
+      oneOf('wanted', 'unresolved', 'ended', 'unknown', 'notWanted'),
     ),
     attach: optional(about('Absent: nothing of the volume is ever attached.', attach)),
     /** R330 */
@@ -91,10 +83,11 @@ const row = about(
     staged: optional(
       about("The kubelet's DeviceMountState. Absent: the volume has no mount or map of the node's own.", staged),
     ),
+    /** R314 */
     mounted: optional(
       about(
         "The kubelet's VolumeMountState: mounted and uncertain together are its GetPossiblyMountedVolumesForPod. Absent without a pod.",
-        mounted,
+        oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted'),
       ),
     ),
     mountsNothing: optional(about('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf(true))),
@@ -111,6 +104,8 @@ const row = about(
 )
 
 export interface StatusRow extends ShapeOf<typeof row> {}
+
+export type Desire = StatusRow['desired']
 
 export const statusShape = object({
   apiVersion: oneOf('volctl.io/v1'),
