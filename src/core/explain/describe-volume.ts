@@ -5,10 +5,9 @@ import { present } from '../base/text.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { deadWords } from '../linux/mount-table.ts'
-import { podName } from '../plan/names.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { areOfOneRow, podOf } from '../plan/subject.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
 import {
   describeCsiVolume,
   describeDevice,
@@ -118,8 +117,7 @@ function pluginOf({ onDisk, globals, maps, staged, attachment }: VolumeRow): str
 
 function desiredText(context: PlanContext, volume: VolumeRow): string {
   const { wanted, ended, unresolved, havingUids } = volume
-  const podsText = (uids: readonly string[]): string =>
-    uids.map((uid) => `pod ${podName(podRefOf(context, uid))}`).join(', ')
+  const podsText = (uids: readonly string[]): string => uids.map((uid) => `pod ${podNameOf(context, uid)}`).join(', ')
   const podsOf = (own: readonly { readonly podUid: string }[]): string => podsText(own.map(({ podUid }) => podUid))
   if (wanted.length > 0) return `wanted by ${podsOf(wanted)}`
   const [missing] = unresolved

@@ -2,8 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { Scope } from '../facts/scope.ts'
-import { podName } from '../plan/names.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
@@ -38,7 +37,7 @@ function placeIn(what: string): string | undefined {
 function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {
   const [first] = things
   const { kind, name } = first
-  const subject = { kind, name: kind === 'Pod' ? podName(podRefOf(context, name)) : name }
+  const subject = { kind, name: kind === 'Pod' ? podNameOf(context, name) : name }
   const [identity, chain] = [identityOf(context, things), objectLinks(context, first)]
   return { subject, identity, chain, places: [], scope: scopeOf(context, first, things) }
 }

@@ -5,7 +5,7 @@ import { NotFound, VolctlError } from '../base/errors.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
 import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
 import { namespacedName, podName } from '../plan/names.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podNamespace } from '../volumes/pods.ts'
 import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
@@ -121,7 +121,7 @@ function nodeVolumes(context: PlanContext): Known[] {
   const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
   return context.ledger.all.flatMap((volume): Known[] => {
     const { identity, persistentVolume, uniqueName } = volume
-    const pods = [...volume.podUids].map((uid) => ({ uid, called: podName(podRefOf(context, uid)) }))
+    const pods = [...volume.podUids].map((uid) => ({ uid, called: podNameOf(context, uid) }))
     const calls = podVolumeNames(volume)
     const inPods = pods.flatMap(({ uid, called }) =>
       [...(calls.get(uid) ?? [])].flatMap((name) => [`${uid}/${name}`, `${called}/${name}`]),
@@ -168,7 +168,7 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
   if (first === undefined) throw notFound(context, all, what)
   const found = [first, ...others] as const
   // Pods of one name are one.
-  const distinct = new Set(found.map((each) => (each.kind === 'Pod' ? podName(podRefOf(context, each.name)) : each)))
+  const distinct = new Set(found.map((each) => (each.kind === 'Pod' ? podNameOf(context, each.name) : each)))
   if (distinct.size === 1) return found
   const asks = take(
     found.map(({ ask, about }) => `${ask} (${about})`),

@@ -9,6 +9,7 @@ import { withoutCopies } from '../../linux/propagation.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import type { About, Findings, Wait } from '../../plan/draft.ts'
+import { podName } from '../../plan/names.ts'
 import type { PlanInputs, PlanOptions, PodRef, Step } from '../../plan/plan.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { PodClasses } from '../pods/pod-classes.ts'
@@ -41,6 +42,10 @@ export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods'
 /** A pod's name, if the API or the runtime has it; otherwise its UID. */
 export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
   return classes.of(uid)?.ref ?? { uid }
+}
+
+export function podNameOf(context: PlanContext, uid: string): string {
+  return podName(podRefOf(context, uid))
 }
 
 /** What a problem with a volume that a pod wants is about. @param path absolute */
@@ -160,11 +165,14 @@ export interface Stack {
  * One umount per layer, newest first: below a root directory that is bind-mounted on itself, copies go away with their mounts
  * (O35). A flag may ask for a forced or lazy umount of the mount that this path shows.
  */
-export function umountSteps(context: PlanContext, stack: Stack): Step[] {
-  const { path, layers } = stack
+export function umountSteps(context: PlanContext, { path, layers }: Stack): Step[] {
+  const { inputs } = context
   const detail = umountDetail(context, path)
   const top = layers.at(-1)
-  return ownOf(context, stack)
+  const all = inputs.at(path)
+  const own = withoutCopies(inputs.mounts, inputs.absolute(path))
+  return layers
+    .filter((layer) => own.includes(layer) || !all.includes(layer))
     .toReversed()
     .map((layer) => ({
       op: 'umount',
@@ -172,12 +180,6 @@ export function umountSteps(context: PlanContext, stack: Stack): Step[] {
       // A layer of another file system is neither dead nor meant by the flag.
       detail: isSameMount(top, layer) ? detail : undefined,
     }))
-}
-
-function ownOf({ inputs }: PlanContext, { path, layers }: Stack): readonly MountInfo[] {
-  const all = inputs.at(path)
-  const own = withoutCopies(inputs.mounts, inputs.absolute(path))
-  return layers.filter((layer) => own.includes(layer) || !all.includes(layer))
 }
 
 function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {

@@ -6,7 +6,6 @@ import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import type { Obstacle, Wait } from '../../plan/draft.ts'
-import { podName } from '../../plan/names.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
@@ -19,7 +18,7 @@ import {
   matchesNode,
 } from '../../volumes/node-affinity.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podRefOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
+import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
@@ -185,7 +184,7 @@ const otherPodWait: WaitOf = (context, { persistentVolume, uniqueName, podUid, s
   if (other === undefined) return undefined
   return {
     code: 'AccessMode',
-    message: `${specName} is ReadWriteOncePod, and pod ${podName(podRefOf(context, other))} uses it`,
+    message: `${specName} is ReadWriteOncePod, and pod ${podNameOf(context, other)} uses it`,
   }
 }
 

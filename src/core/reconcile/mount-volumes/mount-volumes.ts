@@ -5,7 +5,6 @@ import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
 import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
-import { podName } from '../../plan/names.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
@@ -21,7 +20,7 @@ import { image } from '../../volumes/host-path.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
-import { aboutWanted, type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { leaveSatisfied, leaveWanted, operationOn } from '../identity/volume-facts.ts'
 import { bringUp } from './bring-up.ts'
@@ -100,7 +99,7 @@ function reportOther(
   context.findings.problem(
     isRecord ? 'warning' : 'error',
     'OtherVolume',
-    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
+    `pod ${podNameOf(context, podUid)} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
     aboutWanted(context, volume, at),
     isRecord
       ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
@@ -110,7 +109,6 @@ function reportOther(
 
 /** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */
 function reportDead(context: PlanContext, volume: VolumeToMount, target: string, error: string): void {
-  const pod = podRefOf(context, volume.podUid)
   const running = context.witnesses.isAlive(volume.podUid)
   const at = context.inputs.absolute(target)
   context.findings.problem(
@@ -118,7 +116,7 @@ function reportDead(context: PlanContext, volume: VolumeToMount, target: string,
     'DeadMount',
     `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
     aboutWanted(context, volume, at),
-    `${bringBack(context.inputs.top(target), error, running ? podName(pod) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`,
+    `${bringBack(context.inputs.top(target), error, running ? podNameOf(context, volume.podUid) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`,
   )
 }
 

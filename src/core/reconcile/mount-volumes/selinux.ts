@@ -3,7 +3,6 @@
 import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
-import { podName } from '../../plan/names.ts'
 import {
   csiPublishStateFile,
   csiStagingDir,
@@ -15,7 +14,7 @@ import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
-import { aboutWanted, type PlanContext, podRefOf, startKubelet } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../context/context.ts'
 
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
@@ -40,7 +39,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   if (first !== undefined && first.label !== wanted.label) {
     return {
       code: 'SELinuxMismatch',
-      message: `pod ${podName(podRefOf(context, first.podUid))} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
+      message: `pod ${podNameOf(context, first.podUid)} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
       hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     }
   }

@@ -6,10 +6,10 @@ import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import type { Because } from '../../plan/cause.ts'
-import { namespacedName, podName } from '../../plan/names.ts'
+import { namespacedName } from '../../plan/names.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { evidenceOf } from '../../volumes/registry.ts'
-import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podNameOf } from '../context/context.ts'
 import { bringDriverBack, isLate, isOf, isSilent, whyNoDriver } from '../drivers/driver-call.ts'
 
 export function reportDrivers(context: PlanContext): void {
@@ -113,7 +113,7 @@ export function reportVolumeObjects(context: PlanContext): void {
  */
 function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
-  const pod = podName(podRefOf(context, podUid))
+  const pod = podNameOf(context, podUid)
   const about = aboutWanted(context, volume)
   const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void =>
     context.findings.problem(

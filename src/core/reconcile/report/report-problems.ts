@@ -18,7 +18,7 @@ import { podNamespace } from '../../volumes/pods.ts'
 import { controllerWantedVolumes, mayWant } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
-import { aboutWanted, type PlanContext, podRefOf, useCredential } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podNameOf, useCredential } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { strangerHint } from '../pods/witnesses.ts'
@@ -344,7 +344,7 @@ function reportGlobalMounts(context: PlanContext): void {
     context.findings.problem(
       'warning',
       'GlobalMountGone',
-      `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
+      `pod ${podNameOf(context, podUid)} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
       aboutWanted(context, volume, path),
     )
   }

@@ -5,12 +5,11 @@
 
 import { commandLine, PIPE } from '../../base/command.ts'
 import { isOnDisk } from '../../linux/mount-table.ts'
-import { podName } from '../../plan/names.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import { allContainers } from '../../volumes/pods.ts'
-import { aboutWanted, type PlanContext, podRefOf } from '../context/context.ts'
+import { aboutWanted, type PlanContext, podNameOf } from '../context/context.ts'
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
@@ -32,7 +31,7 @@ export function reportReadOnly(context: PlanContext): void {
     findings.problem(
       isDisk ? 'error' : 'warning',
       'ReadOnlyFileSystem',
-      `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podName(podRefOf(context, podUid))} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`,
+      `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podNameOf(context, podUid)} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`,
       aboutWanted(context, volume, path),
       isDisk
         ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
