@@ -34,9 +34,9 @@ export function take(texts: readonly string[], most: number, before = ''): strin
   return more > 0 ? [...texts.slice(0, most), `${before}${more} more`] : [...texts]
 }
 
-/** The texts that there are, none of them empty. */
-export function present(...texts: readonly (string | 0 | false | undefined)[]): string[] {
-  return texts.flatMap((text) => text || [])
+/** Those that there are; of texts none is empty. */
+export function present<T>(...all: readonly (T | '' | 0 | false | undefined)[]): T[] {
+  return all.flatMap((each) => each || [])
 }
 
 /** Those that are alike together, in the order in which the first of each comes. */

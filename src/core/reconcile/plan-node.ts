@@ -3,6 +3,7 @@
  * the operations; this file does the rest.
  */
 
+import { present } from '../base/text.ts'
 import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
@@ -72,7 +73,9 @@ export function decideNode(state: NodeState, options: PlanOptions, look: Look = 
     })
   }
   reportProblems(context)
-  reportInsecureApi(context)
+  // A plan reports this; an apply is refused.
+  const insecure = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
+  if (insecure !== undefined) findings.problem('warning', 'InsecureApi', insecure.message, ON_NODE, insecure.hint)
   if (look === 'first') reportUnmatchedNames(context, options)
   return { plan: planOf(context), context }
 }
@@ -117,12 +120,6 @@ function withPodRef(problem: Problem, classes: PodClasses): Problem {
   return ref?.name === undefined ? problem : { ...problem, about: { ...problem.about, podRef: ref } }
 }
 
-/** A plan reports this; an apply is refused. */
-function reportInsecureApi({ inputs, options, findings }: PlanContext): void {
-  const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
-  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_NODE, refusal.hint)
-}
-
 /** What the plan says it was computed from, and which safety rules could not be judged. */
 function describeInputs(context: PlanContext, machine: PlanInputs['machine']): PlanInputs {
   const { inputs, classes, kubelet } = context
@@ -159,21 +156,14 @@ function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
 function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
   const { api, inUse } = context.inputs.snapshot
   const unchecked = api?.podListCheck?.problem
-  const guards = [
-    {
-      rule: 'S2',
-      message: unchecked === undefined ? '' : `the pod list was not checked against a second one: ${unchecked}`,
-    },
-    {
-      rule: 'S21',
-      message: inUse ? '' : 'holders, other mount namespaces, superblocks and open devices are checked at apply',
-    },
-    {
-      rule: 'S30',
-      message: knowsOtherNodes(context) ? '' : 'attachments of other nodes cannot be listed with this credential',
-    },
-  ]
-  return guards.flatMap(({ rule, message }) => (message ? { rule, message } : []))
+  const unlike = `the pod list was not checked against a second one: ${unchecked}`
+  const holders = 'holders, other mount namespaces, superblocks and open devices are checked at apply'
+  const elsewhere = 'attachments of other nodes cannot be listed with this credential'
+  return present(
+    unchecked !== undefined && { rule: 'S2', message: unlike },
+    !inUse && { rule: 'S21', message: holders },
+    !knowsOtherNodes(context) && { rule: 'S30', message: elsewhere },
+  )
 }
 
 const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])

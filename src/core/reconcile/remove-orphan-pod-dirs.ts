@@ -3,6 +3,7 @@
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
 
+import { present } from '../base/text.ts'
 import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import { isWithinAny, mayNotBeUtf8, parentOf } from '../facts/actual/tree.ts'
 import { whoMounted } from '../linux/mount-table.ts'
@@ -53,8 +54,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   }
   const rest = remaining(context, pod, mine)
   const removed = new Set(mine.flatMap(removedBy))
-  const found = [reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest)]
-  const reasons = found.filter((reason) => reason !== undefined)
+  const reasons = present(reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest))
   for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
     findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)

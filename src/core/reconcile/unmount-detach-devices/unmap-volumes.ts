@@ -1,5 +1,6 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
+import { present } from '../../base/text.ts'
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
@@ -49,11 +50,11 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
   const map: Stack[] = mapFile === undefined ? [] : [{ path: mapFile, layers: mapLayers }]
   const published = { path: target, layers: publishLayers }
   const unpublish: Step[] = isWithoutDriver(call)
-    ? [...umountSteps(context, published), ...(publishPath === undefined ? [] : [{ op: 'unlink' as const, target }])]
+    ? [...umountSteps(context, published), ...present<Step>(publishPath && { op: 'unlink', target })]
     : [{ op: 'NodeUnpublishVolume', target }]
   const steps: Step[] = [
     ...loops.map((device) => ({ op: 'losetup -d' as const, target: device })),
-    ...(leaked ? [] : [{ op: 'unlink' as const, target: symlink }]),
+    ...present<Step>(symlink && { op: 'unlink', target: symlink }),
     ...map.flatMap((stack): Step[] => [...umountSteps(context, stack), { op: 'unlink', target: stack.path }]),
     ...(isCsi ? unpublish : []),
   ]
@@ -165,11 +166,10 @@ function csiSteps({ inputs }: PlanContext, block: BlockVolume, unstages: boolean
   const isCalled = unstages && staging !== undefined && (stagingPath ?? stateFile) !== undefined
   const record = `${dir}/data/vol_data.json`
   return [
-    ...(isCalled ? [{ op: 'NodeUnstageVolume' as const, target: staging.path }] : []),
-    ...[publishDir, stagingPath, mapDir, record, `${dir}/data`, own.find((path) => path === dir)].flatMap(
-      (path): Step[] =>
-        path !== undefined && inputs.tree.has(path) ? [{ op: path === record ? 'unlink' : 'rmdir', target: path }] : [],
-    ),
+    ...present<Step>(isCalled && { op: 'NodeUnstageVolume', target: staging.path }),
+    ...present(publishDir, stagingPath, mapDir, record, `${dir}/data`, own.includes(dir) && dir)
+      .filter((path) => inputs.tree.has(path))
+      .map((target): Step => ({ op: target === record ? 'unlink' : 'rmdir', target })),
   ]
 }
 

@@ -3,6 +3,7 @@
  *
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
+import { present } from '../../base/text.ts'
 import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { parentOf } from '../../facts/actual/tree.ts'
@@ -132,8 +133,10 @@ function unmountContent(
         { op: 'rmdir', target: parentOf(marker) },
       ]),
       ...umountSteps(context, { path: target, layers }),
-      ...(emptied ? [{ op: 'deleteContent' as const, target }] : []),
-      ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target }] : []),
+      ...present<Step>(
+        emptied && { op: 'deleteContent', target },
+        exists && !keepsDirectory && { op: 'rmdir', target },
+      ),
     ],
     allowed,
     // A volume in memory is unmounted first, which fails (P42).
@@ -179,7 +182,7 @@ function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): v
     message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
     steps: [
       ...flexSteps('flexUnmount', umountSteps(context, { path: target, layers }), target, driver),
-      ...(files.length > 0 ? [] : [{ op: 'rmdir' as const, target }]),
+      ...present<Step>(files.length === 0 && { op: 'rmdir', target }),
     ],
     call: mounted ? call : undefined,
   }
