@@ -3,6 +3,7 @@
  * counted (contract).
  */
 
+import { present } from '../../base/text.ts'
 import { type ActualInputs, rootPathOf } from '../../facts/actual/actual-inputs.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
@@ -118,16 +119,7 @@ export function namedVolumes(inputs: ActualInputs, ledger: Ledger, given: readon
   return given.flatMap((each) => {
     if (each.startsWith('/')) return rootPathOf(inputs, plainPath(each))
     const row = ledger.ofAttachment(each) ?? ledger.ofClaim(each)
-    return [each, row && uniqueNameOfRow(row)].filter((name) => name !== undefined)
-  })
-}
-
-/** Those of the names given that are an attachment's to this node, or a path that is there. */
-function otherNames(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
-  return given.filter((each) => {
-    if (!each.startsWith('/')) return ledger.ofAttachment(each) !== undefined
-    const path = rootPathOf(inputs, plainPath(each))
-    return inputs.tree.has(inputs.relative(path)) || inputs.mounts.under(path).length > 0
+    return present(each, row && uniqueNameOfRow(row))
   })
 }
 
@@ -140,19 +132,24 @@ export function namesOf({
   persistentVolume,
   claim,
 }: Partial<VolumeRef> = {}): string[] {
-  return [name, podVolumeName, uniqueName, handle, persistentVolume, claim].filter((each) => each !== undefined)
+  return present(name, podVolumeName, uniqueName, handle, persistentVolume, claim)
 }
 
 // Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy.
 
 /** @param options as they were given */
 export function reportUnmatchedNames(context: PlanContext, options: PlanOptions): void {
-  const known = (): readonly string[] => namesOfVolumes(context)
+  const { inputs, ledger, findings } = context
+  const known = (): readonly string[] => [
+    ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => namesOf(volume)),
+    ...ledger.all.flatMap(({ names }) => [...names]),
+    ...(inputs.snapshot.api?.persistentVolumeClaims ?? []).map(({ metadata }) => namespacedName(metadata)),
+  ]
   const faults = [
     ...unmatchedAmong(context, options, known),
-    ...nameFaults(Object.keys(options.devices ?? {}), known, { ...HERE, noun: 'volume', hint: DEVICE_HINT }),
+    ...nameFaults(Object.keys(options.devices ?? {}), known, HERE.device),
   ]
-  for (const { code, message, hint } of faults) context.findings.problem('warning', code, message, ON_NODE, hint)
+  for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_NODE, hint)
 }
 
 /** Pods, namespaces and volumes that nothing here has, and names of several pods. @param known names of volumes */
@@ -162,53 +159,47 @@ export function unmatchedAmong(
   known: () => readonly string[],
 ): NameFault[] {
   const { ambiguous, missing } = namedPods({ pods, namespaces }, classes)
+  // An attachment's to this node, or a path that is there.
+  const isOther = (name: string): boolean => {
+    if (!name.startsWith('/')) return ledger.ofAttachment(name) !== undefined
+    const path = rootPathOf(inputs, plainPath(name))
+    return inputs.tree.has(inputs.relative(path)) || inputs.mounts.under(path).length > 0
+  }
   // What people call them; of unknown names only their UIDs.
   const named = classes.all.filter(({ ref }) => ref.name !== undefined)
   const names = () =>
     classes.all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
   return [
-    ...ambiguous.map((each) =>
-      ambiguousPods(
-        each.given,
-        each.pods.map(({ ref }) => ref),
-      ),
-    ),
-    ...nameFaults(missing, names, { ...HERE, noun: 'pod', hint: POD_HINT }),
-    ...nameFaults(namespaces, () => named.map(({ ref }) => ref.namespace ?? 'default'), {
-      ...HERE,
-      noun: 'namespace with a pod',
-      hint: NAMESPACE_HINT,
-    }),
-    ...nameFaults(volumes, () => [...known(), ...otherNames(inputs, ledger, volumes)], {
-      ...HERE,
-      noun: 'volume',
-      hint: VOLUME_HINT,
-    }),
+    ...ambiguous.map(({ given, refs }) => ambiguousPods(given, refs)),
+    ...nameFaults(missing, names, HERE.pod),
+    ...nameFaults(namespaces, () => named.map(({ ref }) => ref.namespace ?? 'default'), HERE.namespace),
+    ...nameFaults(volumes, () => [...known(), ...volumes.filter(isOther)], HERE.volume),
   ]
 }
 
-const HERE = { place: 'on this node' }
-const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
-const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'
-const NAMESPACE_HINT = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
-const VOLUME_HINT =
-  'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
-
-function namesOfVolumes({ inputs, ledger, findings }: PlanContext): readonly string[] {
-  const claims = inputs.snapshot.api?.persistentVolumeClaims ?? []
-  return [
-    ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => namesOf(volume)),
-    ...ledger.all.flatMap(({ names }) => [...names]),
-    ...claims.map(({ metadata }) => namespacedName(metadata)),
-  ]
+const looked = (noun: string, hint: string) => ({ noun, hint, place: 'on this node' })
+const HERE = {
+  device: looked('volume', 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'),
+  pod: looked('pod', 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'),
+  namespace: looked(
+    'namespace with a pod',
+    'The namespace of a deleted pod may not be known any more. See the pods: volctl status',
+  ),
+  volume: looked(
+    'volume',
+    'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.',
+  ),
 }
 
 // * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
 
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
 export function namedPods({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses) {
+  const here = classes.all.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
   const found = pods.map((given) => {
-    const candidates = podsNamed(given, namespaces, classes.all)
+    const isUid = ({ uid, pod }: PodClass): boolean =>
+      uid === given || (pod !== undefined && namedUids(pod).includes(given))
+    const candidates = podsCalled(given, { pods: classes.all, here }, ({ ref }) => ref, isUid)
     return { given, pods: candidates, isAmbiguous: isAmbiguous(given, candidates) }
   })
   return {
@@ -216,16 +207,11 @@ export function namedPods({ pods = [], namespaces = [] }: Narrowing, classes: Po
     pods: found.flatMap((each) =>
       each.pods.length === 0 || each.isAmbiguous ? [each.given] : each.pods.map(({ uid }) => uid),
     ),
-    ambiguous: found.filter((each) => each.isAmbiguous),
+    ambiguous: found
+      .filter((each) => each.isAmbiguous)
+      .map((each) => ({ given: each.given, refs: each.pods.map(({ ref }) => ref) })),
     missing: found.filter((each) => each.pods.length === 0).map(({ given }) => given),
   }
-}
-
-function podsNamed(given: string, namespaces: readonly string[], pods: readonly PodClass[]): readonly PodClass[] {
-  const here = pods.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
-  const isUid = ({ uid, pod }: PodClass): boolean =>
-    uid === given || (pod !== undefined && namedUids(pod).includes(given))
-  return podsCalled(given, { pods, here }, ({ ref }) => ref, isUid)
 }
 
 function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
