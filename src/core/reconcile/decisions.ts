@@ -22,18 +22,16 @@ export const decisionsOf = memoize(({ plan, context }: Decided): readonly Decisi
   const { left } = context.findings
   const decisions = [
     ...left,
-    ...context.classes.all.map((pod) => podDecision(context, pod)),
+    ...context.classes.all.map((pod): Decision => {
+      const [rule, why] = podVerdict(pod)
+      return { path: context.inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid } }
+    }),
     ...keptParts(context),
     ...plan.operations.map(operationDecision),
     ...unreadDecisions(context, left),
   ]
   return decisions.sort((a, b) => compareText(a.path, b.path))
 })
-
-function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
-  const [rule, why] = podVerdict(pod)
-  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid } }
-}
 
 /** Why the volumes and directories of a pod may be touched, or not. */
 export function podVerdict({ class: of, why }: PodClass): [rule: string, why: string] {

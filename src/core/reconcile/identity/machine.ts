@@ -74,6 +74,9 @@ export function compareIds(
   other: string | undefined,
 ): 'agrees' | 'contradicts' | 'nothing' {
   const [a, b] = [plain(one), plain(other)]
+  // Values that vendors leave in their firmware, or that come with an image: many machines have them.
+  const isUnusable = (id: string): boolean =>
+    REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
   // Boot ids come from the kernel: placeholders are not expected.
   if ([a, b].some((id) => id === '' || (field !== 'bootID' && isUnusable(id)))) return 'nothing'
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
@@ -98,11 +101,6 @@ function swapped(hex: string): string {
   if (!/^[0-9a-f]{32}$/.test(hex)) return hex
   const turn = (from: number, to: number): string => (hex.slice(from, to).match(/../g) ?? []).reverse().join('')
   return `${turn(0, 8)}${turn(8, 12)}${turn(12, 16)}${hex.slice(16)}`
-}
-
-/** Values that vendors leave in their firmware, or that come with an image: many machines have them. */
-function isUnusable(id: string): boolean {
-  return REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
 }
 
 /** Up to four bytes, repeated: zeros, `ffff…`, `fefe…`, `dead beef`. */

@@ -1,5 +1,6 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
+import { present } from '../../base/text.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet } from '../../messages/codes.ts'
@@ -24,7 +25,7 @@ import { labelObstacle, setUpContext } from './selinux.ts'
 /** Of a volume that is wanted and not set up, or whose record is lost. */
 export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: MountEvidence): void {
   const { findings } = context
-  const { uniqueName, persistentVolume, deviceMountable, specName } = volume
+  const { uniqueName, persistentVolume, deviceMountable, specName, plugin } = volume
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const about = operationOn(context, volume)
   const isSaid = reportRunning(context, volume, evidence, about.pod)
@@ -38,22 +39,26 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
   // Of this plan, neither blocked nor left out by --pod and --volume.
   const isMounted = (draft: Draft): boolean =>
     SETTING_UP.has(draft.kind) && draft.blocked === undefined && isNamed(context, draft)
-  const earlier = isForOnePod(persistentVolume) ? operationsOn(context, volume) : []
-  const rival = earlier.find(isMounted)
+  const onVolume = findings.ofVolume(uniqueName)
+  // R418, R829: two pods may not share it; if driver and handle are lost, by its directory's name.
+  const shared = isForOnePod(persistentVolume)
+    ? [...onVolume, ...findings.leakedOf(specName), ...findings.unnamed(plugin, specName)]
+    : []
+  const rival = shared.find(isMounted)
   if (rival !== undefined) {
     const message = `${specName} is ReadWriteOncePod, and pod ${rival.pod?.uid} gets the volume first`
     findings.wait(kind, { code: 'AccessMode', message }, 'R430', about)
     return
   }
   // The operation that stages the volume, which the other pods' operations leave to it.
-  const first = deviceMountable ? findings.ofVolume(uniqueName).find(isMounted) : undefined
+  const first = deviceMountable ? onVolume.find(isMounted) : undefined
   const { steps, expects, facts } = setUp(context, volume, first === undefined)
   const operation = {
     kind,
     ...whyMounted(context, volume, evidence, about.pod),
     ...about,
     steps,
-    after: [...(first === undefined ? [] : [first]), ...earlier.filter((each) => !SETTING_UP.has(each.kind))],
+    after: [...new Set(present(first, ...shared.filter((each) => !SETTING_UP.has(each.kind))))],
     rule: 'R430',
     expects,
   } as const
@@ -136,12 +141,6 @@ function whyMounted(
     message: `pod ${name} wants ${volume.podVolumeNames.join(', ')}, and ${why}${running}`,
     podState: `lacks volumes that it wants${runs ? '; its running containers see them only after a restart' : ''}`,
   }
-}
-
-/** R418, R829: operations on a volume that two pods may not share; if driver and handle are lost, by its directory's name. */
-function operationsOn({ findings }: PlanContext, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
-  const unnamed = findings.unnamed(plugin, specName)
-  return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }
 
 const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])

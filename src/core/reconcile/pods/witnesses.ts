@@ -108,7 +108,11 @@ function blindnessOf(
       'Run volctl, or take the snapshot, as root.',
     )
   if (source === 'none') return undefined
-  const living = snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
+  // By their status, which a running kubelet wrote.
+  const running = snapshot.api?.pods.filter(({ status }) =>
+    status?.containerStatuses?.some(({ state }) => state?.running !== undefined),
+  )
+  const living = snapshot.kubelet?.running === true ? (running ?? []).map(onDiskUid) : []
   const known = processes.size > 0 ? [...processes] : living
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return blind(
@@ -117,13 +121,6 @@ function blindnessOf(
     'the container runtime that answered lists none of the pods that run on this node',
     'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
   )
-}
-
-/** Pods that have a running container according to their status, which a running kubelet wrote. */
-function apiRunning(api: ActualInputs['snapshot']['api']): string[] {
-  return (api?.pods ?? [])
-    .filter((pod) => pod.status?.containerStatuses?.some((status) => status.state?.running !== undefined))
-    .map(onDiskUid)
 }
 
 /** True if everything that the kubelet made for this pod is older than this boot: then no process of the pod can be left. */

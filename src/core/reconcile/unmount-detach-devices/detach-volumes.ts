@@ -7,7 +7,7 @@
 
 import { memoize } from '../../base/collections.ts'
 import { commandLine, kubectl, volctl } from '../../base/command.ts'
-import { compareText } from '../../base/text.ts'
+import { compareText, present } from '../../base/text.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/row.ts'
@@ -25,7 +25,6 @@ import { unreadTraces } from '../context/unread.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { otherMachineWait } from '../mount-volumes/mount-conditions.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import type { VolumeTrace } from '../pods/volume-uses.ts'
 import { isUnidentified } from './staged-parts.ts'
 
 export function detachVolumes(context: PlanContext): void {
@@ -83,14 +82,14 @@ function detachVolume(
   const isFree = after.every(({ blocked }) => blocked === undefined)
   const isOpen = isFree && (others === undefined || isByKubelet(others.code))
   const drivers = isOpen ? mountedByDriver(context, attachment, [identity?.handle, persistentVolume]) : undefined
-  const wait = drivers ?? others ?? (left && stillOnNode(context, left.trace))
+  const wait = drivers ?? others ?? (left && stillOnNode(context.inputs.absolute(left.trace[0])))
   // Where the device is known, an apply compares it with every mount; what comes first and is blocked says why.
   const isUnproved = isFree && after.every((each) => removedBy(each).length === 0)
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined && {
     attachment: { object: attachment, unresolved: wanted.unresolved, unread: unreadTraces(context) },
     identified: identity === undefined ? handleUnknown(attachment) : { identity },
-    device: { names: persistentVolume === undefined ? [] : [persistentVolume] },
+    device: { names: present(persistentVolume) },
     unidentified: () => (isUnproved ? unidentified : undefined),
   }
   const detach = {
@@ -178,8 +177,7 @@ function waitFor(
       }
 }
 
-function stillOnNode({ inputs }: PlanContext, [trace]: VolumeTrace): Wait {
-  const path = inputs.absolute(trace)
+function stillOnNode(path: string): Wait {
   return {
     code: 'StillInUse',
     message: `${path} is still there, and no operation of this plan removes it`,

@@ -115,13 +115,15 @@ export function stagedParts(context: PlanContext, found: StagingFacts) {
   const unstages = !isWithoutDriver(call) && inputs.stages(identity?.driver)
   // Without a driver that is called to unstage nothing counts as made by the driver.
   const handle = unstages ? identity?.handle : undefined
+  /** The device and root of a pod's mount that this plan removes. */
+  const showsWhatGoes = (mount: MountInfo): boolean =>
+    alsoShowing(inputs.mounts, mount).some(
+      (each) => each.root === mount.root && predecessors.some((draft) => removedBy(draft).includes(each.id)),
+    )
   const isBeside = (at: string): boolean => handle !== undefined && parentOf(at) === path
   const { own = [], foreign = [] } = Object.groupBy(
     Map.groupBy(mounts, (mount) => inputs.pathOf(mount)),
-    ([at, stack]) =>
-      isBeside(at) && (baseName(at) === handle || stack.some((mount) => showsWhatGoes(context, mount, predecessors)))
-        ? 'own'
-        : 'foreign',
+    ([at, stack]) => (isBeside(at) && (baseName(at) === handle || stack.some(showsWhatGoes)) ? 'own' : 'foreign'),
   )
   // A driver that mounts below the staging path keeps its notes there, too; without a mount only known names are its own.
   const isNote = ({ path: at, type, size }: TreeEntry): boolean =>
@@ -144,11 +146,4 @@ export function stagedParts(context: PlanContext, found: StagingFacts) {
     ...shown,
     after: [...new Set([...predecessors, ...shown.after])],
   }
-}
-
-/** True if the mount shows the device and root of a pod's mount that this plan removes. */
-function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
-  return alsoShowing(inputs.mounts, mount).some(
-    (each) => each.root === mount.root && predecessors.some((draft) => removedBy(draft).includes(each.id)),
-  )
 }

@@ -23,18 +23,15 @@ export function unmountDevices(context: PlanContext): void {
   )
   const hasOld = context.staged.some(isOld)
   for (const staged of context.staged) {
-    const all = hasOld ? stagingsOf(context, staged) : [staged]
+    const row = hasOld ? context.ledger.row(rowOf(context.ledger.of(staged)) ?? '') : undefined
+    // Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11).
+    const alike = row?.staged.filter(isSetUp).toSorted((a, b) => Number(isOld(a)) - Number(isOld(b)))
+    const all = alike?.includes(staged) ? alike : [staged]
     // One operation undoes both stagings of a volume: to the driver they are one.
     if (all[0] !== staged) continue
     if (isSetUp(staged)) unmountDevice(context, staged, all, unidentified)
     else removeEmptyDirectory(context, staged)
   }
-}
-
-/** Today's path of a volume's staging first, then that of a kubelet before 1.24 (C11). */
-function stagingsOf({ ledger }: PlanContext, staged: StagedVolume): readonly StagedVolume[] {
-  const alike = ledger.row(rowOf(ledger.of(staged)) ?? '')?.staged.filter(isSetUp) ?? []
-  return alike.includes(staged) ? alike.toSorted((a, b) => Number(isOld(a)) - Number(isOld(b))) : [staged]
 }
 
 /**

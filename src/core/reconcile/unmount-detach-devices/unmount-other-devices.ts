@@ -27,8 +27,11 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
     return
   }
   const subject = context.ledger.of(global)
-  // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
-  const after = mounted ? found.after : unmountsOf(context, plugin)
+  // If nothing is mounted, any pod's mount may have been of this device: all unmounts of this plugin that will be carried out come
+  // first. Apply checks whether the device is still in use, in any order.
+  const isUnmount = ({ kind, volume, blocked }: Draft): boolean =>
+    (kind === 'UnmountVolume' || kind === 'CleanOrphanVolume') && volume?.plugin === plugin && blocked === undefined
+  const after = mounted ? found.after : context.findings.operations.filter(isUnmount)
   const call = flex ? flexCall(context, plugin) : undefined
   const umounts = umountSteps(context, global)
   tearDown(context, {
@@ -65,14 +68,6 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
  */
 export function releaseSteps(plugin: string, target: string): Step[] {
   return [...(pluginNamed(plugin).device?.release?.(target) ?? []), { op: 'rmdir', target }]
-}
-
-/** Unmounts that will be carried out. Apply checks whether the device is still in use, in any order. */
-function unmountsOf({ findings }: PlanContext, plugin: string): Draft[] {
-  return findings.operations.filter(
-    ({ kind, volume, blocked }) =>
-      (kind === 'UnmountVolume' || kind === 'CleanOrphanVolume') && volume?.plugin === plugin && blocked === undefined,
-  )
 }
 
 /** An unmounted global directory may contain only the kubelet's own record. */

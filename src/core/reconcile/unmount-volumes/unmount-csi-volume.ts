@@ -4,7 +4,6 @@
  */
 
 import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
-import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import type { Subject } from '../../plan/subject.ts'
@@ -42,6 +41,11 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
   const strays = content.filter(
     ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (isAlone || path !== target),
   )
+  // Where nothing is mounted on it.
+  const uncovered = content.filter(
+    ({ path, type, size }) =>
+      (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0),
+  )
   const leftover: Leftover = {
     ...parts,
     ...(stateFile?.data === undefined ? NOT_RECONSTRUCTABLE : { kind: 'UnmountVolume', rule: 'R441' }),
@@ -58,16 +62,11 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
       hasTarget: inputs.tree.isDir(target),
       isKept: strays.length > 0,
     }),
-    // Files on or below a target that is not mounted.
-    uncovered: mounted ? undefined : { target, files: content.filter((entry) => isUncovered(entry, target)) },
+    uncovered: mounted ? undefined : { target, files: uncovered },
     identified,
     call,
   }
   tearDown(context, leftover, () => reportKept(context, volume, strays, IN_A_VOLUME))
-}
-
-function isUncovered({ path, type, size }: TreeEntry, target: string): boolean {
-  return (path.startsWith(`${target}/`) && type !== 'dir') || (path === target && type === 'file' && size !== 0)
 }
 
 const IN_A_VOLUME = 'is in a volume directory of a deleted pod'
