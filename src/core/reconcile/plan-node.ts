@@ -65,12 +65,8 @@ export function decideNode(state: NodeState, options: PlanOptions, look: Look = 
   if (unseen === undefined && podListIsComplete(inputs)) runPass(context)
   else {
     const why = unseen ?? 'the pod list may be incomplete'
-    findings.left.push({
-      path: inputs.rootDir,
-      rule: 'S3',
-      why: `nothing is planned here: ${why}`,
-      subject: { path: inputs.rootDir },
-    })
+    const path = inputs.rootDir
+    findings.left.push({ path, rule: 'S3', why: `nothing is planned here: ${why}`, subject: { path } })
   }
   reportProblems(context)
   // A plan reports this; an apply is refused.
@@ -86,13 +82,14 @@ function planOf(context: PlanContext): Plan {
   const machine = machineOf(inputs, options)
   reportAccepted(context, machine)
   const refused = refusalOf(context, machine)
+  const blocked = refused && blockOf(refused)
   const isNamed = namedFindings(context)
   const named = namedAmong(findings.operations, options, ledger, ({ after }) => after)
   const is = { operation: (draft: Draft) => named.has(draft), wait: isNamed, problem: isNamed }
   const { kept, filtered, waiting, problems } = namedPart(findings, options, is)
   const finished = finishOperations<Draft, Operation>(kept)
     .map((operation) => withBasis(operation, context))
-    .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
+    .map((operation) => (blocked === undefined ? operation : { ...operation, blocked }))
   const parts = {
     operations: finished,
     waiting: waiting.map((wait) => adviseRefused(wait, refused)),
@@ -219,11 +216,8 @@ function adviseRefused<T extends Pick<Problem, 'hint'> & { readonly code: Code; 
   }
 }
 
-function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
-  return {
-    ...operation,
-    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, hint },
-  }
+function blockOf({ code, message, hint }: Refusal): Operation['blocked'] {
+  return { code: isCodeOf('blocked', code) ? code : 'Refused', message, hint }
 }
 
 const SECTIONS = [
@@ -261,13 +255,10 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
   if (snapshot.api === undefined || podListIsComplete(inputs)) return
   const failure = readFailures(snapshot.api.errors).find((each) => each.resource === 'pods' && spoilsList(each, 'pods'))
   const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
-  findings.incomplete(
-    'error',
-    'PodListIncomplete',
-    `the pod list is incomplete, so no pod counts as deleted${why}`,
-    ON_NODE,
+  const hint =
     failure === undefined || failure.forbidden
       ? useCredential('list pods')
-      : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.',
-  )
+      : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.'
+  const message = `the pod list is incomplete, so no pod counts as deleted${why}`
+  findings.incomplete('error', 'PodListIncomplete', message, ON_NODE, hint)
 }

@@ -28,14 +28,8 @@ export function removeOrphanPodDirs(context: PlanContext): void {
     const isRemovable = removeOrphanPodDir(context, pod)
     if (isRemovable && isNamed(context, { pod: pod.ref, paths: [inputs.absolute(directory)] })) removable += 1
   }
-  if (removable > 0) {
-    context.findings.problem(
-      'info',
-      'OrphanPodDir',
-      `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
-      ON_NODE,
-    )
-  }
+  const message = `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`
+  if (removable > 0) context.findings.problem('info', 'OrphanPodDir', message, ON_NODE)
 }
 
 /** @returns whether only --orphans is missing for the directory to be removed */

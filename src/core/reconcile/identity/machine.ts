@@ -53,12 +53,8 @@ function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot)
 /** The plan reports what was accepted; the journal records the option. */
 export function reportAccepted({ findings }: PlanContext, machine: PlanInputs['machine']): void {
   for (const { field, node, host } of (machine.contradictions ?? []).filter(({ accepted }) => accepted)) {
-    findings.problem(
-      'warning',
-      'IdentityAccepted',
-      `the Node's ${ID_WORDS[field]} ${node} differs from this host's ${host}, and was accepted with --accept-identity`,
-      ON_NODE,
-    )
+    const message = `the Node's ${ID_WORDS[field]} ${node} differs from this host's ${host}, and was accepted with --accept-identity`
+    findings.problem('warning', 'IdentityAccepted', message, ON_NODE)
   }
 }
 

@@ -14,15 +14,13 @@ import { type PlanContext, podRefOf } from '../context/context.ts'
 
 export function describeCsiVolume(
   context: PlanContext,
-  about: Pick<VolumeRef, 'name' | 'mode'> & {
+  about: Pick<VolumeRef, 'name' | 'mode' | 'uniqueName' | 'podVolumeName'> & {
     readonly identity: CsiIdentity | undefined
-    /** Absent: as the identity gives it. */
-    readonly uniqueName?: string
     readonly device?: MountInfo
-    readonly podVolumeName?: string
   },
 ): VolumeRef {
-  const { name, mode, identity, uniqueName = identity && uniqueNameOf(identity), device, podVolumeName } = about
+  const { name, mode, identity, device, podVolumeName } = about
+  const { uniqueName = identity && uniqueNameOf(identity) } = about
   const { inputs, objects } = context
   const isReported = uniqueName !== undefined && inputs.snapshot.api?.node?.status !== undefined
   const [volume] = objects.persistentVolumesOf(identity)
@@ -83,25 +81,15 @@ export function knowsOtherNodes({ inputs }: PlanContext): boolean {
 
 // A volume that a pod of this node wants: its names, and why it is left unchanged.
 
-/** A volume that a pod wants and that is as it should be. @param state follows "the volume is wanted, and" */
-export function leaveSatisfied(context: PlanContext, volume: VolumeToMount, state: string): void {
-  leaveWanted(context, volume, `the volume is wanted, and ${state}`, state)
-}
-
-/** A volume that a pod wants and that needs no operation. */
+/** A volume that a pod wants and that needs no operation. @param satisfied follows "the volume is wanted, and" */
 export function leaveWanted(
   { inputs, ledger, findings }: PlanContext,
   volume: VolumeToMount,
-  why: string,
-  satisfied?: string,
+  satisfied: string | undefined,
+  why = `the volume is wanted, and ${satisfied}`,
 ): void {
-  findings.left.push({
-    path: inputs.absolute(podPathOf(volume)),
-    rule: 'R805',
-    subject: ledger.wanted(volume),
-    why,
-    satisfied,
-  })
+  const path = inputs.absolute(podPathOf(volume))
+  findings.left.push({ path, rule: 'R805', subject: ledger.wanted(volume), why, satisfied })
 }
 
 /** What an operation that sets a wanted volume up, or changes it, is about. */
@@ -122,14 +110,7 @@ export function describeWanted(
   const [podVolumeName] = podVolumeNames
   const handle = handleOf(volume)
   if (handle === undefined)
-    return {
-      name,
-      podVolumeName,
-      uniqueName,
-      plugin,
-      mode,
-      ...describePersistentVolume(persistentVolume),
-    }
+    return { name, podVolumeName, uniqueName, plugin, mode, ...describePersistentVolume(persistentVolume) }
   const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
   return describeCsiVolume(context, { name, mode, identity: { ...handle, from }, uniqueName, podVolumeName })
 }

@@ -85,12 +85,8 @@ function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: Mo
   )
   if (first === undefined) return false
   const path = inputs.absolute(target)
-  context.findings.problem(
-    'error',
-    'RunsWithoutVolume',
-    `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`,
-    aboutWanted(context, volume, path),
-  )
+  const message = `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`
+  context.findings.problem('error', 'RunsWithoutVolume', message, aboutWanted(context, volume, path))
   return true
 }
 

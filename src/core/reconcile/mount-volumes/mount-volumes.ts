@@ -22,7 +22,7 @@ import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
 import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../context/context.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { leaveSatisfied, leaveWanted, operationOn } from '../identity/volume-facts.ts'
+import { leaveWanted, operationOn } from '../identity/volume-facts.ts'
 import { bringUp } from './bring-up.ts'
 import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { reportLabel } from './selinux.ts'
@@ -56,9 +56,10 @@ function mountOne(context: PlanContext, volume: VolumeToMount): void {
   const missing = missingPlugin(context, volume)
   const target = podPathOf(volume)
   const dead = inputs.deadError(target)
-  if (forbidden !== undefined) leaveWanted(context, volume, forbidden)
+  if (forbidden !== undefined) leaveWanted(context, volume, undefined, forbidden)
   else if (missing !== undefined) findings.wait('MountVolume', missing, 'O44', operationOn(context, volume))
-  else if (evidence.state === 'satisfied') leaveWanted(context, volume, 'the kubelet mounts nothing for this volume')
+  else if (evidence.state === 'satisfied')
+    leaveWanted(context, volume, undefined, 'the kubelet mounts nothing for this volume')
   else if (mounted && dead !== undefined) reportDead(context, volume, target, dead)
   else if (mounted?.other) reportOther(context, volume, target, mounted.other)
   else if (mounted && mounted.stateFileLost === undefined) {
@@ -96,28 +97,21 @@ function reportOther(
   const { podUid, specName, driver, handle } = volume
   const at = context.inputs.absolute(target)
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
-  context.findings.problem(
-    isRecord ? 'warning' : 'error',
-    'OtherVolume',
-    `pod ${podNameOf(context, podUid)} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`,
-    aboutWanted(context, volume, at),
-    isRecord
-      ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
-      : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`,
-  )
+  const message = `pod ${podNameOf(context, podUid)} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`
+  const hint = isRecord
+    ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
+    : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
+  const severity = isRecord ? 'warning' : 'error'
+  context.findings.problem(severity, 'OtherVolume', message, aboutWanted(context, volume, at), hint)
 }
 
 /** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */
 function reportDead(context: PlanContext, volume: VolumeToMount, target: string, error: string): void {
   const running = context.witnesses.isAlive(volume.podUid)
   const at = context.inputs.absolute(target)
-  context.findings.problem(
-    'error',
-    'DeadMount',
-    `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
-    aboutWanted(context, volume, at),
-    `${bringBack(context.inputs.top(target), error, running ? podNameOf(context, volume.podUid) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`,
-  )
+  const message = `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`
+  const hint = `${bringBack(context.inputs.top(target), error, running ? podNameOf(context, volume.podUid) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`
+  context.findings.problem('error', 'DeadMount', message, aboutWanted(context, volume, at), hint)
 }
 
 /**
@@ -143,7 +137,7 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) {
-    leaveSatisfied(context, volume, 'its content is the same as in the API')
+    leaveWanted(context, volume, 'its content is the same as in the API')
     return
   }
   const path = podPathOf(volume)
@@ -165,7 +159,7 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
 function expand(context: PlanContext, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) {
-    leaveSatisfied(context, volume, 'as it should be')
+    leaveWanted(context, volume, 'as it should be')
     return
   }
   const [op, path] =

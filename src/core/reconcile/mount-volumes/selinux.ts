@@ -80,13 +80,10 @@ export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPublishStateFile(volume)) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
-  context.findings.problem(
-    'warning',
-    'SELinuxMismatch',
-    `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`,
-    aboutWanted(context, volume, path),
-    'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.',
-  )
+  const message = `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`
+  const hint =
+    'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.'
+  context.findings.problem('warning', 'SELinuxMismatch', message, aboutWanted(context, volume, path), hint)
 }
 
 function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {

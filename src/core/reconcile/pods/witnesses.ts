@@ -17,7 +17,9 @@ export type Witnesses = ReturnType<typeof judgeWitnesses>
  */
 export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
   const { snapshot } = inputs
-  const processes = podsWithProcesses(inputs)
+  const { processes: own = [], nestedProcesses: nested = [] } = snapshot
+  // Pods of this node that have a process: those that /proc shows, and nested ones that this node knows.
+  const processes = new Set([...own, ...nested.filter((uid) => knownPods(inputs).has(uid))])
   const byRuntime = new Map<string, string[]>()
   for (const { uid, state, containers } of snapshot.runtime?.pods ?? []) {
     if (state !== 'SANDBOX_NOTREADY') append(byRuntime, uid, `sandbox ${plainState(state)}`)
@@ -31,10 +33,7 @@ export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
    * All processes with the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
    * or below a user's own service manager, where that user gives any name to any process.
    */
-  const isOnlyNested = (uid: string): boolean =>
-    snapshot.nestedProcesses?.includes(uid) === true &&
-    snapshot.processes?.includes(uid) !== true &&
-    !aliveByRuntime(uid)
+  const isOnlyNested = (uid: string): boolean => nested.includes(uid) && !own.includes(uid) && !aliveByRuntime(uid)
   const blindness = blindnessOf(inputs, processes, aliveByRuntime)
   return {
     /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
@@ -155,14 +154,6 @@ export const knownPods = memoize((inputs: ActualInputs): ReadonlySet<string> => 
     ...(snapshot.staticPods?.manifests ?? []).flatMap(({ uid }) => uid ?? []),
   ])
 })
-
-/** Pods of this node that have a process: those that /proc shows, and nested ones that this node knows. */
-function podsWithProcesses(inputs: ActualInputs): ReadonlySet<string> {
-  const { processes = [], nestedProcesses = [] } = inputs.snapshot
-  if (nestedProcesses.length === 0) return new Set(processes)
-  const known = knownPods(inputs)
-  return new Set([...processes, ...nestedProcesses.filter((uid) => known.has(uid))])
-}
 
 /** How a person finds out whose processes they are, and what to do then. */
 export function strangerHint(uid: string): string {

@@ -120,12 +120,8 @@ function reportDriverGone({ findings, inputs }: PlanContext, { kind, pod, volume
   const call = CALLS[kind]?.[plugin === CSI_PLUGIN ? 0 : 1]
   const path = inputs.absolute(mounts?.[0]?.path ?? '')
   if (call === undefined) return
-  findings.problem(
-    'warning',
-    'DriverGone',
-    `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
-    { pod: pod?.uid, volume: name, path, subject },
-  )
+  const message = `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`
+  findings.problem('warning', 'DriverGone', message, { pod: pod?.uid, volume: name, path, subject })
 }
 
 /** Of a CSI driver, and of a flexVolume's. */
@@ -181,8 +177,13 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   const mounts = leaves
     .filter(({ layers }) => layers.length > 0)
     .toSorted((a, b) => (b.layers.at(-1)?.index ?? 0) - (a.layers.at(-1)?.index ?? 0))
-  // Leaves that are not empty stay, and so do their parents.
-  const gone = leaves.filter((leaf) => leaf.layers.length > 0 || isEmptyLeaf(context, leaf))
+  // The mount point that the kubelet makes for a sub-path is an empty directory or an empty file (P136): what is not stays, and so do
+  // its parents.
+  const isEmpty = ({ path, entry }: SubPathLeaf): boolean =>
+    entry?.type === 'dir'
+      ? tree.children(path).length === 0 && entry.error === undefined
+      : entry?.type === 'file' && entry.size === 0
+  const gone = leaves.filter((leaf) => leaf.layers.length > 0 || isEmpty(leaf))
   const goes = new Set(gone.map(({ path }) => path))
   const isEmptied = (directory: string): boolean =>
     tree.isDir(directory) && tree.children(directory).every(({ path }) => goes.has(path))
@@ -199,10 +200,3 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
 }
 
 const NO_SUB_PATHS = { steps: [], mounts: [], foreign: [] }
-
-/** The mount point that the kubelet makes for a sub-path: an empty directory or an empty file (P136). */
-function isEmptyLeaf({ inputs }: PlanContext, { path, entry }: SubPathLeaf): boolean {
-  if (entry === undefined) return false
-  if (entry.type === 'dir') return inputs.tree.children(path).length === 0 && entry.error === undefined
-  return entry.type === 'file' && entry.size === 0
-}

@@ -88,7 +88,7 @@ function detachVolume(
   // What keeps volctl from it does not keep the controller, which detaches while a kubelet runs.
   const facts = wait === undefined && {
     attachment: { object: attachment, unresolved: wanted.unresolved, unread: unreadTraces(context) },
-    identified: identity === undefined ? handleUnknown(attachment) : { identity },
+    identified: identity === undefined ? handleUnknown(name) : { identity },
     device: { names: present(persistentVolume) },
     unidentified: () => (isUnproved ? unidentified : undefined),
   }
@@ -127,7 +127,7 @@ function describeAttached(
   return withGivenDevice(context, volume, persistentVolumeName)
 }
 
-function handleUnknown({ metadata: { name } }: VolumeAttachment): Identified {
+function handleUnknown(name: string): Identified {
   return {
     unconfirmed: `the volume handle of ${name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
     hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', name)}`,
