@@ -5,6 +5,7 @@
  */
 
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
+import { present } from '../../base/text.ts'
 import {
   attachmentName,
   CSI_PLUGIN,
@@ -38,12 +39,12 @@ import { podListIsComplete } from '../pods/pod-classes.ts'
 export function reportAttachments(context: PlanContext): void {
   const { api } = context.inputs.snapshot
   if (api === undefined) return
-  const present = presentVolumes(context)
-  for (const volume of present) {
+  const volumes = presentVolumes(context)
+  for (const volume of volumes) {
     reportOtherWriters(context, volume)
     reportOwnAttachment(context, volume)
   }
-  if (present.length > 0 && isOutOfService(api.node)) reportOutOfService(context, present)
+  if (volumes.length > 0 && isOutOfService(api.node)) reportOutOfService(context, volumes)
 }
 
 /** S30: more nodes, or more pods, have the volume than its access mode allows. */
@@ -52,12 +53,11 @@ function reportOtherWriters(context: PlanContext, volume: PresentVolume): void {
   const say = problemsOf(context, volume)
   const objects = identity === undefined ? [persistentVolume] : context.objects.persistentVolumesOf(identity)
   const nodes = objects.some(allowsSeveralNodes) ? [] : nodesWith(context, volume)
-  if (nodes.length > 0)
-    say(
-      'TwoWriters',
-      `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
-      `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`,
-    )
+  if (nodes.length > 0) {
+    const message = `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`
+    const hint = `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`
+    say('TwoWriters', message, hint)
+  }
   if (isForOnePod(persistentVolume) && pods.length > 1)
     say('TwoWriters', `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`)
 }
@@ -71,28 +71,24 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
   const attachment = objects.attachmentOf(identity)
   const gone = whyNotAttached(context, volume)
   if (gone !== undefined) {
-    say(
-      'MountedButNotAttached',
-      `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
+    const message = `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`
+    const hint =
       attachment?.status?.attached === true
         ? 'Its VolumeAttachment is attached: let kube-controller-manager run, whose attach/detach controller alone writes that list.'
         : isUsed(context, volume)
           ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
-          : howToUnstage(context, volume),
-    )
+          : howToUnstage(context, volume)
+    say('MountedButNotAttached', message, hint)
   } else if (!objects.isInUse(uniqueName)) {
-    say(
-      'NotReportedInUse',
-      `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
-      howToReport(context, volume),
-    )
+    const message = `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`
+    say('NotReportedInUse', message, howToReport(context, volume))
   }
-  if (attachment?.metadata.deletionTimestamp === undefined) return
-  say(
-    'AttachmentDeleting',
-    `VolumeAttachment ${attachment.metadata.name} is being deleted (${attachment.metadata.deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`,
-    'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.',
-  )
+  const { name, deletionTimestamp } = { ...attachment?.metadata }
+  if (deletionTimestamp === undefined) return
+  const message = `VolumeAttachment ${name} is being deleted (${deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`
+  const hint =
+    'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.'
+  say('AttachmentDeleting', message, hint)
 }
 
 /** By a pod that is meant to run, or that runs or may. */
@@ -153,15 +149,10 @@ function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity
 
 /** R731: the controller detaches volumes from such a node at once, mounted or not. */
 function reportOutOfService({ inputs, findings }: PlanContext, present: readonly PresentVolume[]): void {
-  const { nodeName } = inputs.snapshot
   const names = present.map(({ name }) => name)
-  findings.problem(
-    'error',
-    'NodeNotReady',
-    `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`,
-    ON_NODE,
-    `This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(nodeName)}).`,
-  )
+  const message = `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`
+  const hint = `This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(inputs.snapshot.nodeName)}).`
+  findings.problem('error', 'NodeNotReady', message, ON_NODE, hint)
 }
 
 function problemsOf({ findings }: PlanContext, { name, path, subject, pods: [pod] }: PresentVolume) {
@@ -186,6 +177,8 @@ interface PresentVolume {
   readonly subject: () => Subject
 }
 
+type At = Pick<PresentVolume, 'path' | 'pods' | 'subject'> & Partial<Pick<PresentVolume, 'name'>>
+
 /** One entry for each unique name, with a pod's own path if there is one. */
 export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   const { classes, desired, staged, blocks, inputs, ledger, objects } = context
@@ -196,18 +189,15 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const pods = [...new Set([...(known?.pods ?? []), ...volume.pods])]
     found.set(volume.uniqueName, { ...(known ?? { ...volume, path: inputs.absolute(path) }), pods })
   }
-  const noteCsi = (
-    { driver: attacher, handle }: Handle,
-    at: Pick<PresentVolume, 'path' | 'pods' | 'subject'>,
-    name?: string,
-  ): void => {
+  /** @param at without a name: what is only staged */
+  const noteCsi = ({ driver, handle }: Handle, at: At): void => {
     // Without the CSIDriver object it is not known whether the driver attaches volumes (S3).
-    const driver = api?.csiDrivers.find(({ metadata }) => metadata.name === attacher)
-    if (driver === undefined || driver.spec.attachRequired === false) return
-    const identity = { driver: attacher, handle }
+    const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
+    if (object === undefined || object.spec.attachRequired === false) return
+    const identity = { driver, handle }
     const [persistentVolume] = objects.persistentVolumesOf(identity)
-    const shown = name ?? persistentVolume?.metadata.name ?? handle
-    note({ uniqueName: uniqueNameOf(identity), name: shown, identity, persistentVolume, ...at })
+    const { name = persistentVolume?.metadata.name ?? handle } = at
+    note({ ...at, uniqueName: uniqueNameOf(identity), name, identity, persistentVolume })
   }
   for (const volume of desired.volumes) {
     const uniqueName = attachableName(context, volume)
@@ -222,11 +212,12 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   }
   // Also of pods that are gone.
   for (const volume of classes.all.flatMap(({ uid }) => ledger.podVolumes(uid))) {
-    const { podUid: uid, name, stateFile, target: path } = volume
+    const { podUid: uid, stateFile, target: path } = volume
     if (stateFile?.data === undefined || inputs.at(path).length === 0) continue
     // An inline volume is never attached, whatever its driver does with other volumes (C35).
-    if (stateFile.data.handle === inlineCsiHandle(uid, name)) continue
-    noteCsi(stateFile.data, { path, pods: [uid], subject: () => ledger.of(volume) }, unescapeQualifiedName(name))
+    if (stateFile.data.handle === inlineCsiHandle(uid, volume.name)) continue
+    const name = unescapeQualifiedName(volume.name)
+    noteCsi(stateFile.data, { name, path, pods: [uid], subject: () => ledger.of(volume) })
   }
   for (const each of staged) {
     const { stateFile, layers, target: path } = each
@@ -239,7 +230,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
     if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) continue
     const pods = held.map(({ podUid }) => podUid)
-    noteCsi(stateFile.data, { path, pods, subject: () => ledger.of(block, held[0]?.podUid) }, name)
+    noteCsi(stateFile.data, { name, path, pods, subject: () => ledger.of(block, held[0]?.podUid) })
   }
   // Of other plugins a PersistentVolume gives the name by which the Node lists the volume.
   for (const each of ledger.globals) {
@@ -305,19 +296,12 @@ function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: s
   const { nodeName } = inputs.snapshot
   const [known, ...others] = objects.persistentVolumesOf(csi)
   const volume = known === undefined || others.length > 0 ? name : known.metadata.name
-  const lists = [
-    ...(objects.isAttached(name) ? ['volumesAttached'] : []),
-    ...(objects.isInUse(name) ? ['volumesInUse'] : []),
-  ]
-  findings.problem(
-    'warning',
-    'ReportedUnused',
-    `${volume} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
-    { volume, subject: { row: name } },
-    objects.isInUse(name)
-      ? kubelet.state === 'running'
-        ? 'Restart the kubelet, which then builds the list again, or search its log for the name. Until then the attach/detach controller gives what the list names to no other node.'
-        : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
-      : 'The attach/detach controller corrects the list. If it does not, search the log of kube-controller-manager for the name.',
-  )
+  const lists = present(objects.isAttached(name) && 'volumesAttached', objects.isInUse(name) && 'volumesInUse')
+  const message = `${volume} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`
+  const hint = !objects.isInUse(name)
+    ? 'The attach/detach controller corrects the list. If it does not, search the log of kube-controller-manager for the name.'
+    : kubelet.state === 'running'
+      ? 'Restart the kubelet, which then builds the list again, or search its log for the name. Until then the attach/detach controller gives what the list names to no other node.'
+      : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
+  findings.problem('warning', 'ReportedUnused', message, { volume, subject: { row: name } }, hint)
 }

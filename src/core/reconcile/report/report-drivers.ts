@@ -25,14 +25,12 @@ function reportSilent({ ledger, findings }: PlanContext, socket: CsiSocket, miss
   if (!isSilent(socket)) return
   const { path, error = 'no answer' } = socket
   const driver = missing.find((each) => isOf(socket, each)) ?? missing[0]
-  findings.problem(
-    'warning',
-    'DriverUnavailable',
-    `no CSI driver answers on socket ${path}: ${error}`,
-    { path, subject: ledger.path(path) },
-    'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
-    driver === undefined ? undefined : { subject: { driver }, follows: true },
-  )
+  const message = `no CSI driver answers on socket ${path}: ${error}`
+  const about = { path, subject: ledger.path(path) }
+  const hint =
+    'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.'
+  const because = driver === undefined ? undefined : ({ subject: { driver }, follows: true } as const)
+  findings.problem('warning', 'DriverUnavailable', message, about, hint, because)
 }
 
 function reportSocket(
@@ -45,40 +43,27 @@ function reportSocket(
   const at = endpoint ?? path
   const why = error ?? 'no answer'
   const subject = { driver }
-  const warn = (code: ProblemCode, message: string, hint?: string, because?: Because): void =>
-    findings.problem('warning', code, message, { path, subject }, hint, because)
-  if (registered && endpoint?.startsWith('/'))
-    findings.problem(
-      'info',
-      'DriverRegistration',
-      `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`,
-      { path: endpoint, subject },
-    )
-  if (registered && error !== undefined) {
-    const message = `CSI driver ${driver} answers on ${at} but is not registered with the kubelet: ${error}`
-    warn('DriverRegistration', message, undefined, { subject })
+  const warn = (code: ProblemCode, says: string, hint?: string, because?: Because): void =>
+    findings.problem('warning', code, `CSI driver ${driver} ${says}`, { path, subject }, hint, because)
+  if (registered && endpoint?.startsWith('/')) {
+    const message = `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`
+    findings.problem('info', 'DriverRegistration', message, { path: endpoint, subject })
   }
+  if (registered && error !== undefined)
+    warn('DriverRegistration', `answers on ${at} but is not registered with the kubelet: ${error}`, undefined, {
+      subject,
+    })
   if (registered) return
-  if (sockets.some((other) => other !== socket && other.driver === driver))
-    warn(
-      'DriverRegistration',
-      `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${why}`,
-      "Remove this socket, which the driver's former installation left behind.",
-    )
-  else if (isLate(socket))
-    warn(
-      'DriverUnavailable',
-      `CSI driver ${driver} does not answer on ${at}: ${why}`,
-      'It may be busy: plan again. If that does not help, read the log of its driver container.',
-      { subject },
-    )
-  else
-    warn(
-      'DriverUnavailable',
-      `CSI driver ${driver} cannot be called on ${at}: ${why}`,
-      "Bring the driver's node pod back; read the log of its driver container.",
-      { subject, follows: true },
-    )
+  if (sockets.some((other) => other !== socket && other.driver === driver)) {
+    const hint = "Remove this socket, which the driver's former installation left behind."
+    warn('DriverRegistration', `has two sockets, and ${path} is not the one in use: ${why}`, hint)
+  } else if (isLate(socket)) {
+    const hint = 'It may be busy: plan again. If that does not help, read the log of its driver container.'
+    warn('DriverUnavailable', `does not answer on ${at}: ${why}`, hint, { subject })
+  } else {
+    const hint = "Bring the driver's node pod back; read the log of its driver container."
+    warn('DriverUnavailable', `cannot be called on ${at}: ${why}`, hint, { subject, follows: true })
+  }
 }
 
 /** Drivers that something needs and that no socket names: what is said of them names each socket on which nobody answers. */
@@ -115,26 +100,20 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podNameOf(context, podUid)
   const about = aboutWanted(context, volume)
-  const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void =>
-    context.findings.problem(
-      'warning',
-      'BeingDeleted',
-      `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`,
-      about,
-    )
+  const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void => {
+    const message = `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`
+    context.findings.problem('warning', 'BeingDeleted', message, about)
+  }
   if (claim?.metadata.deletionTimestamp !== undefined)
     reportDeletion(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
   if (persistentVolume?.metadata.deletionTimestamp !== undefined)
     reportDeletion(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
   const phase = persistentVolume?.status?.phase
   if (phase !== 'Released' && phase !== 'Failed') return
-  context.findings.problem(
-    'warning',
-    'ClaimUnbound',
-    `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`,
-    about,
-    'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.',
-  )
+  const message = `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`
+  const hint =
+    'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.'
+  context.findings.problem('warning', 'ClaimUnbound', message, about, hint)
 }
 
 /** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
@@ -151,20 +130,11 @@ function reportMissingDrivers(context: PlanContext, mounted: readonly VolumeToMo
       .join(', ')}${names.length > 5 ? ', …' : ''}`
     // A driver's socket that exists but does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
-      context.findings.problem(
-        'warning',
-        'DriverUnavailable',
-        `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`,
-        about,
-        bringDriverBack(context, driver).hint,
-      )
+      const message = `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`
+      context.findings.problem('warning', 'DriverUnavailable', message, about, bringDriverBack(context, driver).hint)
     } else if (context.inputs.driver(driver) !== undefined && listed !== undefined && !listed.includes(driver)) {
-      context.findings.problem(
-        'warning',
-        'DriverRegistration',
-        `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`,
-        about,
-      )
+      const message = `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`
+      context.findings.problem('warning', 'DriverRegistration', message, about)
     }
   }
 }

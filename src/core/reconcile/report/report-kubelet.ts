@@ -7,29 +7,19 @@ import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import type { PlanContext } from '../context/context.ts'
 import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
-export function reportKubelet(context: PlanContext): void {
-  reportVersion(context)
-  reportNotManaged(context)
-  reportTerminatedKept(context)
-}
-
-function reportVersion({ inputs, findings }: PlanContext): void {
+export function reportVersion({ inputs, findings }: PlanContext): void {
   const node = inputs.snapshot.api?.node
   const version = kubeletVersion(node)
   const { first, last } = TESTED_MINORS
   if (version?.major === 1 && version.minor >= first && version.minor <= last) return
   const { kubeletVersion: text } = node?.status?.nodeInfo ?? {}
   if (!text) return
-  findings.problem(
-    'warning',
-    'VersionUntested',
-    `this node runs kubelet ${text}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
-    ON_NODE,
-  )
+  const message = `this node runs kubelet ${text}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`
+  findings.problem('warning', 'VersionUntested', message, ON_NODE)
 }
 
 /** N8, R702. A warning only if there is something to attach. */
-function reportNotManaged({ inputs, desired, staged, findings }: PlanContext): void {
+export function reportNotManaged({ inputs, desired, staged, findings }: PlanContext): void {
   const { api, nodeName } = inputs.snapshot
   const why = whyNotManaged(inputs.snapshot)
   if (why === undefined) return
@@ -38,16 +28,13 @@ function reportNotManaged({ inputs, desired, staged, findings }: PlanContext): v
     staged.length > 0 ||
     desired.volumes.some(({ attachability }) => attachability !== 'notAttachable') ||
     api?.volumeAttachments.some(({ spec }) => spec.nodeName === nodeName)
-  findings.problem(
-    matters ? 'warning' : 'info',
-    'NotManaged',
-    `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`,
-    ON_NODE,
-    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet itself attaches volumes of other plugins.",
-  )
+  const message = `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`
+  const hint =
+    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet itself attaches volumes of other plugins."
+  findings.problem(matters ? 'warning' : 'info', 'NotManaged', message, ON_NODE, hint)
 }
 
-function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void {
+export function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void {
   const why = whyTerminatedKept(inputs.snapshot)
   if (why === undefined) return
   const kept = classes.all.filter((pod) => pod.why?.is === 'kept')
@@ -56,17 +43,15 @@ function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void 
     version === undefined || version.minor < TESTED_MINORS.last
       ? ''
       : `; kubelet ${version.text} ignores this setting, and unmounts them when it runs`
-  findings.problem(
-    kept.length > 0 && ignored !== '' ? 'warning' : 'info',
-    'TerminatedKept',
-    `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
-    ON_NODE,
-  )
+  const message = `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`
+  findings.problem(kept.length > 0 && ignored !== '' ? 'warning' : 'info', 'TerminatedKept', message, ON_NODE)
   for (const { uid, ref } of kept) {
-    findings.problem('info', 'TerminatedKept', `pod ${podName(ref)} has ended, and its volumes are kept (${why})`, {
-      pod: uid,
-      path: inputs.absolute(`pods/${uid}`),
-      subject: { pod: uid },
-    })
+    const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject: { pod: uid } }
+    findings.problem(
+      'info',
+      'TerminatedKept',
+      `pod ${podName(ref)} has ended, and its volumes are kept (${why})`,
+      about,
+    )
   }
 }

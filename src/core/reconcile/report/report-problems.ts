@@ -24,7 +24,7 @@ import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.
 import { strangerHint } from '../pods/witnesses.ts'
 import { presentVolumes, reportAttachments, reportStatusNames } from './report-attachments.ts'
 import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
-import { reportKubelet } from './report-kubelet.ts'
+import { reportNotManaged, reportTerminatedKept, reportVersion } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 
 export function reportProblems(context: PlanContext): void {
@@ -37,7 +37,9 @@ export function reportProblems(context: PlanContext): void {
   reportStatusNames(context)
   reportReadOnly(context)
   reportVolumeObjects(context)
-  reportKubelet(context)
+  reportVersion(context)
+  reportNotManaged(context)
+  reportTerminatedKept(context)
   reportUnknownDeadMounts(context)
   reportMountStorms(context)
   reportNotCreated(context)
@@ -79,17 +81,15 @@ function reportSurplus({ classes, desired, ledger, inputs, findings }: PlanConte
       const isWanted = ({ uniqueName, specName }: VolumeToMount): boolean =>
         uniqueName === its || escapeQualifiedName(specName) === name
       if (wanted.get(pod)?.some(isWanted)) continue
-      findings.problem(
-        'warning',
-        'NotDesired',
-        `pod ${podName(ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
-        { pod, volume: name, path: inputs.absolute(dir), subject: ledger.path(dir) },
-      )
+      const message = `pod ${podName(ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`
+      const about = { pod, volume: name, path: inputs.absolute(dir), subject: ledger.path(dir) }
+      findings.problem('warning', 'NotDesired', message, about)
     }
   }
 }
 
 function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, pod, why }: PodClass): void {
+  const code = why?.code
   const name = podNameAndUid(ref)
   const subject = { pod: uid }
   const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject }
@@ -171,16 +171,15 @@ function reportReadErrors(context: PlanContext): void {
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     // Of pods PodListIncomplete says it.
     if (failure.notFound || failure.resource === 'pods') continue
+    const object = failure.resource === undefined ? undefined : subjectOf(failure)
+    const because = object === undefined ? undefined : { subject: { object } }
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
-      context.findings.incomplete(
-        'warning',
-        'ReadFailed',
-        `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`,
-        ON_NODE,
-        failure.forbidden ? useCredential('list volumeattachments') : 'Plan again once the API server answers.',
-        { subject: { object: subjectOf(failure) } },
-      )
+      const message = `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`
+      const hint = failure.forbidden
+        ? useCredential('list volumeattachments')
+        : 'Plan again once the API server answers.'
+      context.findings.incomplete('warning', 'ReadFailed', message, ON_NODE, hint, because)
       continue
     }
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
@@ -192,17 +191,12 @@ function reportReadErrors(context: PlanContext): void {
     const isContent = ['configmaps', 'secrets'].includes(failure.resource ?? '')
     if (failure.forbidden && isContent && !content?.length) continue
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
-    const object = failure.resource === undefined ? undefined : subjectOf(failure)
-    context.findings.problem(
-      failure.forbidden ? 'info' : 'warning',
-      'ReadFailed',
+    const message =
       object === undefined
         ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
-        : `${object} could not be read: ${failure.text}`,
-      ON_NODE,
-      undefined,
-      object === undefined ? undefined : { subject: { object } },
-    )
+        : `${object} could not be read: ${failure.text}`
+    const severity = failure.forbidden ? 'info' : 'warning'
+    context.findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, because)
   }
 }
 
@@ -243,15 +237,11 @@ function reportNotCreated({ classes, findings }: PlanContext): void {
       const { reason = '', message = '' } = state?.waiting ?? {}
       const isMount = /^(?:Create|Run)Container(?:Config)?Error$/.test(reason) && /mount/i.test(message)
       if (!isMount && !images.some((reference) => message.includes(reference))) continue
-      findings.problem(
-        'warning',
-        'ContainerNotCreated',
-        `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`,
-        { pod: uid, subject: { pod: uid } },
-        isMount
-          ? whyNotMounted(reason, message)
-          : 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.',
-      )
+      const text = `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`
+      const hint = isMount
+        ? whyNotMounted(reason, message)
+        : 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.'
+      findings.problem('warning', 'ContainerNotCreated', text, { pod: uid, subject: { pod: uid } }, hint)
     }
   }
 }
@@ -269,13 +259,9 @@ function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): voi
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
     if (findings.isTold(absolute)) continue
-    findings.problem(
-      'warning',
-      'DeadMount',
-      `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`,
-      { path: absolute, subject: ledger.path(absolute) },
-      `${bringBack(inputs.mounts.top(absolute), error)}.`,
-    )
+    const message = `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`
+    const about = { path: absolute, subject: ledger.path(absolute) }
+    findings.problem('warning', 'DeadMount', message, about, `${bringBack(inputs.mounts.top(absolute), error)}.`)
   }
 }
 
@@ -301,12 +287,9 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
     const [first = ''] = copies
       .map(({ mountPoint }) => inputs.plain(mountPoint))
       .toSorted((a, b) => a.length - b.length)
-    findings.problem(
-      copies.length < MANY ? 'warning' : 'error',
-      'MountStorm',
-      `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`,
-      { pod, path: first, subject: ledger.path(first) },
-    )
+    const message = `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`
+    const about = { pod, path: first, subject: ledger.path(first) }
+    findings.problem(copies.length < MANY ? 'warning' : 'error', 'MountStorm', message, about)
   }
 }
 // Volumes that are staged elsewhere than a kubelet of today looks, or nowhere any more (C11, O1).
@@ -324,13 +307,9 @@ function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet,
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.of(other), ledger.of(each)),
     )
     const volume = objects.persistentVolumesOf(identity)[0]?.metadata.name ?? each.key
-    findings.problem(
-      'warning',
-      'StagedAtOldPath',
-      `volume ${volume} is ${also ? 'also ' : ''}staged at ${path}, where kubelets before 1.24 staged: ${also ? 'it is a leftover; ' : ''}this kubelet does not look there, and cannot unstage it`,
-      { volume, path, subject: ledger.of(each) },
-      `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`,
-    )
+    const message = `volume ${volume} is ${also ? 'also ' : ''}staged at ${path}, where kubelets before 1.24 staged: ${also ? 'it is a leftover; ' : ''}this kubelet does not look there, and cannot unstage it`
+    const hint = `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`
+    findings.problem('warning', 'StagedAtOldPath', message, { volume, path, subject: ledger.of(each) }, hint)
   }
 }
 
@@ -341,12 +320,8 @@ function reportGlobalMounts(context: PlanContext): void {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
     const path = inputs.absolute(globalPathOf(volume) ?? '')
-    context.findings.problem(
-      'warning',
-      'GlobalMountGone',
-      `pod ${podNameOf(context, podUid)} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
-      aboutWanted(context, volume, path),
-    )
+    const message = `pod ${podNameOf(context, podUid)} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`
+    context.findings.problem('warning', 'GlobalMountGone', message, aboutWanted(context, volume, path))
   }
 }
 

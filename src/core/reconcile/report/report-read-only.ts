@@ -28,15 +28,12 @@ export function reportReadOnly(context: PlanContext): void {
     const path = inputs.absolute(podPathOf(volume))
     // A server or daemon may make its file system read-only on purpose.
     const isDisk = isOnDisk(mount)
-    findings.problem(
-      isDisk ? 'error' : 'warning',
-      'ReadOnlyFileSystem',
-      `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podNameOf(context, podUid)} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`,
-      aboutWanted(context, volume, path),
-      isDisk
-        ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
-        : 'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.',
-    )
+    const message = `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podNameOf(context, podUid)} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`
+    const hint = isDisk
+      ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
+      : 'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.'
+    const about = aboutWanted(context, volume, path)
+    findings.problem(isDisk ? 'error' : 'warning', 'ReadOnlyFileSystem', message, about, hint)
   }
   // The kubelet's own disk, where every emptyDir is.
   const { rootDir } = inputs
