@@ -6,7 +6,8 @@ import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
-import { enterNamespace, openNamespace, PinnedProcess } from '../trust/processes.ts'
+import { openNamespace, PinnedProcess } from '../trust/processes.ts'
+import { enterNamespace } from '../trust/programs.ts'
 import { callerWord, mayReenter, thisRun } from '../trust/run.ts'
 
 interface Reentry {

@@ -9,7 +9,7 @@
  * even if the pid has been reused since.
  */
 import { closeSync, constants, openSync } from 'node:fs'
-import { allowing, MISSING, VolctlError } from '../base/errors.ts'
+import { allowing, closingOnError, MISSING, VolctlError } from '../base/errors.ts'
 import {
   isSameFile,
   kernelText,
@@ -20,7 +20,7 @@ import {
   statFields,
   statusField,
 } from './kernel.ts'
-import { askProgram, commandPath, runInForeground } from './programs.ts'
+import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
@@ -82,7 +82,8 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   for (const kind of ['user', 'pid'] as const) {
     const theirs = process.link(`ns/${kind}`)
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
-    if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${NAMES[kind]} namespace`
+    if (theirs !== undefined && ours !== undefined && theirs !== ours)
+      return `runs in its own ${kind === 'pid' ? 'PID' : kind} namespace`
   }
   // A pid for every PID namespace, down to the process's own.
   const numbers = statusField(status, 'NSpid')?.split(/\s+/) ?? []
@@ -123,8 +124,6 @@ function isSetuid(process: PinnedProcess): boolean {
 
 const AT_SECURE = 23n
 
-const NAMES = { user: 'user', pid: 'PID' } as const
-
 /**
  * Why the mount namespace of a process may not be the host's, for messages; undefined: it is process 1's, or belongs to process
  * 1's user namespace, so that only the host's root can have made it, or mounted anything in it.
@@ -156,7 +155,7 @@ function ownerByProcesses(mountNamespace: string, user: string | undefined): str
   return users.size === 1 && users.has(user) ? user : undefined
 }
 
-// The gate for mount namespaces: no other file enters one.
+// The gate for mount namespaces: none is entered (programs.ts) but by a descriptor of these.
 //
 // volctl runs again inside, with the dynamic loader and the libraries of that namespace: whoever made it decides what root
 // runs. So it is only entered if its process is root's and the namespace is the host's, and through a
@@ -168,45 +167,13 @@ function ownerByProcesses(mountNamespace: string, user: string | undefined): str
  * @throws VolctlError WrongNamespace
  */
 export function openNamespace(process: PinnedProcess, expected: string): number {
-  const gone = (cause?: unknown): VolctlError =>
-    new VolctlError('WrongNamespace', `the mount namespace of process ${process.pid} is gone`, {
-      cause,
-      hint: 'Try again.',
-    })
-  let fd: number
   try {
-    fd = openSync(process.path('ns/mnt'), constants.O_RDONLY)
-  } catch (error) {
-    throw gone(error)
+    return closingOnError(openSync(process.path('ns/mnt'), constants.O_RDONLY), (fd) => {
+      if (linkIfAny(`/proc/self/fd/${fd}`) !== expected) throw new Error('it is another namespace now')
+      return fd
+    })
+  } catch (cause) {
+    const message = `the mount namespace of process ${process.pid} is gone`
+    throw new VolctlError('WrongNamespace', message, { cause, hint: 'Try again.' })
   }
-  if (linkIfAny(`/proc/self/fd/${fd}`) !== expected) throw gone()
-  return fd
-}
-
-/** The program that enters. */
-const NAMESPACE_PROGRAM = 'nsenter'
-
-/** Words that run a program of the host's in another network, with nothing else of that process's, whosever it is. */
-export function inNetworkOf(pid: number, program: readonly string[]): [string, ...string[]] {
-  return [NAMESPACE_PROGRAM, `--net=/proc/${pid}/ns/net`, '--', ...program]
-}
-
-/** The namespace's descriptor in the nsenter(1) process. */
-const CHILD_DESCRIPTOR = 3
-
-/**
- * Runs a program in the namespace, with this process's terminal, and returns its exit status.
- *
- * @param namespace of openNamespace
- * @param command absolute path of the program, and its arguments
- * @param env added to this process's
- * @throws VolctlError where nsenter(1) is missing or may not be run
- */
-export function enterNamespace(
-  namespace: number,
-  command: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<number> {
-  const args = [`--mount=/proc/self/fd/${CHILD_DESCRIPTOR}`, '--', ...command]
-  return runInForeground(NAMESPACE_PROGRAM, args, [namespace], env)
 }

@@ -47,17 +47,10 @@ export class CommandMissing extends VolctlError {
   }
 }
 
-/** Somebody else could have written the program. */
-export class ProgramNotTrusted extends VolctlError {
-  constructor(path: string, cause: NotTrusted) {
-    super('NotBelieved', `${path} is not run as root: ${cause.message}`, { cause, hint: TRUST_HINT })
-  }
-}
-
 /**
  * The absolute path of a program that root may run. An absolute path is taken as it is.
  *
- * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have written the program
+ * @throws VolctlError CommandMissing, or NotBelieved where somebody else could have written the program
  */
 export function commandPath(name: string): string {
   if (name === SELF) return name
@@ -88,7 +81,8 @@ function trustedProgram(path: string): string | undefined {
   } catch (error) {
     if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
     if (!(error instanceof NotTrusted)) throw error
-    throw new ProgramNotTrusted(path, error)
+    const message = `${path} is not run as root: ${error.message}`
+    throw new VolctlError('NotBelieved', message, { cause: error, hint: TRUST_HINT })
   }
 }
 
@@ -106,7 +100,7 @@ interface Watched {
  * For a program that only answers a question about this machine (systemctl, lsns): it has no helpers, touches no file system
  * of a volume, and ends when it is killed. execa is loaded by the first of them.
  *
- * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
+ * @throws VolctlError CommandMissing, NotBelieved or CommandFailed
  */
 export async function askProgram(name: string, args: readonly string[], deadlineMs: number): Promise<CommandResult> {
   const path = commandPath(name)
@@ -234,22 +228,33 @@ function killGroup({ pid }: ChildProcess): void {
   allowing(['ESRCH'], undefined, () => process.kill(-pid, 'SIGKILL'))
 }
 
+// What runs in another namespace: a program of the host's in the network of a process, or volctl again in a mount namespace that
+// processes.ts has judged (S6).
+
+/** The program that enters. */
+const NAMESPACE_PROGRAM = 'nsenter'
+
+/** Words that run a program of the host's in another network, with nothing else of that process's, whosever it is. */
+export function inNetworkOf(pid: number, program: readonly string[]): [string, ...string[]] {
+  return [NAMESPACE_PROGRAM, `--net=/proc/${pid}/ns/net`, '--', ...program]
+}
+
 /**
- * Starts a program with this process's standard streams, waits, and returns its exit status. Signals to this process are
- * forwarded to it.
+ * Runs a program in the mount namespace, with this process's standard streams, waits, and returns its exit status. Signals to this process
+ * are forwarded to it.
  *
- * @param descriptors further ones of the child: 3, 4, …
+ * @param namespace of openNamespace
+ * @param command absolute path of the program, and its arguments
  * @param env added to this process's
- * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
+ * @throws VolctlError CommandMissing, NotBelieved or CommandFailed: of nsenter(1)
  */
-export async function runInForeground(
-  name: string,
-  args: readonly string[],
-  descriptors: readonly number[],
+export async function enterNamespace(
+  namespace: number,
+  command: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const child = spawn(commandPath(name), args, {
-    stdio: ['inherit', 'inherit', 'inherit', ...descriptors],
+  const child = spawn(commandPath(NAMESPACE_PROGRAM), ['--mount=/proc/self/fd/3', '--', ...command], {
+    stdio: ['inherit', 'inherit', 'inherit', namespace],
     env: { ...io().env, ...env },
   })
   // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.
@@ -261,7 +266,7 @@ export async function runInForeground(
   for (const signal of heard) signals.on(signal, pass)
   try {
     return await new Promise<number>((settle, fail) => {
-      child.once('error', (cause) => fail(notStarted(name, cause)))
+      child.once('error', (cause) => fail(notStarted(NAMESPACE_PROGRAM, cause)))
       child.once('close', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
     })
   } finally {

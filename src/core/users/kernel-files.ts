@@ -6,8 +6,7 @@ import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts
 import { EXPORTS_BYTES, SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { decodeOctal, kernelText, namespaceOf, processIds } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
-import { inNetworkOf } from '../trust/processes.ts'
-import { commandPath, runCommand } from '../trust/programs.ts'
+import { commandPath, inNetworkOf, runCommand } from '../trust/programs.ts'
 
 export interface LoopFile {
   readonly device: string

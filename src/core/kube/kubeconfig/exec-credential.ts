@@ -5,11 +5,11 @@
  * write the program. The program gets a fixed environment and what the kubeconfig adds, and is killed at its deadline with
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
-import { errnoOf, VolctlError } from '../../base/errors.ts'
+import { codeOf, errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
 import { ownUser } from '../../linux/invoker.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
-import { CommandMissing, type CommandResult, ProgramNotTrusted, runCommand } from '../../trust/programs.ts'
+import { CommandMissing, type CommandResult, runCommand } from '../../trust/programs.ts'
 import { type Fields, textIn } from './kube-config-file.ts'
 
 export interface ExecPlugin {
@@ -146,7 +146,7 @@ function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
     const where = 'not found in the directories that volctl searches'
     return failed(plugin, where, plugin.installHint ?? 'Install it, or give its absolute path in the kubeconfig.')
   }
-  if (error instanceof ProgramNotTrusted) return failed(plugin, error.message, TRUST_HINT)
+  if (codeOf(error) === 'NotBelieved') return failed(plugin, errorMessage(error), TRUST_HINT)
   const cause = error instanceof VolctlError ? error.cause : error
   const errno = errnoOf(cause)
   return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'could not be started')
