@@ -176,9 +176,9 @@ describeUnless(noRoot, 'S33: what is obeyed', () => {
 
 it('says of a file that need not be there how it stands', () => {
   const at = place()
-  expect(trustedTextIfAny(join(at, 'f'))).toEqual({ state: 'read', text: 'content' })
-  expect(trustedTextIfAny(join(at, 'none/f'))).toEqual({ state: 'absent' })
-  expect(trustedTextIfAny(at)).toEqual({ state: 'unusable', why: `${at} is a directory` })
+  expect(trustedTextIfAny(join(at, 'f'))).toEqual({ text: 'content' })
+  expect(trustedTextIfAny(join(at, 'none/f'))).toEqual({})
+  expect(trustedTextIfAny(at)).toEqual({ unusable: `${at} is a directory` })
 })
 
 it('leaves no descriptor behind', () => {

@@ -262,11 +262,11 @@ function believed(endpoint: string | undefined, source: string): string | undefi
 }
 
 function crictlsEndpoint(file: string): string | undefined {
-  const found = trustedTextIfAny(file)
-  if (found.state === 'unusable') addDoubt({ what: file, why: `this file is ignored: ${found.why}`, hint: TRUST_HINT })
-  if (found.state !== 'read') return undefined
+  const { text, unusable } = trustedTextIfAny(file)
+  if (unusable !== undefined) addDoubt({ what: file, why: `this file is ignored: ${unusable}`, hint: TRUST_HINT })
+  if (text === undefined) return undefined
   try {
-    const endpoint = (load(found.text) as Readonly<Record<string, unknown>> | undefined)?.['runtime-endpoint']
+    const endpoint = (load(text) as Readonly<Record<string, unknown>> | undefined)?.['runtime-endpoint']
     return typeof endpoint === 'string' ? endpoint : undefined
   } catch {
     // A damaged file of crictl's is no error of this node: the usual places are asked anyway.

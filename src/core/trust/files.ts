@@ -40,18 +40,12 @@ export function readTrustedText(path: string, maxBytes = SMALL_FILE): string {
   return readTrusted(path, maxBytes).toString('utf8')
 }
 
-type TrustedText =
-  | { readonly state: 'read'; readonly text: string }
-  | { readonly state: 'absent' }
-  /** The file exists, but is not trusted or not readable. */
-  | { readonly state: 'unusable'; readonly why: string }
-
-/** For a file that need not exist. */
-export function trustedTextIfAny(path: string): TrustedText {
+/** For a file that need not exist. @returns its text, or why it is not used: it exists, but is not trusted or not readable */
+export function trustedTextIfAny(path: string): { readonly text?: string; readonly unusable?: string } {
   try {
-    return { state: 'read', text: readTrustedText(path) }
+    return { text: readTrustedText(path) }
   } catch (error) {
-    return isMissing(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
+    return isMissing(error) ? {} : { unusable: whyUnusable(path, error) }
   }
 }
 
@@ -237,8 +231,7 @@ export function allDoubts(): readonly Doubt[] {
  * ignored and reported (S33). The kubelet itself would use it, so apply changes nothing until the file is corrected.
  */
 export function obeyedTextIfAny(path: string): string | undefined {
-  const found = trustedTextIfAny(path)
-  if (found.state === 'unusable')
-    addDoubt({ what: path, why: `ignored: ${found.why}`, hint: TRUST_HINT, unknown: true })
-  return found.state === 'read' ? found.text : undefined
+  const { text, unusable } = trustedTextIfAny(path)
+  if (unusable !== undefined) addDoubt({ what: path, why: `ignored: ${unusable}`, hint: TRUST_HINT, unknown: true })
+  return text
 }

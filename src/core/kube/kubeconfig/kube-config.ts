@@ -134,7 +134,8 @@ function listOf(value: string): string[] {
 
 /** A file that exists but cannot be read is an error later. */
 function isThere(path: string): boolean {
-  return trustedTextIfAny(path).state !== 'absent'
+  const { text, unusable } = trustedTextIfAny(path)
+  return text !== undefined || unusable !== undefined
 }
 
 interface Kind extends Omit<CredentialOptions, 'read' | 'source'> {

@@ -124,8 +124,8 @@ export function isKubeletByFlags(args: readonly string[], workingDirectory: stri
 function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: string): boolean {
   const path = flags.get('config')
   if (!path) return false
-  const file = trustedTextIfAny(root + resolve(workingDirectory, path))
-  return file.state === 'read' ? /^\s*"?kind"?:\s*"?KubeletConfiguration\b/m.test(file.text) : /kubelet/.test(path)
+  const { text } = trustedTextIfAny(root + resolve(workingDirectory, path))
+  return text === undefined ? /kubelet/.test(path) : /^\s*"?kind"?:\s*"?KubeletConfiguration\b/m.test(text)
 }
 
 /** The refusal if --node names another node than this host (S1). @param own the node name that this host's kubelet uses */

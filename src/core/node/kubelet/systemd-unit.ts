@@ -64,8 +64,8 @@ export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
   const names = OWN_UNIT_DIRECTORIES.flatMap((directory) =>
     listIfAny(join(root, directory)).filter((name) => {
       if (!name.endsWith('.service')) return false
-      const file = trustedTextIfAny(join(root, directory, name))
-      return file.state === 'read' && what.test(file.text)
+      const { text } = trustedTextIfAny(join(root, directory, name))
+      return text !== undefined && what.test(text)
     }),
   )
   return [...new Set(names)].sort()
