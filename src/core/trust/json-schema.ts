@@ -1,9 +1,9 @@
 /** The JSON Schema of a shape: descriptions of its parts, names for parts that occur more than once. */
-import { type SchemaOf, type Shape, schemaOf, withSchema } from './shape.ts'
+import { type Shape, schemaOf, withSchema } from './shape.ts'
 
 /** @param words the description */
 export function about<T>(words: string, shape: Shape<T>): Shape<T> {
-  return told(shape, (defs) => {
+  return withSchema(shape.bind(undefined), (defs) => {
     const { type, ...rest } = schemaOf(shape, defs)
     return { type, description: words, ...rest }
   })
@@ -11,7 +11,7 @@ export function about<T>(words: string, shape: Shape<T>): Shape<T> {
 
 /** A part that the schema defines once, under this name, however often it is used. */
 export function named<T>(name: string, shape: Shape<T>): Shape<T> {
-  return told(shape, (defs) => {
+  return withSchema(shape.bind(undefined), (defs) => {
     if (!defs.has(name)) {
       // It is listed before its own parts.
       defs.set(name, {})
@@ -19,9 +19,4 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
     }
     return { $ref: `#/$defs/${name}` }
   })
-}
-
-/** The same shape with another schema. */
-function told<T>(shape: Shape<T>, schema: SchemaOf): Shape<T> {
-  return withSchema((value, at) => shape(value, at), schema)
 }

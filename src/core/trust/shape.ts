@@ -117,10 +117,7 @@ export function matching(pattern: RegExp, words: string): Shape<string> {
 
 /** One of the known codes; the schema allows any, since later versions add some. */
 export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return withSchema(
-    (value, at) => known.find((each) => each === value) ?? fail(at, 'a code', value),
-    () => ({ type: 'string', pattern: '^[A-Z][A-Za-z0-9]*$' }),
-  )
+  return scalar(isAmong(known), 'a code', { type: 'string', pattern: '^[A-Z][A-Za-z0-9]*$' })
 }
 
 export const path: Shape<string> = matching(/^\//, 'an absolute path')
@@ -143,10 +140,12 @@ export function nullable<T>(of: Shape<T>): Shape<T | null> {
 }
 
 export function oneOf<const T>(...known: readonly T[]): Shape<T> {
-  return withSchema(
-    (value, at) => known.find((each) => each === value) ?? fail(at, `one of ${known.join(', ')}`, value),
-    () => (known.length === 1 ? { const: known[0] } : { enum: known }),
-  )
+  const schema = known.length === 1 ? { const: known[0] } : { enum: known }
+  return scalar(isAmong(known), `one of ${known.join(', ')}`, schema)
+}
+
+function isAmong(known: readonly unknown[]): (value: unknown) => boolean {
+  return (value) => known.includes(value)
 }
 
 /** One of the keys of a table, in its order. */
@@ -154,27 +153,19 @@ export function keyOf<T extends object>(table: T): Shape<keyof T & string> {
   return oneOf(...(Object.keys(table) as (keyof T & string)[]))
 }
 
-export function list<T>(of: Shape<T>): Shape<readonly T[]> {
-  return listOf(of, true)
-}
-
-export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
-  return listOf(of, false)
-}
-
-function listOf<T>(of: Shape<T>, isCopied: boolean): Shape<readonly T[]> {
+export function list<T>(of: Shape<T>, isCopied = true): Shape<readonly T[]> {
   return withSchema(
     (value, at) => {
       if (!Array.isArray(value)) return fail(at, 'a list', value)
-      const made: T[] = []
-      for (const [index, entry] of value.entries()) {
-        const read = of(entry, `${at}[${index}]`)
-        if (isCopied) made.push(read)
-      }
+      const made = value.map((entry, index) => of(entry, `${at}[${index}]`))
       return isCopied ? made : value
     },
     (defs) => ({ type: 'array', items: schemaOf(of, defs) }),
   )
+}
+
+export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
+  return list(of, false)
 }
 
 /** A record whose keys are known; a key may be missing. */
