@@ -14,13 +14,15 @@ import { environment, PROGRAM_DIRECTORIES, perRun } from './run.ts'
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40
 
-/** A descriptor of what is at the end of a path; a link there is followed. */
-interface Place {
-  /** Opened with O_PATH; the caller closes it. */
+/** What a walk has come to. */
+interface Step {
+  /** Opened with O_PATH. Of the end of a path, where a link is followed, the caller closes it. */
   readonly fd: number
   readonly stats: Stats
   /** Who else could have changed it or the way to it, for messages; undefined: nobody. */
   readonly doubt: string | undefined
+  readonly path: string
+  readonly mount: number
 }
 
 export interface WalkOptions {
@@ -55,7 +57,7 @@ export class NotTrusted extends Error {}
  * @param path absolute. It may begin with another process's root directory (/proc/N/root); links are then resolved from there
  * @throws NotTrusted, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
  */
-export function walkTo(path: string, options: WalkOptions = {}): Place {
+export function walkTo(path: string, options: WalkOptions = {}): Step {
   const { root, rest } = fromRoot(path)
   return walk(root, rest, options)
 }
@@ -67,36 +69,25 @@ export function walkTo(path: string, options: WalkOptions = {}): Place {
 export function walkAsFar(root: string, path: string, guide: Guide): { readonly real: string; readonly file?: Stats } {
   let real = path
   try {
-    const {
-      fd,
-      stats: file,
-      path: end,
-    } = walk(root, path, { guide }, (reached) => {
+    const end = walk(root, path, { guide }, (reached) => {
       real = reached
     })
-    closeSync(fd)
-    return { real: end, file }
+    closeSync(end.fd)
+    return { real: end.path, file: end.stats }
   } catch {
     return { real }
   }
 }
 
-/** A path in two parts: another process's root directory (/proc/N/root) or nothing, and the path as seen from there. */
-interface FromRoot {
-  readonly root: string
-  readonly rest: string
-}
-
-/** Splits a path that begins with another process's root or working directory (/proc/N/cwd): links and .. are resolved in its namespace. */
-export function fromRoot(path: string): FromRoot {
+/**
+ * Splits a path that begins with another process's root or working directory (/proc/N/cwd): links and .. are resolved in its namespace.
+ *
+ * @returns the root directory (/proc/N/root) or nothing, and the path as seen from there
+ */
+export function fromRoot(path: string) {
   const [, process, place, rest = '/'] = /^(\/proc\/(?:self|\d+))\/(root|cwd)(\/.*)?$/s.exec(path) ?? []
   if (process === undefined) return { root: '', rest: path }
   return { root: `${process}/root`, rest: place === 'root' ? rest : `${readlinkSync(`${process}/cwd`)}${rest}` }
-}
-
-interface Step extends Place {
-  readonly path: string
-  readonly mount: number
 }
 
 /**
