@@ -46,7 +46,7 @@ export function requireBoundedJson(bytes: Buffer, limits: Partial<JsonLimits> = 
   const { maxBytes, maxDepth, maxValues, maxMemory } = { ...JSON_LIMITS, ...limits }
   const copies = isAscii(bytes) ? COPIES : WIDE_COPIES
   const most = Math.min(maxBytes, Math.floor(maxMemory / copies))
-  if (bytes.length > most) throw tooLarge(most)
+  if (bytes.length > most) throw new JsonLimitError(`is larger than ${most} bytes`)
   const forValues = maxMemory - bytes.length * copies
   scanJson(bytes, maxDepth, Math.min(maxValues, Math.floor(forValues / BYTES_PER_VALUE)))
 }
@@ -56,10 +56,6 @@ const BYTES_PER_VALUE = 72
 const COPIES = 3
 /** V8 has one byte for each character of a text, or two for each. */
 const WIDE_COPIES = 5
-
-function tooLarge(most: number): JsonLimitError {
-  return new JsonLimitError('TooLarge', `is larger than ${most} bytes`)
-}
 
 // Looks over JSON before it is parsed: how deep it is nested, and what its values cost. JSON.parse itself has no bounds: it copes with
 // any depth, but code that then walks the value ends in a RangeError, and two bytes of text can become a hundred of memory. The scan
@@ -76,12 +72,6 @@ function tooLarge(most: number): JsonLimitError {
 /** Its message continues a sentence that begins with the document's name. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError'
-  readonly code: 'TooLarge' | 'TooDeep' | 'TooManyValues'
-
-  constructor(code: 'TooLarge' | 'TooDeep' | 'TooManyValues', message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 /** How many values each of these counts as. */
@@ -141,7 +131,7 @@ function scanJson(bytes: Uint8Array, maxDepth: number, maxValues: number): void 
       values++
       isName = names[depth] !== 0
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (depth === maxDepth) throw new JsonLimitError('TooDeep', `is nested more than ${maxDepth} deep`)
+      if (depth === maxDepth) throw new JsonLimitError(`is nested more than ${maxDepth} deep`)
       values++
       isName = byte === OPEN_OBJECT
       names[++depth] = isName ? NO_NAMES : 0
@@ -149,7 +139,7 @@ function scanJson(bytes: Uint8Array, maxDepth: number, maxValues: number): void 
       isName = false
       if (depth > 0) depth--
     }
-    if (values > maxValues) throw new JsonLimitError('TooManyValues', `has more than ${maxValues} values`)
+    if (values > maxValues) throw new JsonLimitError(`has more than ${maxValues} values`)
   }
 }
 
