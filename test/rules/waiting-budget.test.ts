@@ -1,23 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WaitingBudget } from '../../src/core/rules/machine-facts.ts'
 
 describe('what one operation may wait (--timeout)', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+  const work = (takesMs: number) => void vi.advanceTimersByTime(takesMs)
+
   function budget(limitMs: number) {
-    let clock = 0
-    const waiting = new WaitingBudget(limitMs, () => clock)
+    const waiting = new WaitingBudget(limitMs)
     const call = (takesMs: number) =>
       waiting.spend(async (ms) => {
-        clock += takesMs
+        work(takesMs)
         return ms
       })
-    const work = (takesMs: number) => {
-      clock += takesMs
-    }
-    return { waiting, call, work }
+    return { waiting, call }
   }
 
   it('is shared by all its calls, and its own work does not count', async () => {
-    const { call, work } = budget(100)
+    const { call } = budget(100)
     expect(await call(30)).toBe(100)
     work(1000)
     expect(await call(60)).toBe(70)

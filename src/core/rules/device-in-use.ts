@@ -55,7 +55,7 @@ function questionFor(facts: MachineFacts): DiskQuestion {
       (isFound && isOpenedByDriver(holder)),
   }
   if (operation.kind === 'UnmountDevice') {
-    const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
+    const volumes = new Set([...record.devices.keys(), ...record.layers.values().map(({ dev }) => dev)])
     return {
       ...common,
       // readers.ts checks other mounts of the staged volume. For a device that was only found by name, every mount is

@@ -147,7 +147,9 @@ export function noteMounted(facts: MachineFacts): void {
     // btrfs has a number of its own: the device is the one that its source names.
     const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
     const disk = (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
-    if (disk !== undefined) record.noteMounted(disk)
+    if (disk === undefined) continue
+    record.note(disk)
+    record.mounted.add(disk)
   }
 }
 

@@ -172,16 +172,12 @@ export class VolumeRecord {
   readonly mounted = new Set<string>()
   /** "major:minor" of overlays with a layer in the volume (file-system-users.ts). */
   readonly overlays = new Set<string>()
-  readonly #layers = new Map<string, SeenLayer>()
+  /** Mounts on which the volume was seen; each file system and directory once. */
+  readonly layers = new Map<string, SeenLayer>()
   readonly #seen: (dev: string) => SeenDevice
 
   constructor(seen: (dev: string) => SeenDevice) {
     this.#seen = seen
-  }
-
-  /** Mounts on which the volume was seen; each file system and directory once. */
-  get layers(): readonly SeenLayer[] {
-    return [...this.#layers.values()]
   }
 
   /** Records a device that a mount, a map or --device shows. */
@@ -201,13 +197,8 @@ export class VolumeRecord {
   }
 
   noteLayer(layer: SeenLayer): void {
-    once(this.#layers, JSON.stringify([layer.dev, layer.root, layer.source]), () => layer)
+    once(this.layers, JSON.stringify([layer.dev, layer.root, layer.source]), () => layer)
     for (const dev of layer.behind.length === 0 ? [layer.dev] : layer.behind) this.note(dev)
-  }
-
-  noteMounted(dev: string): void {
-    this.note(dev)
-    this.mounted.add(dev)
   }
 }
 
@@ -216,17 +207,15 @@ export class VolumeRecord {
 /** All waiting of an operation together counts; volctl's own work on many files does not. */
 export class WaitingBudget {
   readonly limitMs: number
-  readonly #now: () => number
-  #spentMs = 0
+  #leftMs: number
 
-  /** @param now for tests */
-  constructor(limitMs: number, now: () => number = () => performance.now()) {
+  constructor(limitMs: number) {
     this.limitMs = limitMs
-    this.#now = now
+    this.#leftMs = limitMs
   }
 
   get isSpent(): boolean {
-    return this.#leftMs <= 0
+    return Math.round(this.#leftMs) <= 0
   }
 
   /**
@@ -240,20 +229,16 @@ export class WaitingBudget {
         `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
       )
     }
-    const began = this.#now()
+    const began = performance.now()
     try {
-      return await call(this.#leftMs)
+      return await call(Math.round(this.#leftMs))
     } finally {
-      this.#spentMs += this.#now() - began
+      this.#leftMs -= performance.now() - began
     }
   }
 
   /** Grants this much more time: for undoing half-made work, regardless of the time spent. */
   leaveAtLeast(ms: number): void {
-    this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
-  }
-
-  get #leftMs(): number {
-    return Math.round(this.limitMs - this.#spentMs)
+    this.#leftMs = Math.max(this.#leftMs, Math.min(ms, this.limitMs))
   }
 }

@@ -107,7 +107,7 @@ export function devicesOf(facts: MachineFacts) {
   const { blockTree } = host
   const isDetach = operation.kind === 'DetachVolume'
   const own = ownOf(facts)
-  const layers = record.layers.filter(({ fsType }) => fsType !== 'devtmpfs')
+  const layers = [...record.layers.values()].filter(({ fsType }) => fsType !== 'devtmpfs')
   const whole = new Set(layers.filter(({ root }) => root === '/').map(({ dev }) => dev))
   const { directories = [], others = [] } = Object.groupBy(layers, ({ dev, isKept }) =>
     !whole.has(dev) && (isKept || own.fileSystems.has(dev)) ? 'directories' : 'others',
