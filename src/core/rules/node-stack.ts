@@ -17,19 +17,8 @@ import { deviceBehind, namesBehind } from './disk-users.ts'
 import { layersOf } from './expected-mounts.ts'
 import { type MachineFacts, type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
-const SYSTEM = [
-  '/boot',
-  '/boot/efi',
-  '/etc',
-  '/usr',
-  '/var',
-  '/var/lib',
-  '/var/log',
-  '/home',
-  '/opt',
-  '/var/lib/containerd',
-  '/var/lib/docker',
-]
+/** With the directories above each. */
+const SYSTEM = ['/boot/efi', '/etc', '/usr', '/home', '/opt', '/var/log', '/var/lib/containerd', '/var/lib/docker']
 
 /** As it is now. The file system of the kubelet's root directory is the node's own as well. */
 export function ownOf({ around: { table, others }, plan: { rootDir }, host }: MachineFacts) {
@@ -38,7 +27,7 @@ export function ownOf({ around: { table, others }, plan: { rootDir }, host }: Ma
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
   const at = (places: readonly string[]): MountInfo[] =>
     places.flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
-  const system = at([...SYSTEM, ...upTo(rootDir)])
+  const system = at([...SYSTEM, rootDir].flatMap(upTo))
   const kept = at(fstabOf(host).places)
   const devices = new Set<string>()
   for (const mount of system) {
@@ -89,14 +78,12 @@ function isKept(mount: MountInfo, table: MountTable, rootDir: string): boolean {
     .ofDevice(mount.dev)
     .some(
       ({ root, mountPoint, index }) =>
-        root === '/' && index < mount.index && !isWithin(mountPoint, rootDir) && !isKubelets(mountPoint),
+        root === '/' && index < mount.index && !isWithin(mountPoint, rootDir) && !KUBELETS.test(`${mountPoint}/`),
     )
 }
 
-/** True if the path looks like that of a kubelet's volume, below any root directory (S8). */
-function isKubelets(path: string): boolean {
-  return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
-}
+/** A path like that of a kubelet's volume, below any root directory (S8). */
+const KUBELETS = /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//
 
 /**
  * What must be unused before a volume is unmapped, unstaged or detached (S21, O36). Only a detach takes away what is below the volume's own
