@@ -10,17 +10,16 @@ import type { MachineFacts } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
-const UNDOING: ReadonlySet<StepOp> = new Set([
+export const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
   'umount',
-  'rmdir',
-  'unlink',
-  'deleteContent',
   'NodeUnpublishVolume',
   'NodeUnstageVolume',
   'flexUnmount',
   'flexUnmountDevice',
 ])
+
+/** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
+const UNDOING = UNMOUNTING.union(new Set<StepOp>(['rmdir', 'unlink', 'deleteContent']))
 
 /**
  * Mounts that are already gone are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a

@@ -26,6 +26,7 @@ import {
   isReleased,
   pathsOf,
   tablesAround,
+  UNMOUNTING,
 } from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
@@ -61,14 +62,6 @@ export const otherReader: MachineJudge = (facts) => {
 function stillInUse({ volume }: Operation, { who, users }: UsedBy): Verdict {
   return { code: 'HeldBy', message: `volume ${volume?.name ?? ''} is still in use: ${who}`, users }
 }
-
-const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
-  'umount',
-  'NodeUnpublishVolume',
-  'NodeUnstageVolume',
-  'flexUnmount',
-  'flexUnmountDevice',
-])
 
 /**
  * Processes, loop devices and swap files that keep what is to be unmounted busy: the kernel refuses while anything has the mount itself,
