@@ -136,7 +136,11 @@ async function both(planned: Operation): Promise<{ readonly plan: string; readon
   const context = fixture.context(plan)
   const { witness } = fixture
   const attachments = fixture.attachment === undefined ? [] : [fixture.attachment]
-  const [found] = await checkInUse(plan, context, { witness, attachments, mounts: context.readMounts() })
+  const [found] = await checkInUse(plan.operations, plan, context, {
+    witness,
+    attachments,
+    mounts: context.readMounts(),
+  })
   return { plan: found?.code ?? 'ready', apply: (await fixture.applyOne(planned)).end }
 }
 

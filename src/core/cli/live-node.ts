@@ -162,7 +162,8 @@ async function inUseAhead(
   node: CollectedNode,
   { signal, blocked }: { readonly signal: AbortSignal | undefined; readonly blocked: boolean },
 ): Promise<readonly InUse[] | undefined> {
-  if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
+  const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
+  if (taking.length === 0) return []
   if (node.node.standing.length + missingCapabilities().length > 0) return undefined
   const [{ checkInUse }, { questionsOf }] = await Promise.all([
     import('../rules/in-use.ts'),
@@ -171,7 +172,7 @@ async function inUseAhead(
   const context = { ...questionsOf(() => node), signal }
   const attachments = node.snapshot.api?.volumeAttachments ?? []
   const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
-  return checkInUse(plan, context, seen, { blocked })
+  return checkInUse(taking, plan, context, seen)
 }
 
 /** By the look itself. */

@@ -11,7 +11,6 @@ import { pause } from '../linux/deadline.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { remedyOf } from '../messages/codes.ts'
 import { type Host, linuxHost } from '../node/host.ts'
-import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
 import type { ContentLook } from '../users/content-look.ts'
@@ -46,19 +45,16 @@ interface Seen {
 type Given = Questions & { readonly host?: Host }
 
 /**
- * Nothing is read where the plan takes nothing away. Whoever is found is looked for once more a moment later: a program that only
- * lists files or devices is gone by then.
+ * Whoever is found is looked for once more a moment later: a program that only lists files or devices is gone by then.
  *
- * @param blocked judge blocked operations, too: other flags may free them
+ * @param taking the plan's operations that take something away
  */
 export async function checkInUse(
+  taking: readonly Operation[],
   plan: Plan,
   context: Given,
   seen: Seen,
-  { blocked = false }: { readonly blocked?: boolean } = {},
 ): Promise<InUse[]> {
-  const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
-  if (taking.length === 0) return []
   const first = await usersOf(taking, plan, context, seen)
   if (first.size === 0) return []
   await pause(AGAIN_MS, context.signal)
