@@ -9,9 +9,9 @@ import { allowing, closing, closingOnError, errnoOf, errorMessage, VolctlError }
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
 import { invoker } from '../linux/invoker.ts'
-import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '../trust/files.ts'
+import { makeTrustedDirectory, NotTrusted, nameIn, readKept, TRUST_HINT } from '../trust/files.ts'
 import { kernelText, kernelTextIfAny, statFields } from '../trust/kernel.ts'
-import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { createNew, writeAll } from '../trust/plain-files.ts'
 
 /** Limit of a lock file's size; a real one has about a hundred bytes. */
 const MAX_BYTES = 64 * 1024
@@ -133,9 +133,7 @@ function write(file: string, text: string, put: typeof linkSync | typeof renameS
 
 /** @returns undefined: there is none @throws if the lock is not a plain file, or belongs to another user */
 function read({ directory }: Place, name: string): string | undefined {
-  return allowing(['ENOENT'], undefined, () =>
-    closing(openKept(directory, name).fd, (fd) => readToLimit(fd, MAX_BYTES).toString()),
-  )
+  return allowing(['ENOENT'], undefined, () => readKept(directory, name, MAX_BYTES, true))
 }
 
 /** Undefined: it does not say. The start time becomes part of a file name, so it must be digits alone. */

@@ -27,7 +27,7 @@ export class NotAFile extends Error {}
 
 /** @param path absolute @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
 export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
-  const { fd, stats } = trustedPlace(path)
+  const { fd, stats } = walkTo(path)
   const opened = closing(fd, () => {
     if (!stats.isFile()) throw new NotAFile(`${path} is ${kindOf(stats)}`)
     return openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -73,7 +73,7 @@ export function requireTrustedInput(pathOf: (path: string) => string): void {
  * @throws NotTrusted, or what the file system says
  */
 export function checkTrusted(path: string): Stats {
-  const { fd, stats } = trustedPlace(path)
+  const { fd, stats } = walkTo(path)
   closeSync(fd)
   return stats
 }
@@ -85,7 +85,7 @@ export function checkTrusted(path: string): Stats {
  * @throws NotTrusted, NotAFile where it is not a directory, or what the file system says
  */
 export function openTrustedDirectory(path: string, options?: WalkOptions): number {
-  const { fd, stats } = trustedPlace(path, options)
+  const { fd, stats } = walkTo(path, options)
   return closingOnError(fd, () => {
     if (!stats.isDirectory()) throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
     return fd
@@ -116,22 +116,24 @@ export function nameIn(directory: number, name: string): string {
 }
 
 /**
- * Opens one of volctl's own files, in a directory of openTrustedDirectory, for reading.
+ * Reads one of volctl's own files, in a directory of openTrustedDirectory.
  *
- * @returns a descriptor, which the caller closes
- * @throws NotTrusted or NotAFile, with messages that begin with "it", or what the file system says
+ * @param isLinked it may have a second name (hard link); with any other file, the user who made the link could read it, or make volctl
+ * write to another file
+ * @throws NotTrusted or NotAFile, with messages that begin with "it", TooLarge, or what the file system says
  */
-export function openKept(directory: number, name: string): { readonly fd: number; readonly stats: Stats } {
+export function readKept(directory: number, name: string, maxBytes: number, isLinked = false): string {
   const path = nameIn(directory, name)
   requirePlain(path)
-  const file = openPlain(path)
-  return closingOnError(file.fd, () => {
-    requireOwn(file.stats)
-    return file
+  const { fd, stats } = openPlain(path)
+  return closing(fd, () => {
+    requireOwn(stats)
+    if (!isLinked && stats.nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
+    return readToLimit(fd, maxBytes).toString()
   })
 }
 
-/** The same for appending; a missing file is created, see openOwnAppending. */
+/** Opens one for appending; a missing file is created, see openOwnAppending. */
 export function appendKept(directory: number, name: string): number {
   const path = nameIn(directory, name)
   requirePlain(path)
@@ -147,14 +149,6 @@ export function appendKept(directory: number, name: string): number {
 export function requirePlain(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found !== undefined && !found.isFile()) throw new NotAFile(`it is ${kindOf(found)}`)
-}
-
-/**
- * A file of volctl's own must not have a second name (hard link): the user who made the link could read it, or make volctl
- * write to another file.
- */
-export function requireOneName({ nlink }: Stats): void {
-  if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
 }
 
 /**
@@ -176,14 +170,6 @@ export function whyUnusable(path: string, error: unknown): string {
   if (error instanceof NotTrusted || error instanceof NotAFile) return error.message
   const errno = errnoOf(error)
   return `${path} cannot be read${errno === undefined ? `: ${(error as Error).message}` : ` (${errno})`}`
-}
-
-function trustedPlace(path: string, options: WalkOptions = {}): ReturnType<typeof walkTo> {
-  const place = walkTo(path, options)
-  return closingOnError(place.fd, () => {
-    if (place.doubt !== undefined && options.throughDoubt !== true) throw new NotTrusted(place.doubt)
-    return place
-  })
 }
 
 function requireOwn(stats: Stats): void {

@@ -27,7 +27,8 @@ interface Step {
 
 export interface WalkOptions {
   /**
-   * Continue where others may write, but without following links there; by default the walk fails at the first such place.
+   * Continue where others may write, but without following links there; by default the walk fails at the first such directory, and at
+   * its end.
    */
   readonly throughDoubt?: boolean
   /** Default: true. */
@@ -125,6 +126,8 @@ function walk(root: string, path: string, options: WalkOptions, stopped?: (reach
       if (target.startsWith('/')) restart()
       names.splice(1, 0, ...namesOf(target))
     }
+    const { doubt } = above.at(-1) as Step
+    if (doubt !== undefined && options.throughDoubt !== true) throw new NotTrusted(doubt)
     return above.pop() as Step
   } catch (error) {
     stopped?.(posix.join(above.at(-1)?.path ?? '/', ...names))
@@ -272,9 +275,8 @@ function mountsOf(root: string, again = false): Mounts {
 const stat = perRun(() =>
   PROGRAM_DIRECTORIES.map((directory) => `${directory}/stat`).find((path) => {
     try {
-      const { fd, doubt } = walkTo(path, { asks: false })
-      closeSync(fd)
-      return doubt === undefined
+      closeSync(walkTo(path, { asks: false }).fd)
+      return true
     } catch {
       return false
     }

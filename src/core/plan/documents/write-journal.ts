@@ -16,12 +16,11 @@ import {
   makeTrustedDirectory,
   NotTrusted,
   nameIn,
-  openKept,
   openTrustedDirectory,
-  requireOneName,
+  readKept,
   TRUST_HINT,
 } from '../../trust/files.ts'
-import { readToLimit, writeThrough } from '../../trust/plain-files.ts'
+import { writeThrough } from '../../trust/plain-files.ts'
 
 /** Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
 export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
@@ -188,11 +187,7 @@ function openToAppend(directory: string, name: string, before?: (place: number) 
  * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
  */
 export function linesOf(directory: string, name: string, maxBytes: number): string[] {
-  return allowing(['ENOENT'], [], () => {
-    const { fd, stats } = closing(openTrustedDirectory(directory), (place) => openKept(place, name))
-    return closing(fd, () => {
-      requireOneName(stats)
-      return readToLimit(fd, maxBytes).toString('utf8').split('\n')
-    })
-  })
+  return allowing(['ENOENT'], [], () =>
+    closing(openTrustedDirectory(directory), (place) => readKept(place, name, maxBytes).split('\n')),
+  )
 }
