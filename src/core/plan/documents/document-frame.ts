@@ -8,8 +8,7 @@ import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
 import { kindOf } from '../../trust/files.ts'
-import { parseDocument, shownField } from '../../trust/parse-document.ts'
-import type { JsonLimits } from '../../trust/parse-json.ts'
+import { JsonLimitError, type JsonLimits, parseJson } from '../../trust/parse-json.ts'
 import { openData, readToLimit, TooLarge } from '../../trust/plain-files.ts'
 import { io } from '../../trust/run.ts'
 import { type Shape, ShapeError } from '../../trust/shape.ts'
@@ -105,11 +104,22 @@ export class DocumentFrame {
     }
   }
 
-  /** @param part what messages call these bytes @throws VolctlError FileDamaged where they are no JSON object */
-  parsed(bytes: Buffer, name: string, limits: Partial<JsonLimits>, part?: string): Readonly<Record<string, unknown>> {
-    const parsed = parseDocument(bytes, limits, part)
-    if ('defect' in parsed) throw this.damaged(name, parsed.defect, { cause: parsed.cause })
-    return parsed.document
+  /** @param bytes UTF-8 @param part what messages call them @throws VolctlError FileDamaged where they are no JSON object */
+  parsed(bytes: Buffer, name: string, limits: Partial<JsonLimits>, part = 'the file') {
+    const no = (why: string, cause?: unknown): VolctlError => this.damaged(name, `${part} ${why}`, { cause })
+    if (bytes.length === 0) throw no('is empty')
+    let document: unknown
+    try {
+      document = parseJson(bytes, limits)
+    } catch (cause) {
+      if (cause instanceof JsonLimitError) throw no(cause.message, cause)
+      // A document that begins as JSON and lacks its end was cut off on the way.
+      const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
+      if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) throw no('is cut off', cause)
+      throw no(`is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause)
+    }
+    if (typeof document !== 'object' || document === null || Array.isArray(document)) throw no('is not a JSON object')
+    return document as Readonly<Record<string, unknown>>
   }
 
   /** @throws VolctlError FileDamaged */
@@ -147,6 +157,12 @@ interface Source {
 
 /** The snapshot cannot be read; the message says why. */
 class Unreadable extends Error {}
+
+/** A field of the document, for a message. */
+export function shownField(value: unknown): string {
+  if (value === undefined) return 'missing'
+  return typeof value === 'object' ? 'not a string' : JSON.stringify(value).slice(0, 60)
+}
 
 /** The snapshot came through a pipe that did not end in time. */
 class TooSlow extends Error {}

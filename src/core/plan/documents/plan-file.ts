@@ -4,14 +4,13 @@ import { replaceFile } from '../../linux/descriptors.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
-import { shownField } from '../../trust/parse-document.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import { callerPath } from '../../trust/run.ts'
 import type { Shape } from '../../trust/shape.ts'
 import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
 import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
-import { DocumentFrame } from './document-frame.ts'
+import { DocumentFrame, shownField } from './document-frame.ts'
 
 /**
  * Limits of a plan file, for writing and for reading. An operation takes about 2.1 KB: 20,000 of them take 42 MB, and 300 MB
