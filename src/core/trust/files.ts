@@ -6,14 +6,26 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written
  * the file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { allowing, closing, closingOnError, errnoOf, isMissing } from '../base/errors.ts'
-import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
+import { openPlain, readToLimit } from './plain-files.ts'
 import { perRun } from './run.ts'
 import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'
 
 export { NotTrusted } from './walk.ts'
+
+const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /** Limit for configurations, units and certificates. */
 const SMALL_FILE = 4 * 1024 * 1024
@@ -30,7 +42,7 @@ export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
   const { fd, stats } = walkTo(path)
   const opened = closing(fd, () => {
     if (!stats.isFile()) throw new NotAFile(`${path} is ${kindOf(stats)}`)
-    return openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+    return openSync(`/proc/self/fd/${fd}`, O_RDONLY | O_NONBLOCK)
   })
   return closing(opened, () => readToLimit(opened, maxBytes))
 }
@@ -133,11 +145,24 @@ export function readKept(directory: number, name: string, maxBytes: number, isLi
   })
 }
 
-/** Opens one for appending; a missing file is created, see openOwnAppending. */
+/**
+ * Opens one for appending, and creates it if it is missing. It must be a plain file of this user, with one name, and becomes readable by
+ * its owner only. Otherwise somebody else could read it, or make volctl write to another file.
+ */
 export function appendKept(directory: number, name: string): number {
   const path = nameIn(directory, name)
   requirePlain(path)
-  return openOwnAppending(path)
+  const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+  const opened =
+    allowing(['ENOENT'], undefined, () => openSync(path, flags)) ?? openSync(path, flags | O_CREAT | O_EXCL, 0o600)
+  return closingOnError(opened, (fd) => {
+    const stats = fstatSync(fd)
+    if (!stats.isFile()) throw new Error('it is not a regular file')
+    if (stats.uid !== process.geteuid?.()) throw new Error(`it belongs to another user (uid ${stats.uid})`)
+    if (stats.nlink !== 1) throw new Error('it has a second name (hard link)')
+    if ((stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
+    return fd
+  })
 }
 
 /**

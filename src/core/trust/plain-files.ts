@@ -3,11 +3,11 @@
  * volctl's output. A pod or a driver may write where they are. So no link is followed, a FIFO does not block, and reading is
  * bounded (S12, S34).
  */
-import { constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
-import { allowing, closing, closingOnError } from '../base/errors.ts'
+import { constants, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
+import { closing, closingOnError } from '../base/errors.ts'
 import { O_PATH } from './kernel.ts'
 
-const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
 
 /** The file or stream is larger than allowed. */
 export class TooLarge extends Error {
@@ -83,24 +83,6 @@ export function openDeviceAlone(path: string): number {
 /** Creates a file, which must not exist yet, for writing. */
 export function createNew(path: Path, mode: number): number {
   return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-}
-
-/**
- * Opens a file of volctl's own for appending, and creates it if it is missing. It must be a plain file of this user, with one
- * name, and becomes readable by its owner only. Otherwise somebody else could read it, or make volctl write to another file.
- */
-export function openOwnAppending(path: Path): number {
-  const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
-  const opened =
-    allowing(['ENOENT'], undefined, () => openSync(path, flags)) ?? openSync(path, flags | O_CREAT | O_EXCL, 0o600)
-  return closingOnError(opened, (fd) => {
-    const stats = fstatSync(fd)
-    if (!stats.isFile()) throw new Error('it is not a regular file')
-    if (stats.uid !== process.geteuid?.()) throw new Error(`it belongs to another user (uid ${stats.uid})`)
-    if (stats.nlink !== 1) throw new Error('it has a second name (hard link)')
-    if ((stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
-    return fd
-  })
 }
 
 /** Reads to the end. @throws TooLarge if there is more than the limit */
