@@ -40,11 +40,8 @@ export const usedContent: MachineJudge = async (facts) => {
   const targets = contentOf(facts)
   for (const target of targets) {
     // No look passes a dead mount: what it covers is looked at once it is off, before anything is deleted.
-    if (
-      operation.dead?.some(({ path }) => path === target) ||
-      facts.host.lstat(placeOf(facts.around.table, target)) === undefined
-    )
-      continue
+    const isDead = operation.dead?.some(({ path }) => path === target)
+    if (isDead || facts.host.lstat(placeOf(facts.around.table, target)) === undefined) continue
     const verdict = await contentVerdict(target, facts)
     if (verdict !== undefined) return verdict
   }

@@ -13,6 +13,7 @@ import { remedyOf } from '../messages/codes.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
+import { ifAny } from '../trust/kernel.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
@@ -137,11 +138,8 @@ async function usersOf(
     return attached && verdictOf(attached, 'plan')
   }
   for (const facts of each) {
-    try {
-      noteOverlays(facts)
-    } catch {
-      // What cannot be found out is a finding once it is asked in earnest.
-    }
+    // What cannot be found out is a finding once it is asked in earnest.
+    ifAny(() => noteOverlays(facts))
   }
   for (const facts of all) await judge(facts).catch(() => undefined)
   around.isNoting = false
