@@ -59,8 +59,8 @@ it.each([
 ])('$path, started by $caller.pid, is $want', ({ path, caller, want }) => expect(callerPath(path, caller)).toBe(want))
 
 it.each([
-  { name: 'of a process that is not the parent', word: '--internal-reentered=1:1' },
-  { name: 'that is none', word: '--internal-reentered=3' },
+  { name: 'of a process that is not the parent', word: '--internal-reentered=1' },
+  { name: 'that is none', word: '--internal-reentered=1:3' },
 ])('S34: a word $name is an unknown flag', ({ word }) => {
   expect(acceptCaller([word, 'plan'])).toEqual({ args: [word, 'plan'] })
 })

@@ -142,8 +142,8 @@ export const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
 }
 
 // Who started this run, if volctl runs again to enter another mount namespace (S6): the volctl that the user started, which
-// waits. An argument says so; it only counts if that volctl is the parent of this process and the same program. A variable in
-// the environment would not do, since anyone could have set it (S34).
+// waits. An argument says so; it only counts if that volctl is the parent of this process, or the parent's parent, and they are
+// the same program. A variable in the environment would not do, since anyone could have set it (S34).
 
 const WORD = '--internal-reentered'
 /** At most twice: into the host's namespace, and from there into the kubelet's. */
@@ -156,8 +156,7 @@ export function caller(): Caller | undefined {
 
 /** The first argument for a run that enters another namespace. */
 export function callerWord(): string {
-  const { depth = 0, pid = process.pid } = caller() ?? {}
-  return `${WORD}=${depth + 1}:${pid}`
+  return `${WORD}=${caller()?.pid ?? process.pid}`
 }
 
 export function mayReenter(): boolean {
@@ -171,13 +170,11 @@ export function mayReenter(): boolean {
  */
 export function acceptCaller(argv: readonly string[]): { readonly args: readonly string[]; readonly caller?: Caller } {
   const [word = '', ...rest] = argv
-  const [, depth, pid] = new RegExp(`^${WORD}=([12]):(\\d{1,10})$`).exec(word) ?? []
-  if (depth === undefined || pid === undefined) return { args: argv }
-  const waiting =
-    depth === '1' ? [process.ppid] : [process.ppid, parentIn(kernelTextIfAny(`/proc/${process.ppid}/status`) ?? '')]
-  if (!waiting.includes(Number(pid)) || !waiting.every(isThisProgram)) return { args: argv }
-  const directory = readlinkSync(`/proc/${pid}/cwd`)
-  return { args: rest, caller: { pid: Number(pid), depth: Number(depth), directory } }
+  const pid = Number(new RegExp(`^${WORD}=([1-9]\\d{0,9})$`).exec(word)?.[1])
+  const waiting = [process.ppid, parentIn(kernelTextIfAny(`/proc/${process.ppid}/status`) ?? '')]
+  const depth = waiting.indexOf(pid) + 1
+  if (depth === 0 || !waiting.slice(0, depth).every(isThisProgram)) return { args: argv }
+  return { args: rest, caller: { pid, depth, directory: readlinkSync(`/proc/${pid}/cwd`) } }
 }
 
 /**
