@@ -145,31 +145,12 @@ export function namespaceOf(pid: number | 'self', kind: Namespace, proc = '/proc
   return linkIfAny(`${proc}/${pid}/ns/${kind}`)
 }
 
+const IN_MEMORY = ['tmpfs', 'ramfs', 'devtmpfs', 'hugetlbfs', 'proc', 'sysfs', 'cgroup', 'cgroup2']
+const ON_DISKS = ['ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 'zfs', 'f2fs', 'bcachefs', 'vfat', 'exfat']
+const IMAGES = ['squashfs', 'erofs', 'iso9660']
+
 /** Types of local file systems: calls on them do not wait for a server. All others may hang. */
-const LOCAL = new Set([
-  'tmpfs',
-  'ramfs',
-  'devtmpfs',
-  'hugetlbfs',
-  'proc',
-  'sysfs',
-  'cgroup',
-  'cgroup2',
-  'overlay',
-  'ext2',
-  'ext3',
-  'ext4',
-  'xfs',
-  'btrfs',
-  'zfs',
-  'f2fs',
-  'bcachefs',
-  'vfat',
-  'exfat',
-  'squashfs',
-  'erofs',
-  'iso9660',
-])
+const LOCAL = new Set([...IN_MEMORY, ...ON_DISKS, ...IMAGES, 'overlay'])
 
 export function cannotHang(fsType: string): boolean {
   return LOCAL.has(fsType)
