@@ -126,10 +126,7 @@ export const path: Shape<string> = matching(/^\//, 'an absolute path')
 export const number = scalar<number>(Number.isFinite, 'a number', { type: 'number' })
 
 /** Any value, where nothing relies on its type. */
-export const anything: Shape<unknown> = withSchema(
-  (value) => value,
-  () => ({}),
-)
+export const anything = scalar<unknown>(() => true, 'anything', {})
 
 /** A value that Go writes as null when there is none. */
 export function nullable<T>(of: Shape<T>): Shape<T | null> {
