@@ -33,7 +33,7 @@ function ahead(operations: readonly Operation[]): Promise<InUse[]> {
   context.cluster.listVolumeAttachments = () => counted('attachments', listVolumeAttachments)
   const seen = { witness: fixture.witness, attachments: [], mounts: context.readMounts() }
   reads = []
-  return checkInUse(operations, plan, context, seen)
+  return checkInUse(operations, plan, { ...context, ...seen })
 }
 
 function unmount(id: string, given: Partial<Operation> = {}): Operation {

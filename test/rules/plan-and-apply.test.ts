@@ -136,11 +136,8 @@ async function both(planned: Operation): Promise<{ readonly plan: string; readon
   const context = fixture.context(plan)
   const { witness } = fixture
   const attachments = fixture.attachment === undefined ? [] : [fixture.attachment]
-  const [found] = await checkInUse(plan.operations, plan, context, {
-    witness,
-    attachments,
-    mounts: context.readMounts(),
-  })
+  const mounts = context.readMounts()
+  const [found] = await checkInUse(plan.operations, plan, { ...context, witness, attachments, mounts })
   return { plan: found?.code ?? 'ready', apply: (await fixture.applyOne(planned)).end }
 }
 

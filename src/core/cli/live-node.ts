@@ -169,10 +169,9 @@ async function inUseAhead(
     import('../rules/in-use.ts'),
     import('./apply-context.ts'),
   ])
-  const context = { ...questionsOf(() => node), signal }
   const attachments = node.snapshot.api?.volumeAttachments ?? []
-  const seen = { witness: witnessOf(node), attachments, mounts: node.mounts }
-  return checkInUse(taking, plan, context, seen)
+  const { mounts } = node
+  return checkInUse(taking, plan, { ...questionsOf(() => node), signal, witness: witnessOf(node), attachments, mounts })
 }
 
 /** By the look itself. */

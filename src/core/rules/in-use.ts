@@ -34,32 +34,26 @@ const AGAIN_MS = 1000
 /** For one operation: nothing here waits for a driver. */
 const LIMIT_MS = 15_000
 
-interface Seen {
-  /** Of the same look as the plan, as all of this is. */
+interface Given extends Questions {
+  /** Of the same look as the plan, as are attachments and mounts. */
   readonly witness: Witness
   /** Of this node. */
   readonly attachments: readonly VolumeAttachment[]
   readonly mounts: MountTable
+  /** Default: this host's. */
+  readonly host?: Host
 }
-
-/** @property host default: this host's */
-type Given = Questions & { readonly host?: Host }
 
 /**
  * Whoever is found is looked for once more a moment later: a program that only lists files or devices is gone by then.
  *
  * @param taking the plan's operations that take something away
  */
-export async function checkInUse(
-  taking: readonly Operation[],
-  plan: Plan,
-  context: Given,
-  seen: Seen,
-): Promise<InUse[]> {
-  const first = await usersOf(taking, plan, context, seen)
+export async function checkInUse(taking: readonly Operation[], plan: Plan, given: Given): Promise<InUse[]> {
+  const first = await usersOf(taking, plan, given)
   if (first.size === 0) return []
-  await pause(AGAIN_MS, context.signal)
-  const again = await usersOf(taking, plan, context, { ...seen, mounts: context.readMounts() }, first)
+  await pause(AGAIN_MS, given.signal)
+  const again = await usersOf(taking, plan, { ...given, mounts: given.readMounts() }, first)
   return [...again.values()]
 }
 
@@ -96,10 +90,9 @@ async function usersOf(
   operations: readonly Operation[],
   plan: Plan,
   given: Given,
-  { witness, attachments, mounts }: Seen,
   among: { has(operation: Operation): boolean } = new Set(operations),
 ): Promise<Map<Operation, InUse>> {
-  const { cluster, host = linuxHost } = given
+  const { witness, attachments, mounts, cluster, host = linuxHost } = given
   const known = new Map(attachments.map((attachment) => [attachment.metadata.name, attachment]))
   const context: Questions = {
     ...given,
