@@ -4,18 +4,7 @@
  */
 import { insecure } from '../facts/actual/snapshot.ts'
 import { about, named } from '../trust/json-schema.ts'
-import {
-  flag,
-  keptRecord,
-  list,
-  type ObjectOf,
-  object,
-  oneOf,
-  optional,
-  recordOf,
-  type ShapeOf,
-  text,
-} from '../trust/shape.ts'
+import { flag, keptRecord, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { causes } from './cause.ts'
 import { causeKey, count, kind, operation, path, pod, said, severity, until, volume } from './operation-shape.ts'
 import { subject } from './subject.ts'
@@ -219,7 +208,7 @@ export const nextStep = object({
 export interface NextStep extends ShapeOf<typeof nextStep> {}
 
 const summary = object({
-  operations: recordOf(kind, count),
+  operations: keptRecord(count, kind),
   blocked: count,
   waiting: count,
   problems: count,

@@ -1,7 +1,7 @@
 /**
  * Reading foreign JSON by shape: what comes out has the fields that the shape names, with the types that it names.
  *
- * `object`, `list` and `recordOf` make a copy and leave out what the shape does not name, so that files of later versions can
+ * `object` and `list` make a copy and leave out what the shape does not name, so that files of later versions can
  * be read. `kept`, `keptList` and `keptRecord` only look: what comes out is the value itself, whatever else is in it. They are
  * for what is large, or is handed on as it is.
  *
@@ -165,20 +165,6 @@ export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
   return list(of, false)
 }
 
-/** A record whose keys are known; a key may be missing. */
-export function recordOf<Key extends string, T>(
-  key: Shape<Key>,
-  of: Shape<T>,
-): Shape<Readonly<Partial<Record<Key, T>>>> {
-  return withSchema(
-    (value, at) =>
-      Object.fromEntries(
-        Object.entries(objectAt(value, at)).map(([name, entry]) => [key(name, at), of(entry, placeOf(at, name))]),
-      ) as Partial<Record<Key, T>>,
-    (defs) => ({ type: 'object', propertyNames: schemaOf(key, defs), additionalProperties: schemaOf(of, defs) }),
-  )
-}
-
 /** A field without a mark may not be missing. */
 export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   return withFields(fields, true)
@@ -217,14 +203,18 @@ function withFields<T>(fields: Fields, isCopied: boolean): Shape<T> {
   )
 }
 
-export function keptRecord<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return withSchema(
+/** @param key one of those that are known, which may be missing; absent: any */
+export function keptRecord<T, Key extends string = string>(of: Shape<T>, key?: Shape<Key>) {
+  type Read = Readonly<string extends Key ? Record<Key, T> : Partial<Record<Key, T>>>
+  return withSchema<Read>(
     (value, at) => {
-      const given = objectAt(value, at)
-      for (const key of Object.keys(given)) of(given[key], placeOf(at, key))
-      return value as Readonly<Record<string, T>>
+      for (const [name, entry] of Object.entries(objectAt(value, at))) {
+        key?.(name, at)
+        of(entry, placeOf(at, name))
+      }
+      return value as Read
     },
-    (defs) => ({ type: 'object', additionalProperties: schemaOf(of, defs) }),
+    (defs) => ({ type: 'object', propertyNames: key && schemaOf(key, defs), additionalProperties: schemaOf(of, defs) }),
   )
 }
 

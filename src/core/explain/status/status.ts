@@ -8,7 +8,7 @@ import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
 import { complete, kubeletInput, nextStep, problems, refused } from '../../plan/plan.ts'
 import { about, named } from '../../trust/json-schema.ts'
-import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../../trust/shape.ts'
+import { flag, keptRecord, list, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
 
 const code = codeOf(ALL_CODES)
 
@@ -120,7 +120,7 @@ export const statusShape = object({
   problems: about('What the plan reports that is about none of these volumes.', problems),
   summary: object({
     volumes: about('Rows.', count),
-    verdicts: about('Rows by the state of their verdict; a state without rows is absent.', recordOf(state, count)),
+    verdicts: about('Rows by the state of their verdict; a state without rows is absent.', keptRecord(count, state)),
     orphanedPods: about('Pods that were deleted from the API while something of them is left on the node.', count),
     filtered: about('Rows left out by names of pods, namespaces and volumes.', count),
   }),
