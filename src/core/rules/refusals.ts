@@ -3,6 +3,7 @@
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -79,44 +80,39 @@ function newestApiTime({ snapshot }: ActualInputs): number | undefined {
 
 /** The Node object must be this host's, and its name that of this host's kubelet. */
 function wrongMachine({ inputs }: PlanContext, machine: PlanInputs['machine']): Refusal | undefined {
-  const { api, nodeName } = inputs.snapshot
+  const { api } = inputs.snapshot
   if (api === undefined) return undefined
-  if (api.node === null) {
-    return {
-      rule: 'S1',
-      code: 'WrongMachine',
-      message: `the API server ${api.server} has no node ${nodeName}`,
-      hint: 'Check --context and --node: this may be the API of another cluster.',
-    }
-  }
-  const name = refuseOtherName(inputs)
-  if (name !== undefined || machine.matches) return name
-  const info = api.node?.status?.nodeInfo
-  if (idsAgree(inputs.snapshot)) return contradicted(inputs, machine)
-  return {
-    rule: 'S1',
-    code: 'WrongMachine',
-    message:
-      api.node === undefined
-        ? `node ${nodeName} of ${api.server} was not read, so it is not known whether it is this machine`
-        : `nothing proves that node ${nodeName} of ${api.server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
-    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
-  }
+  const name = api.node === null ? undefined : refuseOtherName(inputs)
+  if (name !== undefined || (api.node !== null && machine.matches)) return name
+  return { rule: 'S1', code: 'WrongMachine', ...whyWrong(inputs.snapshot, api, machine) }
 }
 
-function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
-  const open = contradictions.filter(({ accepted }) => accepted !== true)
-  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
-  const flags = open.flatMap(({ node }) => ['--accept-identity', node])
-  const boots = open.some(({ field }) => field === 'bootID')
-    ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
-    : ''
-  return {
-    rule: 'S1',
-    code: 'WrongMachine',
-    message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
-    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
+function whyWrong(
+  snapshot: NodeSnapshot,
+  { server, node }: ApiSnapshot,
+  { machineID = '-', systemUUID = '-', contradictions = [] }: PlanInputs['machine'],
+): Pick<Refusal, 'message' | 'hint'> {
+  const { nodeName } = snapshot
+  const check = 'Check --context and --node: this may be the API of another cluster'
+  if (node === null) return { message: `the API server ${server} has no node ${nodeName}`, hint: `${check}.` }
+  if (idsAgree(snapshot)) {
+    const open = contradictions.filter(({ accepted }) => accepted !== true)
+    const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
+    const flags = open.flatMap(({ node }) => ['--accept-identity', node])
+    const boots = open.some(({ field }) => field === 'bootID')
+      ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
+      : ''
+    return {
+      message: `node ${nodeName} of ${server} may be another machine: ${differences.join('; ')}`,
+      hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
+    }
   }
+  const info = node?.status?.nodeInfo
+  const message =
+    node === undefined
+      ? `node ${nodeName} of ${server} was not read, so it is not known whether it is this machine`
+      : `nothing proves that node ${nodeName} of ${server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machineID} and ${systemUUID}`
+  return { message, hint: `${check} with a node of the same name.` }
 }
 
 /** Refuses a --node other than the name of this host's kubelet, if that name is known. */
