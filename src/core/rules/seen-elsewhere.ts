@@ -4,6 +4,7 @@
  */
 
 import { memoize } from '../base/collections.ts'
+import { present } from '../base/text.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { HiddenFileSystem } from '../linux/block/sysfs-block-tree.ts'
@@ -14,7 +15,6 @@ import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
 import type { Host } from '../node/host.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import type { VolumeRef } from '../plan/plan.ts'
 import { type SoughtVolume, shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
 import { deviceBehind } from './disk-users.ts'
 import { firstMount, layersOf, tablesAround } from './expected-mounts.ts'
@@ -25,13 +25,14 @@ import type { Judge, MachineJudge } from './rule.ts'
 
 /** Names the path and, in another namespace, one of its processes. */
 export const setUpElsewhere: MachineJudge = (facts) => {
-  const { attachment } = facts
-  const { volume } = facts.operation
+  const { attachment, operation } = facts
+  const { volume } = operation
   if (volume === undefined || volume.plugin !== CSI_PLUGIN) return undefined
-  const matches = shapeMatcher({
-    ...parseCsiUniqueName(volume.uniqueName ?? ''),
-    names: namesOf(volume, attachment?.spec.source.persistentVolumeName),
-  })
+  const { name, handle, persistentVolume } = volume
+  // If only the path was known to the plan, its name is the escaped one.
+  const own = name === handle ? undefined : unescapeQualifiedName(name)
+  const names = present(own, persistentVolume, attachment?.spec.source.persistentVolumeName)
+  const matches = shapeMatcher({ ...parseCsiUniqueName(volume.uniqueName ?? ''), names })
   const there = firstMount(facts, (table, other) =>
     shapedMounts(other?.anybodys === undefined ? table.all : []).flatMap(({ mount, shape }) => {
       const by = shape && matches(shape)
@@ -42,16 +43,10 @@ export const setUpElsewhere: MachineJudge = (facts) => {
   return (
     there && {
       code: 'HeldBy',
-      message: `volume ${volume.name} is also set up elsewhere on this node: ${there.who}`,
+      message: `volume ${name} is also set up elsewhere on this node: ${there.who}`,
       users: there.users,
     }
   )
-}
-
-/** The names by which the volume may be mounted. If only the path was known to the plan, its name is the escaped one. */
-function namesOf({ name, handle, persistentVolume }: VolumeRef, given: string | undefined): string[] {
-  const own = name === handle ? undefined : unescapeQualifiedName(name)
-  return [own, persistentVolume, given].filter((each) => each !== undefined)
 }
 
 /** True if it is in our own table, below the root directory: another volume of a running pod may have this name (S17). */
