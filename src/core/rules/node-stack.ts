@@ -25,22 +25,18 @@ export function ownOf({ around: { table, others }, plan: { rootDir }, host }: Ma
   const { blockTree } = host
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
-  const at = (places: readonly string[]): MountInfo[] =>
-    places.flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
+  const at = (places: readonly string[]): ReadonlySet<MountInfo> =>
+    new Set(places.flatMap((place) => tables.flatMap((each) => each.top(place) ?? [])))
   const system = at([...SYSTEM, rootDir].flatMap(upTo))
   const kept = at(fstabOf(host).places)
-  const devices = new Set<string>()
-  for (const mount of system) {
-    for (const dev of [mount.dev, ...numbersBehind(mount, blockTree)]) {
-      if (dev.startsWith('0:')) continue
-      for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)) devices.add(name)
-    }
-  }
+  const numbers = new Set([...system].flatMap((mount) => [mount.dev, ...numbersBehind(mount, blockTree)]))
+  const nodes = [...numbers].filter((dev) => !dev.startsWith('0:')).map((dev) => nodeOf(dev, blockTree))
+  const below = nodes.flatMap((node) => withWhatItIsMadeOf(node, blockTree, EVERYTHING))
   return {
     /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
     fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)),
     /** Kernel names of the devices below system directories, and of everything that those are built on, down to the disks. */
-    devices,
+    devices: new Set(below.map(({ name }) => name)),
   }
 }
 
