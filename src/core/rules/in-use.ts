@@ -127,8 +127,12 @@ async function usersOf(
   const each = operations.map(begin)
   const all = each.filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
-    const attached = await withAttachment(after(facts, [...allBefore(facts.operation, plan)]))
-    return attached && verdictOf(attached, 'plan')
+    const { kind, attachment: bound } = facts.operation
+    const isDetach = kind === 'DetachVolume'
+    const attachment = isDetach && bound ? await context.cluster.getVolumeAttachment(bound.name) : undefined
+    // It is detached already.
+    if (isDetach && attachment === undefined) return undefined
+    return verdictOf({ ...after(facts, [...allBefore(facts.operation, plan)]), attachment }, 'plan')
   }
   for (const facts of each) {
     // What cannot be found out is a finding once it is asked in earnest.
@@ -148,14 +152,6 @@ async function usersOf(
     }
   }
   return found
-}
-
-/** Undefined: of a detach whose attachment is gone. */
-async function withAttachment(facts: MachineFacts): Promise<MachineFacts | undefined> {
-  const { kind, attachment: bound } = facts.operation
-  if (kind !== 'DetachVolume') return facts
-  const attachment = bound && (await facts.context.cluster.getVolumeAttachment(bound.name))
-  return attachment && { ...facts, attachment }
 }
 
 /** As it will be once these have run. */
