@@ -1,5 +1,6 @@
 /** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
 import { volctl } from '../base/command.ts'
+import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
@@ -37,7 +38,7 @@ export const uncoveredFiles: Judge = ({ uncovered, context: { inputs } }) => {
   if (uncovered === undefined || first === undefined) return undefined
   return {
     code: 'DataUnderMountPoint',
-    message: `nothing is mounted on ${inputs.absolute(uncovered.target)}, but the directory contains ${others.length + 1} file${others.length === 0 ? '' : 's'}, e.g. ${inputs.absolute(first.path)}`,
+    message: `nothing is mounted on ${inputs.absolute(uncovered.target)}, but the directory contains ${count(others.length + 1, 'file')}, e.g. ${inputs.absolute(first.path)}`,
   }
 }
 
@@ -57,7 +58,7 @@ function whatIsLost(
     return `the ${memory.at(-1)?.fsType} of emptyDir ${name} may hold data, which is lost when it is unmounted`
   if (files.length === 0) return undefined
   const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
-  return `emptyDir ${name} contains ${files.length} file${files.length === 1 ? '' : 's'} (${bytes} bytes)`
+  return `emptyDir ${name} contains ${count(files.length, 'file')} (${bytes} bytes)`
 }
 
 /** It is unknown whose unseen files are, and --orphans is only for files of an emptyDir. */

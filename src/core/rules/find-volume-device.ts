@@ -70,9 +70,9 @@ function unlessForbidden(error: unknown): undefined {
   if ((error as { status?: unknown }).status !== 403) throw error
 }
 
-/** "major:minor" of a value of --device; undefined: no device of this node. */
-export function deviceAt(given: string, { blockTree }: Host): string | undefined {
-  const name = blockTree.nameOfFile(given)
+/** "major:minor" of a device file, as of a value of --device; undefined: no device of this node. */
+export function deviceAt(file: string, { blockTree }: Host): string | undefined {
+  const name = blockTree.nameOfFile(file)
   return name === undefined ? undefined : blockTree.node(name)?.dev
 }
 

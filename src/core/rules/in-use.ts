@@ -118,13 +118,12 @@ async function usersOf(
     await around.uses({ fileSystems: contentOn })
     throw new UsersUnknown('not looked at yet')
   }
-  const begin = (operation: Operation): MachineFacts => ({
+  const each = operations.map((operation) => ({
     ...{ operation, around, plan, context, host, users, witness },
     waiting: new WaitingBudget(LIMIT_MS),
     signal: ALREADY_ABORTED,
     record: records.of(operation, () => mounts),
-  })
-  const each = operations.map(begin)
+  }))
   const all = each.filter(({ operation }) => among.has(operation))
   const judge = async (facts: MachineFacts): Promise<Verdict | undefined> => {
     const { kind, attachment: bound } = facts.operation

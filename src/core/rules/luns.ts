@@ -22,6 +22,7 @@ import {
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, userOfDisks } from './disk-users.ts'
 import { describeMount, expectedMounts, isExpected } from './expected-mounts.ts'
+import { deviceAt } from './find-volume-device.ts'
 import type { IscsiVolume, MachineFacts, SeenDisk } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 
@@ -145,8 +146,7 @@ export function noteMounted(facts: MachineFacts): void {
     if (!isExpected(mount, operation)) continue
     const dev = deviceBehind(mount, host)
     // btrfs has a number of its own: the device is the one that its source names.
-    const name = dev?.startsWith('0:') === true ? host.blockTree.nameOfFile(mount.source) : undefined
-    const disk = (name === undefined ? undefined : host.blockTree.node(name)?.dev) ?? dev
+    const disk = (dev?.startsWith('0:') ? deviceAt(mount.source, host) : undefined) ?? dev
     if (disk === undefined) continue
     record.note(disk)
     record.mounted.add(disk)
