@@ -1,50 +1,23 @@
-/** Attachments, nodes and drivers as the attach/detach controller sees them: of a node, and of the whole cluster (--cluster). */
-import type { CodeEntry } from './code-entry.ts'
+/** Who acts next, and where: the attach/detach controller, the kubelet, another node, this machine. */
+import { codes } from './code-entry.ts'
 
-export const CLUSTER_CODES = {
-  FlagWithoutEffect: {
-    in: ['blocked', 'problem'],
-    cause: 'asked',
-    means: 'a flag names a node or a mount that it is not for, so that it changes nothing',
-    remedy: 'Leave the flag out.',
-    rules: ['R731', 'S20'],
-  },
+const CONTROLLER = codes({ cause: 'controller' })({
   NotAttached: {
     in: ['waiting', 'outcome'],
-    cause: 'controller',
     means: 'the volume has to be attached to this node first, and is not',
     next: "The attach/detach controller attaches it. See the pod's events: kubectl describe pod -n NAMESPACE NAME",
     rules: ['S22'],
   },
-  NotReportedInUse: {
-    in: ['waiting', 'problem', 'outcome'],
-    cause: 'kubelet',
-    means:
-      'the volume is attached or mounted here, and node.status.volumesInUse, which only the kubelet writes, does not list it',
-    many: (n) => `${n} mounted volumes are not reported in use: the attach/detach controller may detach them`,
-    next: 'Start the kubelet, which reports it: the controller may detach a volume that is not reported in use.',
-    rules: ['S22'],
-  },
   AttachedMismatch: {
     in: ['waiting', 'problem'],
-    cause: 'controller',
     means:
       'volumesAttached of the Node, for which the kubelet waits, and the VolumeAttachments do not agree about a volume',
     many: (n) => `Node status and VolumeAttachments do not agree about ${n} volumes`,
     next: 'Only the attach/detach controller writes that list, once a minute. If it does not: see the log of kube-controller-manager.',
     rules: ['R750', 'C36', 'O43', 'R752'],
   },
-  OtherMachine: {
-    in: ['waiting'],
-    cause: 'elsewhere',
-    means:
-      'the VolumeAttachment was made for another machine that had the name of this node: the volume is not attached here',
-    next: 'Make sure that the other machine is off; then delete the VolumeAttachment, and the controller attaches the volume to this one.',
-    rules: ['S38', 'S22'],
-  },
   AttachmentDeleting: {
     in: ['waiting', 'problem', 'outcome'],
-    cause: 'controller',
     means: 'the VolumeAttachment is being deleted, whether or not a pod wants the volume by now',
     many: (n) => `${n} VolumeAttachments are being deleted`,
     next: "If the volume is mounted here, stop what uses it. The driver's external attacher ends the deletion: see its log.",
@@ -52,7 +25,6 @@ export const CLUSTER_CODES = {
   },
   ControllerActs: {
     in: ['waiting'],
-    cause: 'controller',
     lasts: 'never',
     means: "the attach/detach controller or the driver's external attacher acts next",
     next: 'Wait for it; if nothing happens, look at its log and at the VolumeAttachment.',
@@ -60,47 +32,13 @@ export const CLUSTER_CODES = {
   },
   NotManaged: {
     in: ['blocked', 'waiting', 'problem'],
-    cause: 'controller',
     means: "the attach/detach controller does not manage this node's attachments",
     remedy:
       "For CSI volumes set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet.",
     rules: ['N9', 'S21'],
   },
-  MountedButNotAttached: {
-    in: ['problem'],
-    cause: 'elsewhere',
-    means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
-    many: (n) => `${n} mounted volumes count as detached: another node may write to them`,
-    next: 'Stop what uses the volume there before anything else; then let the controller attach it again.',
-    rules: ['R731', 'S30'],
-  },
-  MultiAttach: {
-    in: ['problem'],
-    cause: 'elsewhere',
-    means: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
-    many: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
-    next: 'End the pod on the other node, or detach the volume there; the hint of the problem names that node.',
-    rules: ['S30'],
-  },
-  TwoWriters: {
-    in: ['blocked', 'problem'],
-    cause: 'elsewhere',
-    means:
-      'the volume is attached to, in use or mounted on several nodes, or two pods have it, against its access mode',
-    many: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
-    remedy: 'Decide which node or pod may have the volume, and end the pods of the other.',
-    rules: ['S30', 'R740'],
-  },
-  AccessMode: {
-    in: ['waiting', 'outcome'],
-    cause: 'elsewhere',
-    means: 'the access mode does not allow the volume for a second pod or node',
-    remedy: 'End the pod that has the volume, here or on the other node; then plan again.',
-    rules: ['S22', 'S30'],
-  },
   ReportedUnused: {
     in: ['problem'],
-    cause: 'controller',
     means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
     many: (n) => `${n} volumes are still listed in the Node's status, and no pod there wants them`,
     next: 'A kubelet that starts, and the controller, correct the status. See on the node what keeps the volume there: volctl plan',
@@ -108,7 +46,6 @@ export const CLUSTER_CODES = {
   },
   NobodyDetaches: {
     in: ['problem'],
-    cause: 'controller',
     means:
       'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
     many: (n) => `Nobody will detach the volumes of ${n} VolumeAttachments or drivers`,
@@ -117,77 +54,25 @@ export const CLUSTER_CODES = {
   },
   ControllerRunning: {
     in: ['outcome', 'refusal'],
-    cause: 'controller',
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
     remedy: 'Let the controller do the rest. What it never does: volctl plan --cluster',
     rules: ['S11'],
   },
-  MachineMayWrite: {
-    in: ['blocked'],
-    cause: 'elsewhere',
-    means: 'the machine of a node that is gone or silent may still run, and write to the volume',
-    many: (n) => `The machines of gone or silent nodes may still run, and write to ${n} volumes`,
-    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
-    rules: ['R731', 'S3'],
-  },
-  TaintedButReady: {
-    in: ['blocked', 'problem'],
-    cause: 'machine',
-    ofNode: true,
-    means:
-      'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
-    many: (n) => `${n} nodes are tainted out-of-service, and their kubelets are still heard`,
-    next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
-    rules: ['R731'],
-  },
-  UseNotReported: {
-    in: ['blocked'],
-    cause: 'in-use',
-    means: 'no node reports volumes of a driver without attachments in use: whether the volume is free cannot be known',
-    next: 'See on the node that the volume is not mounted there: volctl status; then: kubectl delete volumeattachment NAME',
-    rules: ['N62', 'S3'],
-  },
   AttachLimit: {
     in: ['blocked', 'waiting'],
-    cause: 'controller',
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
     remedy: 'Move a pod with a volume of that driver to another node.',
     rules: ['N67'],
   },
-  StillInUse: {
-    in: ['waiting'],
-    cause: 'in-use',
-    means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
-    next: 'See on the node what keeps the volume there: volctl plan',
-    rules: ['R731', 'R739', 'S21'],
-  },
-  NodeUnknown: {
-    in: ['waiting'],
-    cause: 'unread',
-    ofNode: true,
-    means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
-    next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
-    rules: ['R731', 'S3'],
-  },
   AttachmentDangling: {
     in: ['problem'],
-    cause: 'controller',
     means: 'a VolumeAttachment is of a node or a PersistentVolume that does not exist',
     many: (n) => `${n} VolumeAttachments are of nodes or PersistentVolumes that do not exist`,
     next: 'Look at the plan: volctl plan --cluster detaches what nothing uses; kubectl describe volumeattachment NAME',
     rules: ['R734', 'R718'],
   },
-  AttachmentUnclear: {
-    in: ['blocked', 'problem'],
-    cause: 'identity',
-    means: 'unclear which volume this VolumeAttachment is for, or who created it',
-    many: (n) => `Which volumes ${n} VolumeAttachments are for, or who created them, is unclear`,
-    next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
-    rules: ['C34', 'S3', 'S21'],
-  },
   AttachmentFailing: {
     in: ['problem'],
-    cause: 'controller',
     means: 'an attach or detach fails, or is not finished',
     many: (n) => `${n} attaches or detaches fail, or are not finished`,
     next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
@@ -195,23 +80,186 @@ export const CLUSTER_CODES = {
   },
   PodWaitsForVolume: {
     in: ['problem'],
-    cause: 'controller',
     means: 'a pod does not start because of a volume',
     next: 'Do what the hint of the problem says about the cause.',
     rules: ['R706'],
   },
-  AttacherSilent: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'the lease of an external attacher is stale: nobody attaches or detaches volumes of its driver',
-    next: "Look at the driver's controller pods, and at the log of their attacher container.",
-    rules: ['N59'],
-  },
   DetachFirst: {
     in: ['waiting'],
-    cause: 'controller',
     means: 'the volume is attached to another node, and has to be detached there first',
     next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
     rules: ['R740', 'R742'],
   },
-} as const satisfies Readonly<Record<string, CodeEntry>>
+})
+
+const KUBELET = codes({ cause: 'kubelet' })({
+  KubeletRunning: {
+    in: ['waiting', 'outcome', 'refusal'],
+    byKubelet: true,
+    means: 'a kubelet runs, runs again, or may start at any moment, and does this itself',
+    remedy:
+      'Let the kubelet do it. If it cannot, stop its unit so that it stays down, wait for --settle, and plan again.',
+    rules: ['S11'],
+  },
+  Settling: {
+    in: ['waiting'],
+    means:
+      'the kubelet stopped, or something of the pod changed, less than the settle time ago: the kubelet or a call that it made may still be at work',
+    next: 'Plan again after the settle time, or give a shorter --settle.',
+    rules: ['S11'],
+  },
+  KubeletUnclear: {
+    in: ['refusal'],
+    means: 'this host has several kubelets that could be meant, or one that has no API server',
+    next: 'Name one with --root-dir and --node; start a kubelet without API server with --kubeconfig: until then volctl can only report here.',
+    rules: ['S8'],
+  },
+  KubeletNotStopped: {
+    in: ['refusal'],
+    means:
+      '--stop-kubelet is refused: the kubelet has no unit, the unit would not stay stopped or runs more than the kubelet, or systemd set no timer that starts the kubelet again',
+    next: 'See what the message says, or stop and start the kubelet yourself, around: volctl apply',
+    rules: ['S35'],
+  },
+  NoTimeLeft: {
+    in: ['outcome'],
+    means: 'the operation was not begun: it could not end before the kubelet has to run again',
+    remedy: 'Run the same command again, or with a longer --max-downtime.',
+    rules: ['S35'],
+  },
+  VersionUntested: {
+    in: ['problem'],
+    means: 'volctl was not tried with the version of the kubelet on this node',
+    remedy: 'Compare the plan with findmnt, and apply one pod or volume at a time (--pod, --volume).',
+  },
+  PluginMissing: {
+    in: ['waiting'],
+    means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
+    next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
+    rules: ['O44'],
+  },
+  LeftToKubelet: {
+    in: ['blocked', 'waiting', 'problem'],
+    means: 'only the kubelet sets up this volume: iSCSI, Fibre Channel, flexVolume, and some content',
+    remedy: 'Start the kubelet: it sets up the volume.',
+  },
+  GlobalMountGone: {
+    in: ['problem'],
+    means: "a pod's volume is mounted, and the global mount that it was made from is gone",
+    many: (n) => `${n} volumes are mounted for pods, and not any more where they were staged`,
+    remedy: 'The pod runs on. A kubelet that starts has the driver stage the volume again.',
+    rules: ['O1'],
+  },
+  NotReportedInUse: {
+    in: ['waiting', 'problem', 'outcome'],
+    means:
+      'the volume is attached or mounted here, and node.status.volumesInUse, which only the kubelet writes, does not list it',
+    many: (n) => `${n} mounted volumes are not reported in use: the attach/detach controller may detach them`,
+    next: 'Start the kubelet, which reports it: the controller may detach a volume that is not reported in use.',
+    rules: ['S22'],
+  },
+})
+
+const ELSEWHERE = codes({ cause: 'elsewhere' })({
+  OtherMachine: {
+    in: ['waiting'],
+    means:
+      'the VolumeAttachment was made for another machine that had the name of this node: the volume is not attached here',
+    next: 'Make sure that the other machine is off; then delete the VolumeAttachment, and the controller attaches the volume to this one.',
+    rules: ['S38', 'S22'],
+  },
+  MountedButNotAttached: {
+    in: ['problem'],
+    means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
+    many: (n) => `${n} mounted volumes count as detached: another node may write to them`,
+    next: 'Stop what uses the volume there before anything else; then let the controller attach it again.',
+    rules: ['R731', 'S30'],
+  },
+  MultiAttach: {
+    in: ['problem'],
+    means: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
+    many: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
+    next: 'End the pod on the other node, or detach the volume there; the hint of the problem names that node.',
+    rules: ['S30'],
+  },
+  TwoWriters: {
+    in: ['blocked', 'problem'],
+    means:
+      'the volume is attached to, in use or mounted on several nodes, or two pods have it, against its access mode',
+    many: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
+    remedy: 'Decide which node or pod may have the volume, and end the pods of the other.',
+    rules: ['S30', 'R740'],
+  },
+  AccessMode: {
+    in: ['waiting', 'outcome'],
+    means: 'the access mode does not allow the volume for a second pod or node',
+    remedy: 'End the pod that has the volume, here or on the other node; then plan again.',
+    rules: ['S22', 'S30'],
+  },
+  MachineMayWrite: {
+    in: ['blocked'],
+    means: 'the machine of a node that is gone or silent may still run, and write to the volume',
+    many: (n) => `The machines of gone or silent nodes may still run, and write to ${n} volumes`,
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
+    rules: ['R731', 'S3'],
+  },
+})
+
+const MACHINE = codes({ cause: 'machine' })({
+  WrongMachine: {
+    in: ['refusal'],
+    means: 'the Node object does not exist, or is not shown to describe this machine',
+    next: 'Check --context, --kubeconfig and --node: another cluster may have a node of the same name. If this is the machine all the same, repeat the id that the message names with --accept-identity.',
+    rules: ['S1'],
+  },
+  IdentityAccepted: {
+    in: ['problem'],
+    means: "an id of the Node object is not this host's, and was accepted with --accept-identity",
+    next: 'Nothing, if the plan is about the right machine.',
+    rules: ['S1', 'S31'],
+  },
+  OtherNode: {
+    in: ['refusal', 'error'],
+    means: '--node is not what the kubelet here calls itself, or the plan was made on another node or machine',
+    next: 'Check --node, or apply the plan on the node that it was made on.',
+    rules: ['S1'],
+  },
+  NodeNotReady: {
+    in: ['waiting', 'problem', 'outcome'],
+    ofNode: true,
+    means:
+      'the node is not ready, or is tainted out-of-service, and then the controller detaches what is mounted there',
+    many: (n) => `${n} nodes are not ready, or are tainted out-of-service`,
+    next: 'Stop what uses the volumes; once the node can be trusted again: kubectl taint node NAME node.kubernetes.io/out-of-service-',
+    rules: ['S22'],
+  },
+  WrongNamespace: {
+    in: ['outcome', 'refusal', 'error'],
+    means:
+      'volctl does not stand where the kubelet does: another user, PID, mount or network namespace, a chroot, or a --host-root that is not the whole node',
+    next: 'Run volctl as root of the host itself, or in a Pod as deploy/node-pod.yaml has it (hostPID, hostNetwork, privileged, --host-root).',
+    rules: ['S7', 'S6'],
+  },
+  OutageSuspected: {
+    in: ['blocked', 'problem', 'refusal'],
+    means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
+    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
+    rules: ['S29'],
+  },
+  TaintedButReady: {
+    in: ['blocked', 'problem'],
+    ofNode: true,
+    means:
+      'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
+    many: (n) => `${n} nodes are tainted out-of-service, and their kubelets are still heard`,
+    next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
+    rules: ['R731'],
+  },
+  Refused: {
+    in: ['blocked'],
+    means: 'a safety rule refuses the plan as a whole',
+    next: 'See what the plan says of the refusal; volctl explain says what its code means.',
+  },
+})
+
+export const CLUSTER_CODES = { ...CONTROLLER, ...KUBELET, ...ELSEWHERE, ...MACHINE }

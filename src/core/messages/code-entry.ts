@@ -45,6 +45,24 @@ export type CodeEntry = Entry &
         ))
   )
 
+interface Fields extends Entry {
+  readonly in?: readonly Place[]
+  readonly cause?: CauseKind
+}
+
+/** A field that no entry has. */
+type Unknown<Of> = { readonly [Each in Exclude<keyof Of, keyof Fields>]: never }
+
+/** Codes that have the same place or kind of cause, which stands here once. */
+export function codes<const Same extends Pick<Fields, 'in' | 'cause'>>(same: Same) {
+  return <const Own extends Readonly<Record<string, Fields>>>(
+    own: Own & { readonly [Each in keyof Own]: Unknown<Own[Each]> },
+  ) => {
+    const entries = Object.entries(own).map(([code, entry]) => [code, { ...same, ...entry }])
+    return Object.fromEntries(entries) as { readonly [Each in keyof Own]: Same & Own[Each] }
+  }
+}
+
 /**
  * A code that others gave: an errno of the kernel, a code of Node.js or gRPC. All of those are in capitals, and none of the
  * catalogue is.

@@ -1,7 +1,7 @@
 /**
  * The one catalogue of codes: every reason, and every code of a problem, of an operation that is blocked, waits or ends other than
  * well, of a refusal and of an error. What carries a code has its type from here, so that a code without an entry does not compile.
- * Each file has the codes of one subject; no code is in two of them.
+ * They stand in groups by the kind of their cause; no code is in two of them.
  */
 
 import { CLUSTER_CODES } from './cluster-codes.ts'
@@ -17,7 +17,7 @@ export const CODES = {
   ...REASON_CODES,
   ...RUN_CODES,
   ...VOLUME_CODES,
-} as const
+} satisfies Readonly<Record<string, CodeEntry>>
 
 export type CodesIn<Where extends Place> = {
   [Each in Code]: Extract<(typeof CODES)[Each]['in'][number], Where> extends never ? never : Each

@@ -1,136 +1,107 @@
 /** Why an operation is planned. */
-import type { CodeEntry } from './code-entry.ts'
+import { codes } from './code-entry.ts'
 
-export const REASON_CODES = {
+export const REASON_CODES = codes({ in: ['reason'] })({
   PodGone: {
-    in: ['reason'],
     means: 'the pod was deleted from the API, and no sandbox, container or process of it is left',
     rules: ['S3', 'S9'],
   },
   PodFinished: {
-    in: ['reason'],
     means:
       'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
     next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
-    in: ['reason'],
     means:
       'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
     rules: ['S18'],
   },
   NotReconstructable: {
-    in: ['reason'],
     means: 'a pod that is gone left a volume that the kubelet could not reconstruct from its directory',
   },
   DriverAbsentSinceBoot: {
-    in: ['reason'],
     means: 'a state file is older than this boot, and its CSI driver left neither a socket nor an attachment here',
     next: 'The content of the state file goes into the journal first. Look at the plan; then: volctl apply',
     rules: ['S14'],
   },
   LastPodGone: {
-    in: ['reason'],
     means: 'no pod of this node wants the volume any more, so that its global mount or map can go',
   },
   StagedWithoutPod: {
-    in: ['reason'],
     means: 'the volume is still staged, and no pod directory refers to it: the kubelet has forgotten it',
   },
   MappedWithoutPod: {
-    in: ['reason'],
     means: 'the block volume is still mapped, and no pod directory refers to it: the kubelet has forgotten it',
   },
   NotWanted: {
-    in: ['reason'],
     means: 'the volume is attached to this node, no pod of this node wants it, and nothing here uses it',
     next: 'The VolumeAttachment is deleted, and the driver detaches. Look at the plan; then: volctl apply',
     rules: ['S21'],
   },
-  OrphanPodDir: {
-    in: ['reason', 'problem'],
-    cause: 'data',
-    means: 'a pod that is gone left only empty directories and files that the kubelet made',
-    remedy: 'To remove what is left of deleted pods: volctl apply --orphans',
-    rules: ['S13'],
-  },
   NotMounted: {
-    in: ['reason'],
     means: 'the pod wants the volume, and the volume is not mounted for it',
     rules: ['S22'],
   },
   StateFileMissing: {
-    in: ['reason'],
     means: 'the volume is mounted, and its state file is lost',
     next: 'The file is written again. Look at the plan; then: volctl apply',
   },
   ContentDiffers: {
-    in: ['reason'],
     means: 'the content of the volume is not what the API says',
     next: 'Containers that use subPath keep the old content until they restart. To write the new one: volctl apply --remount',
     rules: ['S23'],
   },
   CapacityGrew: {
-    in: ['reason'],
     means: 'the PersistentVolume is larger than what the node has of it',
     next: 'To grow it here: volctl apply --expand',
     rules: ['R455', 'S23'],
   },
   WantedNotAttached: {
-    in: ['reason'],
     means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
     next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: volctl apply --cluster',
     rules: ['R742', 'R745'],
   },
   NodeDeleted: {
-    in: ['reason'],
     means: 'the volume is attached to a node whose Node object was deleted',
     next: 'Make sure that the machine is off; then: volctl apply --cluster',
     rules: ['R734', 'S3'],
   },
   OutOfService: {
-    in: ['reason'],
     means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R731'],
   },
   NodeLost: {
-    in: ['reason'],
     means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
     next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
     rules: ['R731'],
   },
   VolumeDeleted: {
-    in: ['reason'],
     means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R718', 'R834'],
   },
   InlineNotWanted: {
-    in: ['reason'],
     means:
       'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R835', 'R718'],
   },
   HandleWithCaret: {
-    in: ['reason'],
     means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
     next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['R738', 'C43'],
   },
   AttachmentNameWrong: {
-    in: ['reason'],
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
     next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
     rules: ['C33'],
   },
   DriverRemoved: {
-    in: ['reason'],
     means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
     next: 'Install the driver again: its attacher detaches the volume, and the VolumeAttachment goes. Its finalizer shows that the storage system may still have the volume attached.',
     rules: ['N59'],
   },
-} as const satisfies Readonly<Record<string, CodeEntry>>
+})

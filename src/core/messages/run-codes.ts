@@ -1,231 +1,284 @@
-/** How a command, an operation or an apply ends, what a person gave to it, and what the API server says. */
-import type { CodeEntry } from './code-entry.ts'
+/** How a command, an operation or an apply ends, what a person gave to it, and what could not be read, of the API server too. */
+import { codes } from './code-entry.ts'
 
-export const RUN_CODES = {
-  Changed: {
-    in: ['blocked', 'error'],
-    cause: 'follows',
-    means:
-      'a fresh look does not plan the operation any more, or not in the same way; or the node was booted after the plan was made',
-    remedy: 'Plan again, and look at what has changed.',
-    rules: ['S26'],
-  },
-  FileDamaged: {
-    in: ['error'],
-    means:
-      'a file is no snapshot or plan file, is cut off, damaged or too large, or was written by a version of volctl that this one does not read',
-    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
-    rules: ['S34'],
-  },
-  Locked: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means:
-      'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
-    next: 'Wait for the other one to end, or look at the file or the lease that the message names.',
-    rules: ['S33'],
-  },
-  Refused: {
+const ASKED = codes({ cause: 'asked' })({
+  NotAsked: {
     in: ['blocked'],
-    cause: 'machine',
-    means: 'a safety rule refuses the plan as a whole',
-    next: 'See what the plan says of the refusal; volctl explain says what its code means.',
+    onRequest: true,
+    means: 'the operation is done only when it is asked for',
+    next: 'To ask for it: volctl apply --remount or volctl apply --expand',
+    rules: ['S23'],
   },
-  Predecessor: {
-    in: ['blocked'],
-    cause: 'follows',
-    means: 'an operation that has to come first is blocked, failed, or is not part of the apply',
-    next: 'See what became of the operation that has to come first, and resolve that; leave it out with no flag (--only, --skip, --pod, --volume).',
-    rules: ['S26'],
-  },
-  AlreadyDone: {
-    in: ['blocked'],
-    cause: 'follows',
-    means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
-    next: 'Nothing. volctl journal shows who did it, if it was volctl.',
-    rules: ['S26'],
-  },
-  StillAtWork: {
-    in: ['outcome'],
-    cause: 'failed',
-    means: 'a call was abandoned, by the deadline or at the second interruption, and may still be running',
-    remedy: 'Wait until the call has ended, or reboot; then plan again.',
-    rules: ['C119'],
-  },
-  TimedOut: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means: 'a call, or an external attacher, did not finish within --timeout',
-    remedy:
-      'Bring the storage or the driver back, and look at its log; then plan again, with a longer --timeout if it is only slow.',
-    rules: ['S34', 'N59'],
-  },
-  Interrupted: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means: 'the command was interrupted before it began this',
-    next: 'Run it again; volctl journal shows what an apply has done.',
-  },
-  Unexpected: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means: 'the command or the operation failed in a way that volctl does not know',
-    remedy: 'Run it again with --verbose, and report what it prints as a defect of volctl.',
-  },
-  CommandMissing: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means: 'a program that is needed is not installed on this host',
-    next: 'Install the package that the message names.',
-  },
-  CommandFailed: {
-    in: ['outcome', 'error'],
-    cause: 'failed',
-    means: 'a program failed, or could not be started',
-    remedy: 'Run the program by hand, and see what it says; then plan again.',
-  },
-  NotRoot: {
-    in: ['error'],
-    means: "apply needs root, with all of root's capabilities",
-    next: 'Run it with sudo, or with the capabilities that the message names.',
-  },
-  NotConfirmed: {
-    in: ['error'],
-    means: 'apply asked, and the answer was not yes: nothing was changed',
-    next: 'Answer yes, or give --yes.',
-    rules: ['S31'],
-  },
-  JournalFailed: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the journal could not be written',
-    remedy:
-      'Apply does nothing that it could not record first: free space on the disk, or name another directory with --journal.',
-    rules: ['S14'],
-  },
-  Usage: {
-    in: ['error'],
-    means: 'a flag or an argument is not one that the command takes, or not in that form',
-    next: 'See volctl COMMAND --help.',
+  FlagWithoutEffect: {
+    in: ['blocked', 'problem'],
+    means: 'a flag names a node or a mount that it is not for, so that it changes nothing',
+    remedy: 'Leave the flag out.',
+    rules: ['R731', 'S20'],
   },
   NothingNamed: {
     in: ['problem', 'error'],
-    cause: 'asked',
     means:
       'a flag gives a name (--pod, --namespace, --volume, --device; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {
     in: ['problem', 'error'],
-    cause: 'asked',
     means: 'several things on this node have the name that explain or --pod was given',
     next: 'Name one of those that the message lists: for explain with pod/, pvc/, pv/, va/, volume/, device/ or path/ before the name, for --pod as NAMESPACE/NAME or as a whole UID.',
   },
-  FileUnreadable: {
-    in: ['error'],
-    means: 'a snapshot, plan file or journal cannot be read',
-    remedy: 'Check the path, and who may read it.',
-  },
-  NotWritten: {
-    in: ['error'],
-    means: 'a file, or the output, could not be written',
-    remedy: 'Check the directory, the space on its file system, and what reads the output.',
-  },
-  NotReached: {
-    in: ['error'],
-    means: 'the time of wait was up before the condition was reached',
-    next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
-    rules: ['R472'],
-  },
+})
 
-  // The API server, and the credential that volctl asks it with.
+const FOLLOWS = codes({ cause: 'follows' })({
+  Changed: {
+    in: ['blocked', 'error'],
+    means:
+      'a fresh look does not plan the operation any more, or not in the same way; or the node was booted after the plan was made',
+    remedy: 'Plan again, and look at what has changed.',
+    rules: ['S26'],
+  },
+  Predecessor: {
+    in: ['blocked'],
+    means: 'an operation that has to come first is blocked, failed, or is not part of the apply',
+    next: 'See what became of the operation that has to come first, and resolve that; leave it out with no flag (--only, --skip, --pod, --volume).',
+    rules: ['S26'],
+  },
+  AlreadyDone: {
+    in: ['blocked'],
+    means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
+    next: 'Nothing. volctl journal shows who did it, if it was volctl.',
+    rules: ['S26'],
+  },
+})
+
+const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
+  Locked: {
+    means:
+      'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
+    next: 'Wait for the other one to end, or look at the file or the lease that the message names.',
+    rules: ['S33'],
+  },
+  TimedOut: {
+    means: 'a call, or an external attacher, did not finish within --timeout',
+    remedy:
+      'Bring the storage or the driver back, and look at its log; then plan again, with a longer --timeout if it is only slow.',
+    rules: ['S34', 'N59'],
+  },
+  Interrupted: {
+    means: 'the command was interrupted before it began this',
+    next: 'Run it again; volctl journal shows what an apply has done.',
+  },
+  Unexpected: {
+    means: 'the command or the operation failed in a way that volctl does not know',
+    remedy: 'Run it again with --verbose, and report what it prints as a defect of volctl.',
+  },
+  CommandMissing: {
+    means: 'a program that is needed is not installed on this host',
+    next: 'Install the package that the message names.',
+  },
+  CommandFailed: {
+    means: 'a program failed, or could not be started',
+    remedy: 'Run the program by hand, and see what it says; then plan again.',
+  },
+})
+
+const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
+  MountFailed: {
+    means: 'mount failed, and left nothing behind',
+    remedy: 'Look at the source, its options and the kernel log (dmesg); then plan again.',
+  },
+  UnmountFailed: {
+    means: 'umount failed for another reason than being busy',
+    remedy: 'Look at the mount (findmnt) and the kernel log (dmesg); then plan again.',
+  },
+  WriteFailed: {
+    means: "a file, link or directory could not be written, removed, or given to the pod's fsGroup",
+    remedy:
+      'Look at what is in its place, at the room left (df, df -i) and at the file system (dmesg); then plan again.',
+    rules: ['S12'],
+  },
+  StillAtWork: {
+    means: 'a call was abandoned, by the deadline or at the second interruption, and may still be running',
+    remedy: 'Wait until the call has ended, or reboot; then plan again.',
+    rules: ['C119'],
+  },
+})
+
+const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
+  OtherCluster: {
+    means: 'another API server answers than when the plan was made, or the command began',
+    remedy: 'Give the kubeconfig and context of the cluster that the plan was made for.',
+    rules: ['S1'],
+  },
+  JournalFailed: {
+    means: 'the journal could not be written',
+    remedy:
+      'Apply does nothing that it could not record first: free space on the disk, or name another directory with --journal.',
+    rules: ['S14'],
+  },
   ApiUnreachable: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means: 'the API server cannot be reached, or does not answer in time',
     remedy:
       'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
   },
   TlsMismatch: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means: 'the API server and the credential do not trust each other',
     remedy:
       "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
   },
   Unauthorized: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means: 'the API server does not accept the credential',
     next: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
-  Forbidden: {
-    in: ['blocked', 'problem', 'error'],
-    cause: 'unread',
-    means: 'the credential lacks the right',
-    next: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
-    rules: ['S3', 'S31'],
-  },
   NotFound: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means: 'nothing of that name exists, in the API or on this node',
     next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
   },
   Conflict: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means: 'an object of the API was changed meanwhile',
     remedy: 'Plan again.',
     rules: ['S26'],
   },
   ApiFailed: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
     means:
       'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
     remedy:
       'Look at the words of the API server, into its log, and at what stands between (a proxy, an admission webhook); then try again.',
     rules: ['S34'],
   },
+  CredentialFailed: {
+    means:
+      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token has expired',
+    next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
+  },
+})
+
+const UNREAD = codes({ cause: 'unread' })({
+  NodeUnreadable: {
+    in: ['blocked', 'problem', 'error'],
+    means:
+      "/proc, the mount table, the kubelet's root directory, something in it or its configuration is missing, cannot be read whole, or is not what it should be",
+    remedy: 'Run volctl as root of the host, with /proc mounted; check --root-dir and its file system (dmesg).',
+    rules: ['S6', 'S9', 'S27', 'S8', 'S33', 'S12', 'S13'],
+  },
+  NotBelieved: {
+    in: ['problem', 'outcome', 'refusal', 'error'],
+    means:
+      'someone other than root could have changed a file, a program or a process, so that it is not believed, run or obeyed',
+    next: 'Let root own it, and let nobody else write to it or to a directory above it; then plan again.',
+    rules: ['S32', 'S33'],
+  },
+  ContentUnknown: {
+    in: ['blocked'],
+    means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
+    remedy: 'Use a credential that may read it (--kubeconfig); then plan again.',
+    rules: ['S3'],
+  },
+  CsiDriverUnknown: {
+    in: ['blocked', 'waiting'],
+    means: 'the CSIDriver object could not be read',
+    remedy: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
+    rules: ['S3', 'S22'],
+  },
+  PodListIncomplete: {
+    in: ['problem', 'refusal'],
+    means:
+      "the list of this node's pods is missing or incomplete, or the kubelet's own credential sees other pods: no pod counts as gone",
+    next: 'Use a credential that may list all pods (--kubeconfig), and ask the API server directly, not through a proxy; then plan again.',
+    rules: ['S2', 'S3'],
+  },
+  RuntimeUnknown: {
+    in: ['problem'],
+    means:
+      'nothing shows which pods still run: the container runtime was not asked, does not answer or knows none of the pods here, or the process table could not be read',
+    next: 'Start the container runtime, or name its socket with --runtime-endpoint, and run volctl as root of the host; then plan again.',
+    rules: ['S9'],
+  },
+  NodeUnknown: {
+    in: ['waiting'],
+    ofNode: true,
+    means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
+    next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
+    rules: ['R731', 'S3'],
+  },
+  Forbidden: {
+    in: ['blocked', 'problem', 'error'],
+    means: 'the credential lacks the right',
+    next: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
+    rules: ['S3', 'S31'],
+  },
   ReadFailed: {
     in: ['problem', 'outcome'],
-    cause: 'unread',
     means: 'something that is needed was not read, or not whole, so that it counts as unknown and in use',
     next: 'The message says what: give the credential the right to read it, or use another one (--kubeconfig); then plan again.',
     rules: ['S3', 'S2', 'S1', 'S29'],
   },
   InsecureApi: {
     in: ['problem', 'refusal'],
-    cause: 'unread',
     means: 'the API server is not verified: anyone on the network path could have answered in its place',
     remedy:
       'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path, give apply --accept-insecure-api.',
     rules: ['S34'],
   },
+})
+
+const ERRORS = codes({ in: ['error'] })({
+  KubeletNotStarted: {
+    means: "the kubelet's unit did not start again after the apply",
+    next: 'See why (journalctl -u UNIT). systemd tries once more when --max-downtime is over.',
+    rules: ['S35'],
+  },
+  NoNodeHere: {
+    means: 'this machine is no node: there is no kubelet here',
+    remedy:
+      'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
+  },
+  FileDamaged: {
+    means:
+      'a file is no snapshot or plan file, is cut off, damaged or too large, or was written by a version of volctl that this one does not read',
+    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
+    rules: ['S34'],
+  },
+  NotRoot: {
+    means: "apply needs root, with all of root's capabilities",
+    next: 'Run it with sudo, or with the capabilities that the message names.',
+  },
+  NotConfirmed: {
+    means: 'apply asked, and the answer was not yes: nothing was changed',
+    next: 'Answer yes, or give --yes.',
+    rules: ['S31'],
+  },
+  Usage: {
+    means: 'a flag or an argument is not one that the command takes, or not in that form',
+    next: 'See volctl COMMAND --help.',
+  },
+  FileUnreadable: {
+    means: 'a snapshot, plan file or journal cannot be read',
+    remedy: 'Check the path, and who may read it.',
+  },
+  NotWritten: {
+    means: 'a file, or the output, could not be written',
+    remedy: 'Check the directory, the space on its file system, and what reads the output.',
+  },
+  NotReached: {
+    means: 'the time of wait was up before the condition was reached',
+    next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
+    rules: ['R472'],
+  },
   NoKubeconfig: {
-    in: ['error'],
     means: 'there is no kubeconfig, in the usual places or where one was named',
     next: 'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
   },
   KubeconfigInvalid: {
-    in: ['error'],
     means:
       'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
     next: 'Check the file: kubectl config view --kubeconfig FILE; choose a context with --context.',
   },
   KubeconfigUnsafe: {
-    in: ['error'],
     means:
       'someone other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',
     rules: ['S33'],
   },
-  CredentialFailed: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means:
-      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token has expired',
-    next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
-  },
-} as const satisfies Readonly<Record<string, CodeEntry>>
+})
+
+export const RUN_CODES = { ...ASKED, ...FOLLOWS, ...ENDED, ...FAILED, ...NO_ANSWER, ...UNREAD, ...ERRORS }

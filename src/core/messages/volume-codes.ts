@@ -1,216 +1,9 @@
 /** Pods, drivers and volumes: what is asked for, and what stands in the way of that. */
-import type { CodeEntry } from './code-entry.ts'
+import { codes } from './code-entry.ts'
 
-export const VOLUME_CODES = {
-  NotAsked: {
-    in: ['blocked'],
-    cause: 'asked',
-    onRequest: true,
-    means: 'the operation is done only when it is asked for',
-    next: 'To ask for it: volctl apply --remount or volctl apply --expand',
-    rules: ['S23'],
-  },
-  VolumeUnresolved: {
-    in: ['waiting'],
-    cause: 'missing',
-    means: 'the volume that the pod wants could not be resolved',
-    next: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
-    rules: ['S4'],
-  },
-  MayBeInUse: {
-    in: ['blocked', 'problem'],
-    cause: 'in-use',
-    means: 'a volume of a pod could not be resolved or identified; what is to be undone may be that volume',
-    remedy:
-      'Use a credential that may read its claim and PersistentVolume, or repair them; or stop the containers of that pod; then plan again.',
-    rules: ['S9', 'S21', 'S4'],
-  },
-  ClaimMissing: {
-    in: ['waiting'],
-    cause: 'missing',
-    means: 'the claim or its PersistentVolume does not exist',
-    next: 'Create the claim again, or delete the pod.',
-    rules: ['S4'],
-  },
-  ClaimUnbound: {
-    in: ['waiting', 'problem'],
-    cause: 'missing',
-    means: 'the claim is not bound to a PersistentVolume yet, or its PersistentVolume is released or has failed',
-    next: 'See the events of both: kubectl describe pvc -n NAMESPACE NAME; kubectl describe pv NAME',
-    rules: ['S4'],
-  },
-  BeingDeleted: {
-    in: ['problem'],
-    cause: 'missing',
-    means: 'a claim or PersistentVolume is being deleted, and goes when nothing uses it any more',
-    remedy:
-      'The deletion cannot be undone: before the last pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
-    rules: ['R113'],
-  },
-  NodeAffinity: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: "the PersistentVolume's node affinity does not match this node",
-    remedy: 'Delete the pod, so that it is scheduled to another node.',
-  },
-  PluginUnsupported: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: 'nothing here has this volume plugin, or the plugin takes no block devices or no mount options',
-    next: 'Give the pod a kind of volume that Kubernetes still has, or correct volumeMode or mountOptions of the PersistentVolume: the message says which.',
-  },
-  PluginMissing: {
-    in: ['waiting'],
-    cause: 'kubelet',
-    means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
-    next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
-    rules: ['O44'],
-  },
-  LeftToKubelet: {
-    in: ['blocked', 'waiting', 'problem'],
-    cause: 'kubelet',
-    means: 'only the kubelet sets up this volume: iSCSI, Fibre Channel, flexVolume, and some content',
-    remedy: 'Start the kubelet: it sets up the volume.',
-  },
-  InvalidVolume: {
-    in: ['blocked', 'error'],
-    cause: 'volume',
-    means:
-      'the volume is described in a way that the kubelet or the driver does not take: a name, a size, a medium, a field, a kind, content',
-    remedy:
-      "Correct the volume in the pod, the PersistentVolume or the driver's CSIDriver object, as the message says; then plan again.",
-  },
-  HostPathType: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: 'what is at the path of a hostPath volume is not of the type that the volume asks for',
-    next: 'Look at the path on this node; correct it or the type in the pod, then plan again.',
-  },
-  SELinuxMismatch: {
-    in: ['blocked', 'problem'],
-    cause: 'volume',
-    means:
-      'the volume is mounted or staged, or another pod gets it, with another SELinux label, or it is not clear with which',
-    next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. If the label is not clear, start the kubelet.',
-    rules: ['C68'],
-  },
-  RunsWithoutVolume: {
-    in: ['problem'],
-    cause: 'device',
-    means: "a container runs, and nothing is mounted where its volume should be: it writes to the node's own disk",
-    remedy: 'Stop the pod, save what it has written there, and delete the pod: only a new one gets its volume.',
-    rules: ['S38'],
-  },
-  StagedAtOldPath: {
-    in: ['problem'],
-    cause: 'foreign',
-    means: 'a volume is staged where kubelets before 1.24 staged, and no kubelet of today unstages it there',
-    next: 'Once no pod of the node uses the volume: volctl apply with the kubelet stopped unstages it at both paths.',
-    rules: ['C11'],
-  },
-  GlobalMountGone: {
-    in: ['problem'],
-    cause: 'kubelet',
-    means: "a pod's volume is mounted, and the global mount that it was made from is gone",
-    many: (n) => `${n} volumes are mounted for pods, and not any more where they were staged`,
-    remedy: 'The pod runs on. A kubelet that starts has the driver stage the volume again.',
-    rules: ['O1'],
-  },
-  ContentMissing: {
-    in: ['blocked'],
-    cause: 'missing',
-    means: 'an object or key that the volume needs does not exist, or cannot be sent to its driver',
-    remedy: 'Create or correct it, or mark it as optional; the kubelet waits for it as well.',
-  },
-  ContentUnknown: {
-    in: ['blocked'],
-    cause: 'unread',
-    means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
-    remedy: 'Use a credential that may read it (--kubeconfig); then plan again.',
-    rules: ['S3'],
-  },
-
-  // CSI and flexVolume drivers, and which volume a directory is of.
-  DriverUnavailable: {
-    in: ['blocked', 'waiting', 'problem'],
-    cause: 'driver',
-    means: 'a driver is not registered or not installed here, or its socket does not answer',
-    many: (n) => `${n} CSI drivers do not answer, or are not registered`,
-    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
-    remedy: "Bring the driver's node pod back; then plan again.",
-    rules: ['S16', 'P87'],
-  },
-  DriverRegistration: {
-    in: ['problem'],
-    cause: 'driver',
-    means: "a driver's registration is not what it should be: in the CSINode, at one socket, in its own directory",
-    many: (n) => `${n} CSI drivers are not registered as they should be`,
-    remedy: "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
-  },
-  DriverGone: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'a driver was declared gone (--driver-gone), so that its calls are not made',
-    next: 'Close by hand what the driver would close: LUKS mappings, sessions, multipath maps.',
-    rules: ['S16'],
-  },
-  DriverRefused: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'the driver refused the call',
-    remedy: 'Look at the words of the driver and at its log; correct what it names, then plan again.',
-    rules: ['C3'],
-  },
-  DriverFailed: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'a driver failed, or did not do what it answered',
-    remedy: "Look at the driver's log; then plan again.",
-    rules: ['C3', 'S16', 'C17'],
-  },
-  OperationPending: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'the driver has another call for the same volume at work',
-    remedy: 'The driver is still working on this volume: apply again later.',
-    rules: ['C3', 'C119'],
-  },
-  VolumeNotFound: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'the driver does not know the volume',
-    remedy: "Compare the PersistentVolume's volumeHandle with the storage system.",
-    rules: ['C3'],
-  },
-  CsiDriverUnknown: {
-    in: ['blocked', 'waiting'],
-    cause: 'unread',
-    means: 'the CSIDriver object could not be read',
-    remedy: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
-    rules: ['S3', 'S22'],
-  },
-  OtherVolume: {
-    in: ['blocked', 'problem'],
-    cause: 'identity',
-    lasts: 'always',
-    means:
-      'what is recorded or mounted in the place of a volume is another volume, another device, or no device at all',
-    next: 'Stop the pods that use it, save what they have written, find out what is mounted there (findmnt PATH), and clear it; then plan again.',
-    rules: ['S38', 'S5', 'S17'],
-  },
-  IdentityUnconfirmed: {
-    in: ['blocked'],
-    cause: 'identity',
-    means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
-    many: (n) => `Nothing proves which volume is mounted at ${n} places`,
-    next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
-    rules: ['S17', 'S25'],
-  },
-
-  // Pods: which are gone, alive, static, or not known.
+const ALIVE = codes({ cause: 'alive' })({
   PodGoneButRunning: {
     in: ['problem'],
-    cause: 'alive',
     means: 'a pod was deleted from the API, and a sandbox, container or process of it still runs',
     many: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
     next: 'Stop its sandbox (crictl stopp), then plan again. Nothing of the pod is touched before.',
@@ -218,7 +11,6 @@ export const VOLUME_CODES = {
   },
   PodStillRunning: {
     in: ['waiting', 'problem', 'outcome'],
-    cause: 'alive',
     means: 'the pod is ending, or was deleted from the API, and something of it still runs, or runs again',
     many: (n) => `${n} pods are ending, or were deleted, and still run`,
     next: 'Wait until its containers have ended, or stop them; then plan again.',
@@ -226,28 +18,19 @@ export const VOLUME_CODES = {
   },
   UnknownPodProcess: {
     in: ['blocked', 'problem'],
-    cause: 'alive',
     means: 'a process runs in the cgroup of a pod that neither the API, the disk nor the container runtime here knows',
     next: 'Find the process, and end it; if its pod belongs to another kubelet on this machine, delete the pod there. Then plan again.',
     rules: ['S9'],
   },
   AlivenessUnknown: {
     in: ['problem', 'outcome'],
-    cause: 'alive',
     means: 'nobody could say whether a pod still runs, so that the pod counts as running',
     many: (n) => `${n} pods may still run; their volumes count as in use`,
     next: 'Make the container runtime answer and run volctl as root; then plan again.',
     rules: ['S9'],
   },
-  ContainerNotCreated: {
-    in: ['problem'],
-    cause: 'volume',
-    means: 'the container runtime could not mount what a container needs, as the image of an image volume',
-    next: 'Its reason is behind the last colon of the message: correct the image or the volume in the pod, or update the runtime.',
-  },
   MayBeStatic: {
     in: ['problem'],
-    cause: 'alive',
     means: 'a pod directory may belong to a static pod, or has the UID of a mirror pod, and is left alone',
     many: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
     remedy:
@@ -256,67 +39,194 @@ export const VOLUME_CODES = {
   },
   StaticPodsUnmatched: {
     in: ['problem'],
-    cause: 'alive',
     means: 'not every static pod could be matched to its mirror pod and directory, so that doubtful directories stay',
     next: 'Check that the static pod path can be read, and let the kubelet create the mirror pods; then plan again.',
     rules: ['S10'],
   },
-  PodListIncomplete: {
-    in: ['problem', 'refusal'],
-    cause: 'unread',
-    means:
-      "the list of this node's pods is missing or incomplete, or the kubelet's own credential sees other pods: no pod counts as gone",
-    next: 'Use a credential that may list all pods (--kubeconfig), and ask the API server directly, not through a proxy; then plan again.',
-    rules: ['S2', 'S3'],
-  },
-  RuntimeUnknown: {
-    in: ['problem'],
-    cause: 'unread',
-    means:
-      'nothing shows which pods still run: the container runtime was not asked, does not answer or knows none of the pods here, or the process table could not be read',
-    next: 'Start the container runtime, or name its socket with --runtime-endpoint, and run volctl as root of the host; then plan again.',
-    rules: ['S9'],
-  },
   NotDesired: {
     in: ['problem'],
-    cause: 'alive',
     means: 'a pod that is in the API has a volume that it does not want any more, and keeps it',
     next: 'Nothing for volctl: an existing pod keeps what it has. Delete the pod if the volume must go.',
     rules: ['S5'],
   },
   TerminatedKept: {
     in: ['waiting', 'problem'],
-    cause: 'alive',
     means: 'this node is configured to keep the volumes of pods that have ended',
     remedy: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
   },
-  OrphanDirKept: {
-    in: ['problem'],
-    cause: 'data',
-    means: 'the directory of a pod that is gone is kept, because it holds something that volctl does not remove',
-    many: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
-    next: 'Look at the path; move away or delete what is yours, then plan again.',
-    rules: ['S13'],
-  },
-  OutageSuspected: {
-    in: ['blocked', 'problem', 'refusal'],
-    cause: 'machine',
-    means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
-    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
-    rules: ['S29'],
-  },
   WantedAgain: {
     in: ['outcome'],
-    cause: 'alive',
     means: 'the pod is in the API and has not ended, or a pod of this node wants the volume again',
     remedy: 'Plan again.',
     rules: ['S26'],
   },
+})
+
+const DRIVER = codes({ cause: 'driver' })({
+  DriverUnavailable: {
+    in: ['blocked', 'waiting', 'problem'],
+    means: 'a driver is not registered or not installed here, or its socket does not answer',
+    many: (n) => `${n} CSI drivers do not answer, or are not registered`,
+    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
+    remedy: "Bring the driver's node pod back; then plan again.",
+    rules: ['S16', 'P87'],
+  },
+  DriverRegistration: {
+    in: ['problem'],
+    means: "a driver's registration is not what it should be: in the CSINode, at one socket, in its own directory",
+    many: (n) => `${n} CSI drivers are not registered as they should be`,
+    remedy: "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
+  },
+  DriverGone: {
+    in: ['problem'],
+    means: 'a driver was declared gone (--driver-gone), so that its calls are not made',
+    next: 'Close by hand what the driver would close: LUKS mappings, sessions, multipath maps.',
+    rules: ['S16'],
+  },
+  DriverRefused: {
+    in: ['outcome'],
+    means: 'the driver refused the call',
+    remedy: 'Look at the words of the driver and at its log; correct what it names, then plan again.',
+    rules: ['C3'],
+  },
+  DriverFailed: {
+    in: ['outcome'],
+    means: 'a driver failed, or did not do what it answered',
+    remedy: "Look at the driver's log; then plan again.",
+    rules: ['C3', 'S16', 'C17'],
+  },
+  OperationPending: {
+    in: ['outcome'],
+    means: 'the driver has another call for the same volume at work',
+    remedy: 'The driver is still working on this volume: apply again later.',
+    rules: ['C3', 'C119'],
+  },
+  VolumeNotFound: {
+    in: ['outcome'],
+    means: 'the driver does not know the volume',
+    remedy: "Compare the PersistentVolume's volumeHandle with the storage system.",
+    rules: ['C3'],
+  },
+  AttacherSilent: {
+    in: ['problem'],
+    means: 'the lease of an external attacher is stale: nobody attaches or detaches volumes of its driver',
+    next: "Look at the driver's controller pods, and at the log of their attacher container.",
+    rules: ['N59'],
+  },
+})
+
+const IDENTITY = codes({ cause: 'identity' })({
+  LazyMemoryUnusable: {
+    in: ['blocked', 'problem'],
+    means: 'the record of what earlier applies detached lazily cannot be read, and this volume may be in it',
+    next: 'Repair the record that the message names, or reboot; then plan again.',
+    rules: ['S20', 'S33'],
+  },
+  OtherVolume: {
+    in: ['blocked', 'problem'],
+    lasts: 'always',
+    means:
+      'what is recorded or mounted in the place of a volume is another volume, another device, or no device at all',
+    next: 'Stop the pods that use it, save what they have written, find out what is mounted there (findmnt PATH), and clear it; then plan again.',
+    rules: ['S38', 'S5', 'S17'],
+  },
+  IdentityUnconfirmed: {
+    in: ['blocked'],
+    means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
+    many: (n) => `Nothing proves which volume is mounted at ${n} places`,
+    next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
+    rules: ['S17', 'S25'],
+  },
+  AttachmentUnclear: {
+    in: ['blocked', 'problem'],
+    means: 'unclear which volume this VolumeAttachment is for, or who created it',
+    many: (n) => `Which volumes ${n} VolumeAttachments are for, or who created them, is unclear`,
+    next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
+    rules: ['C34', 'S3', 'S21'],
+  },
+})
+
+const MISSING = codes({ cause: 'missing' })({
+  NodeMissing: {
+    in: ['problem', 'outcome'],
+    means: 'the Node object does not exist: it was deleted, or a pod is scheduled to one that is not there',
+    many: (n) => `${n} pods are scheduled to nodes that do not exist: their volumes stay attached there`,
+    next: 'Plan again. What a pod of that node has is not detached before the pod is deleted: once the machine is off: kubectl delete pod -n NAMESPACE NAME --force',
+    rules: ['S21', 'S22', 'N55'],
+  },
+  VolumeUnresolved: {
+    in: ['waiting'],
+    means: 'the volume that the pod wants could not be resolved',
+    next: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+    rules: ['S4'],
+  },
+  ClaimMissing: {
+    in: ['waiting'],
+    means: 'the claim or its PersistentVolume does not exist',
+    next: 'Create the claim again, or delete the pod.',
+    rules: ['S4'],
+  },
+  ClaimUnbound: {
+    in: ['waiting', 'problem'],
+    means: 'the claim is not bound to a PersistentVolume yet, or its PersistentVolume is released or has failed',
+    next: 'See the events of both: kubectl describe pvc -n NAMESPACE NAME; kubectl describe pv NAME',
+    rules: ['S4'],
+  },
+  BeingDeleted: {
+    in: ['problem'],
+    means: 'a claim or PersistentVolume is being deleted, and goes when nothing uses it any more',
+    remedy:
+      'The deletion cannot be undone: before the last pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
+    rules: ['R113'],
+  },
+  ContentMissing: {
+    in: ['blocked'],
+    means: 'an object or key that the volume needs does not exist, or cannot be sent to its driver',
+    remedy: 'Create or correct it, or mark it as optional; the kubelet waits for it as well.',
+  },
   NoLongerWanted: {
     in: ['outcome'],
-    cause: 'missing',
     means: 'the pod was deleted or began to end after the plan was made, or does not want this volume any more',
     remedy: 'Plan again.',
     rules: ['S26'],
   },
-} as const satisfies Readonly<Record<string, CodeEntry>>
+})
+
+const VOLUME = codes({ cause: 'volume' })({
+  NodeAffinity: {
+    in: ['blocked'],
+    means: "the PersistentVolume's node affinity does not match this node",
+    remedy: 'Delete the pod, so that it is scheduled to another node.',
+  },
+  PluginUnsupported: {
+    in: ['blocked'],
+    means: 'nothing here has this volume plugin, or the plugin takes no block devices or no mount options',
+    next: 'Give the pod a kind of volume that Kubernetes still has, or correct volumeMode or mountOptions of the PersistentVolume: the message says which.',
+  },
+  InvalidVolume: {
+    in: ['blocked', 'error'],
+    means:
+      'the volume is described in a way that the kubelet or the driver does not take: a name, a size, a medium, a field, a kind, content',
+    remedy:
+      "Correct the volume in the pod, the PersistentVolume or the driver's CSIDriver object, as the message says; then plan again.",
+  },
+  HostPathType: {
+    in: ['blocked'],
+    means: 'what is at the path of a hostPath volume is not of the type that the volume asks for',
+    next: 'Look at the path on this node; correct it or the type in the pod, then plan again.',
+  },
+  SELinuxMismatch: {
+    in: ['blocked', 'problem'],
+    means:
+      'the volume is mounted or staged, or another pod gets it, with another SELinux label, or it is not clear with which',
+    next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. If the label is not clear, start the kubelet.',
+    rules: ['C68'],
+  },
+  ContainerNotCreated: {
+    in: ['problem'],
+    means: 'the container runtime could not mount what a container needs, as the image of an image volume',
+    next: 'Its reason is behind the last colon of the message: correct the image or the volume in the pod, or update the runtime.',
+  },
+})
+
+export const VOLUME_CODES = { ...ALIVE, ...DRIVER, ...IDENTITY, ...MISSING, ...VOLUME }
