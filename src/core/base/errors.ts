@@ -24,7 +24,6 @@ export interface VolctlErrorOptions {
  * `code` is stable and CamelCase; views print `code`, `message` and `hint`, never a stack.
  */
 export class VolctlError extends Error {
-  override readonly name: string = 'VolctlError'
   readonly code: FailureCode
   readonly exit: ExitStatus
   readonly users: readonly UsingProcess[]
@@ -58,7 +57,6 @@ export class NotFound extends VolctlError {
 
 /** A refusal by a safety rule: exit status 4, nothing was changed. `rule` is the S-rule, e.g. "S1". */
 export class SafetyRefusal extends VolctlError {
-  override readonly name = 'SafetyRefusal'
   readonly rule: string
 
   constructor(rule: string, code: RefusalCode, message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
@@ -107,17 +105,12 @@ export function allowing<T, A>(codes: readonly string[], absent: A, work: () => 
   }
 }
 
-interface StepOptions {
-  readonly hint?: string
-  readonly cause?: unknown
+interface StepOptions extends Omit<VolctlErrorOptions, 'exit'> {
   readonly stuck?: boolean
-  readonly users?: readonly UsingProcess[]
 }
 
 /** Why an operation was not begun: what it was decided on does not hold any more (S26). */
-export class OperationRefused extends VolctlError {
-  override readonly name = 'OperationRefused'
-}
+export class OperationRefused extends VolctlError {}
 
 /** The kubelet or the controller runs again, and the rest is its work: nothing more is started, and the apply is refused (S11). */
 export class CameBack extends OperationRefused {
@@ -130,7 +123,6 @@ export class CameBack extends OperationRefused {
 
 /** Why a step failed. `stuck`: an abandoned call may still be running; the volume is left alone from then on. */
 export class StepFailed extends VolctlError {
-  override readonly name = 'StepFailed'
   readonly stuck: boolean
 
   constructor(code: FailureCode, message: string, options: StepOptions = {}) {

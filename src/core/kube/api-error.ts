@@ -23,7 +23,6 @@ type Trouble = 'connection' | 'late' | 'tls' | 'answer'
 
 /** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
-  override readonly name = 'ApiError'
   /** Of HTTP; 0: no answer came. */
   readonly status: number
   readonly reason: string
