@@ -9,35 +9,28 @@ export class PathIndex<T> {
 
   /** What lies at this very path. */
   at(path: string): T[] {
-    const found: T[] = []
-    this.#addAt(path, found)
-    return found
+    return this.#between(path, `${path}\0`)
   }
 
   /** What lies at the path, or below it by path component. */
   within(path: string): T[] {
     if (path === '/') return this.#sorted.map(([, value]) => value)
-    const prefix = `${path}/`
-    const found = this.at(path)
-    for (let i = this.#firstFrom(prefix); this.#sorted[i]?.[0].startsWith(prefix); i++) {
-      found.push((this.#sorted[i] as [string, T])[1])
-    }
-    return found
+    // A zero is what comes after a slash.
+    return [...this.at(path), ...this.#between(`${path}/`, `${path}0`)]
   }
 
   /** What lies at a directory above the path, the path itself not among them. @param top no higher than this */
   above(path: string, top = '/'): T[] {
-    const found: T[] = []
-    for (let end = path.lastIndexOf('/'); end > 0 && end >= top.length; end = path.lastIndexOf('/', end - 1)) {
-      this.#addAt(path.slice(0, end), found)
-    }
-    if (path !== '/' && top === '/') this.#addAt('/', found)
-    return found
+    const directories: string[] = []
+    for (let end = path.lastIndexOf('/'); end > 0 && end >= top.length; end = path.lastIndexOf('/', end - 1))
+      directories.push(path.slice(0, end))
+    if (path !== '/' && top === '/') directories.push('/')
+    return directories.flatMap((directory) => this.at(directory))
   }
 
-  #addAt(path: string, found: T[]): void {
-    for (let i = this.#firstFrom(path); this.#sorted[i]?.[0] === path; i++)
-      found.push((this.#sorted[i] as [string, T])[1])
+  /** Values of the paths from the first on, without the end. */
+  #between(first: string, end: string): T[] {
+    return this.#sorted.slice(this.#firstFrom(first), this.#firstFrom(end)).map(([, value]) => value)
   }
 
   /** Index of the first entry that is not less than the path. */
