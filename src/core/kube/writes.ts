@@ -73,15 +73,6 @@ export function patchClaimStatus(
   return client.send('patch', { ...CLAIMS, path: `${objectPath(CLAIMS, key)}/status`, body: patch })
 }
 
-interface LeaseTerm {
-  /** Empty: nobody. */
-  readonly holder: string
-  readonly durationSeconds: number
-  /** RFC 3339: when this holder took it. */
-  readonly acquiredAt: string
-  readonly renewedAt: string
-}
-
 /**
  * Creates a lease, or replaces exactly this version of it.
  *
@@ -90,15 +81,9 @@ interface LeaseTerm {
 export async function writeLease(
   client: KubeClient,
   key: Required<ObjectKey>,
-  term: LeaseTerm,
+  spec: Lease['spec'] & { readonly acquireTime: string },
   version?: string,
 ): Promise<Lease> {
-  const spec = {
-    holderIdentity: term.holder,
-    leaseDurationSeconds: term.durationSeconds,
-    acquireTime: microTime(term.acquiredAt),
-    renewTime: microTime(term.renewedAt),
-  }
   const metadata = { ...key, resourceVersion: version }
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
   return version === undefined
@@ -106,7 +91,7 @@ export async function writeLease(
     : await client.send('replace', { ...LEASES, path: objectPath(LEASES, key), body })
 }
 
-/** A MicroTime of Kubernetes: always six digits. */
-function microTime(time: string): string {
-  return new Date(time).toISOString().replace('Z', '000Z')
+/** A MicroTime of Kubernetes: always six digits. @param ms since the epoch */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
 }

@@ -11,7 +11,7 @@ import type { Lease } from '../../kube/api/objects.ts'
 import { LEASES } from '../../kube/api/resources.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import { writeLease } from '../../kube/writes.ts'
+import { microTime, writeLease } from '../../kube/writes.ts'
 import { invoker } from '../../linux/invoker.ts'
 import { timeOf } from '../model/cluster-state.ts'
 
@@ -74,7 +74,7 @@ export type LeaseLock = ReturnType<typeof leaseLock>['lock']
 
 function leaseLock(client: KubeClient, own: string, durationSeconds: number, takenOverFrom: string | undefined) {
   let version: string | undefined
-  let acquiredAt: string | undefined
+  let acquireTime: string | undefined
   // In the server's clock, whose answers have whole seconds: each renewal has a time of its own, by which it is known again.
   let renewalMs = 0
   // By the monotonic clock.
@@ -86,9 +86,9 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
   const write = async (holder: string, of = version): Promise<void> => {
     const began = performance.now()
     renewalMs = Math.max(serverNow(client), renewalMs + 1)
-    const renewedAt = new Date(renewalMs).toISOString()
-    acquiredAt ??= renewedAt
-    const term = { holder, durationSeconds, acquiredAt, renewedAt }
+    const now = microTime(renewalMs)
+    acquireTime ??= now
+    const term = { holderIdentity: holder, leaseDurationSeconds: durationSeconds, acquireTime, renewTime: now }
     const lease = await orInstead(writeLease(client, LEASE, term, of), async (error) => {
       // If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder.
       const found = error.status === 0 ? await client.find(LEASES, LEASE) : undefined
