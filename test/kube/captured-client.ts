@@ -82,9 +82,9 @@ export class CapturedClient implements KubeClient {
   }
 
   async walk<T extends ApiObject>(resource: Resource<T>, visitor: ListVisitor<T>): Promise<ListEnd> {
-    visitor.begin()
+    const visit = visitor()
     const { items, ...end } = await this.list(resource)
-    visitor.page(items)
+    visit(items)
     return end
   }
 

@@ -47,13 +47,11 @@ export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
 }
 
-/** Takes a list page by page; none has to be kept. */
-export interface ListVisitor<T> {
-  /** Called before the first page, and again whenever an expired list is started again: what was taken before is void. */
-  begin(): void
-  /** @param objects whole: what is kept of one has to be reduced (resources.ts) */
-  page(objects: readonly T[]): void
-}
+/**
+ * Takes a list page by page; none has to be kept. Called before the first page, and again whenever an expired list is started again: what
+ * was taken before is void. What it gives takes the objects of a page, whole: what is kept of one has to be reduced (resources.ts).
+ */
+export type ListVisitor<T> = () => (objects: readonly T[]) => void
 
 /** Limits of all pages of one list that is walked. */
 export interface WalkLimits {
@@ -294,6 +292,7 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
     }
     /** The pages of one state of the list. @throws ApiError: 410 if the state expired meanwhile */
     const oneState = async (): Promise<ListEnd> => {
+      const visit = visitor()
       let [token, version, bytes, count] = ['', '', 0, 0]
       for (let pages = 1; ; pages++) {
         const page = await ask(token)
@@ -309,7 +308,7 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
           const at = `items[${count++}]`
           return received(resource.shape, withType(object, kind, apiVersion), { server, request, at })
         }
-        visitor.page((items ?? []).map(take))
+        visit((items ?? []).map(take))
         const { resourceVersion, remainingItemCount = 0 } = metadata ?? {}
         const next = metadata?.continue ?? ''
         const shown = resourceVersion ?? ''
@@ -326,7 +325,6 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
       }
     }
     for (let restarts = 0; ; restarts++) {
-      visitor.begin()
       try {
         return await oneState()
       } catch (error) {
@@ -368,16 +366,17 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
     ): Promise<ObjectList<T>> => {
       const { kept = keptBudget() } = settings
       let items: T[] = []
-      const begin = (): void => {
-        items = []
-      }
       const page = (objects: readonly T[]): void => {
         for (const object of objects) {
           keep(reduced(object), kept, `GET ${listPath(resource)}`)
           items.push(object)
         }
       }
-      const end = await walk(resource, { begin, page }, settings)
+      const visitor = () => {
+        items = []
+        return page
+      }
+      const end = await walk(resource, visitor, settings)
       return { items, ...end }
     },
     walk,

@@ -129,10 +129,6 @@ export class RecordReader {
     const { resource } = KINDS[name]
     let records: RecordOf<K>[] = []
     let count = 0
-    const begin = (): void => {
-      records = []
-      count = 0
-    }
     const page = (objects: readonly ApiObject[]): void => {
       if (count + objects.length > MOST_OBJECTS)
         throw answerTooLarge(
@@ -145,9 +141,14 @@ export class RecordReader {
       this.noteClock()
       onPage?.(count)
     }
+    const visitor = () => {
+      records = []
+      count = 0
+      return page
+    }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
     const settings = { namespace, query, signal: this.#signal }
-    const end = await client.walk<ApiObject>(resource, { begin, page }, settings, limits)
+    const end = await client.walk<ApiObject>(resource, visitor, settings, limits)
     return { records, count, resourceVersion: end.resourceVersion }
   }
 
