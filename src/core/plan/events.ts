@@ -130,16 +130,14 @@ export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
   readonly node?: string
 }
 
-/** What is said of an error or a finding, without what else it has. */
-export function saidOf<Code extends string>({
-  code,
-  message,
-  hint,
-}: {
+interface Said<Code> {
   readonly code: Code
   readonly message: string
   readonly hint?: string
-}) {
+}
+
+/** What is said of an error or a finding, without what else it has. */
+export function saidOf<Code>({ code, message, hint }: Said<Code>): Said<Code> {
   return { code, message, hint }
 }
 

@@ -2,15 +2,7 @@
 import type { OperationKind, Plan, PlanOptions } from './plan.ts'
 import { summaryOf } from './plan-summary.ts'
 
-interface Caused {
-  readonly cause?: string
-}
-
-interface Findings {
-  readonly operations: readonly { readonly blocked?: Caused }[]
-  readonly waiting: readonly Caused[]
-  readonly problems: readonly Caused[]
-}
+type Findings = Pick<Plan, 'operations' | 'waiting' | 'problems'>
 
 /**
  * @param findings operations, waits and problems of the plan that stay
