@@ -6,7 +6,7 @@ import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { LINKS, SUBJECTS } from './kinds.ts'
 
@@ -32,7 +32,7 @@ const podView = object({
   why: about('Why volctl takes it for this.', text),
   listed: about('It is in the API.', flag),
   phase: optional(text),
-  deletedAt: optional(about('RFC 3339.', text)),
+  deletedAt: maybe('RFC 3339.', text),
   signsOfLife: about('What shows that it runs; empty: nothing does.', list(text)),
 })
 
@@ -54,8 +54,8 @@ const place = object({
   state: about('In words: "mounted", "an empty directory".', text),
   exists: about('Something is mounted or on disk there.', flag),
   mounts: about('Oldest first.', list(mount)),
-  loops: optional(about('Loop devices that hold it.', list(text))),
-  dead: optional(about('What a probe of the mount answered, where it is dead.', text)),
+  loops: maybe('Loop devices that hold it.', list(text)),
+  dead: maybe('What a probe of the mount answered, where it is dead.', text),
 })
 
 /** One path on this node that was asked about, and what is there. */
@@ -67,7 +67,7 @@ const link = object({
   /** absent: not there, and not needed. */
   state: oneOf('good', 'bad', 'unknown', 'absent'),
   says: about('Why.', text),
-  pod: optional(about('Whose mount, map or sub-path it is.', pod)),
+  pod: maybe('Whose mount, map or sub-path it is.', pod),
 })
 
 /** One link of the chain from a claim to what a container sees, or of that from a driver's pod to its objects. */
@@ -98,7 +98,7 @@ const volumeView = object({
   volume,
   desired: about('Why it is wanted, or why by nobody.', text),
   chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
-  dead: optional(about('The first mount of it, or below it, that a probe found dead, and the answer.', deadMount)),
+  dead: maybe('The first mount of it, or below it, that a probe found dead, and the answer.', deadMount),
   verdict,
 })
 

@@ -1,7 +1,7 @@
 /** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). The same in both scopes. */
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import { ALL_CODES, type Code } from '../messages/codes.ts'
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keyOf, list, object, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { codeOf, count, pod, severity, until, users } from './operation-shape.ts'
 import type { RowKey, Subject } from './subject.ts'
@@ -11,11 +11,11 @@ const causeSubject = object({
   pod: optional(pod),
   /** By the name that screens use. */
   volume: optional(text),
-  nodes: optional(about('Of a cluster; of a volume the node that has or wants it.', list(text))),
-  claim: optional(about('namespace/name', text)),
+  nodes: maybe('Of a cluster; of a volume the node that has or wants it.', list(text)),
+  claim: maybe('namespace/name', text),
   attachment: optional(text),
-  list: optional(about('A list of the API, by its plural name.', text)),
-  object: optional(about('What could not be read: "secrets shop/db", "section tree".', text)),
+  list: maybe('A list of the API, by its plural name.', text),
+  object: maybe('What could not be read: "secrets shop/db", "section tree".', text),
   path: optional(text),
 })
 
@@ -67,13 +67,11 @@ const cause = about(
       'What lifts it, as a person reads it: a sentence, and maybe the command that it ends with.',
       list(text),
     ),
-    command: optional(
-      about(
-        'The command of the remedy by its words, without the flags in force; `first`: it is the next step, once a person has done this.',
-        object({ argv: list(text), first: optional(text) }),
-      ),
+    command: maybe(
+      'The command of the remedy by its words, without the flags in force; `first`: it is the next step, once a person has done this.',
+      object({ argv: list(text), first: optional(text) }),
     ),
-    byStart: optional(about('A kubelet that starts ends it.', flag)),
+    byStart: maybe('A kubelet that starts ends it.', flag),
     affects: about('What hangs on it.', affects),
     until,
   }),
@@ -81,6 +79,7 @@ const cause = about(
 
 export interface Cause extends ShapeOf<typeof cause> {}
 
-export const causes = optional(
-  about('Why things are blocked, wait or are wrong: those that stop most first.', list(named('cause', cause))),
+export const causes = maybe(
+  'Why things are blocked, wait or are wrong: those that stop most first.',
+  list(named('cause', cause)),
 )

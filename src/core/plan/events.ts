@@ -3,7 +3,7 @@
 import { ExitStatus } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,
   flag,
@@ -50,9 +50,9 @@ const downtime = about(
     stoppedAt: time,
     downMs: about('Milliseconds, until it ran again; if it does not, until then.', number),
     runs: about('systemd shows it as active, and its health port answers if it has one.', flag),
-    why: optional(about('Why it does not.', text)),
-    byOthers: optional(about('Somebody else has started it: volctl did not wait until the node is Ready.', flag)),
-    ready: optional(about('Whether the node is Ready again; absent: not known.', flag)),
+    why: maybe('Why it does not.', text),
+    byOthers: maybe('Somebody else has started it: volctl did not wait until the node is Ready.', flag),
+    ready: maybe('Whether the node is Ready again; absent: not known.', flag),
   }),
 )
 
@@ -71,9 +71,9 @@ const outcome = object({
   message: text,
   hint: optional(text),
   elapsedMs,
-  because: optional(about('skipped: the id of the operation that did not succeed.', text)),
+  because: maybe('skipped: the id of the operation that did not succeed.', text),
   differences: optional(differences),
-  deleted: optional(about('What was deleted.', deleted)),
+  deleted: maybe('What was deleted.', deleted),
 })
 
 export interface Outcome extends ShapeOf<typeof outcome> {}
@@ -103,7 +103,7 @@ export const END = {
   plan: about('The id of the plan, as the journal has it.', text),
   exit: about('The exit status.', oneOf(...Object.values(ExitStatus))),
   interrupted: flag,
-  refused: optional(about('The safety rule that refused everything; nothing was changed.', refused)),
+  refused: maybe('The safety rule that refused everything; nothing was changed.', refused),
   downtime: optional(downtime),
 }
 

@@ -4,7 +4,7 @@ import type { VolumeMode } from '../facts/actual/volume-names.ts'
 import { ownership } from '../linux/ownership.ts'
 import type { Place } from '../messages/code-entry.ts'
 import { type CodesIn, codesIn } from '../messages/codes.ts'
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count as anyCount,
   path as anyPath,
@@ -57,10 +57,10 @@ const identity = {
 }
 
 const objects = {
-  claim: optional(about('namespace/name', text)),
+  claim: maybe('namespace/name', text),
   persistentVolume: optional(text),
   accessModes: optional(list(text)),
-  attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
+  attachedElsewhere: maybe('Other nodes with an attachment of this volume.', list(text)),
   attached: optional(flag),
   inUse: optional(flag),
 }
@@ -75,11 +75,12 @@ const volumeFields = object({
   ...identity,
   mode: oneOf<VolumeMode>('Filesystem', 'Block'),
   /** S31: e.g. "vol_data.json", "the global mount's vol_data.json (same device)". */
-  handleFrom: optional(about('Where driver and handle came from.', text)),
+  handleFrom: maybe('Where driver and handle came from.', text),
   ...objects,
-  device: optional(about('"major:minor source" of the mount.', text)),
-  givenDevice: optional(
-    about('The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.', text),
+  device: maybe('"major:minor source" of the mount.', text),
+  givenDevice: maybe(
+    'The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.',
+    text,
   ),
 })
 
@@ -91,14 +92,14 @@ export const volume = named('volume', volumeFields)
 const stepFields = {
   /** How, or by what. */
   detail: optional(text),
-  source: optional(about('What is mounted, or linked to; absent: the device that an earlier step has found.', text)),
-  fsType: optional(about('Of a mount; absent: a bind mount, or ext4 on a device.', text)),
-  options: optional(about('Mount options, in their order.', list(text))),
+  source: maybe('What is mounted, or linked to; absent: the device that an earlier step has found.', text),
+  fsType: maybe('Of a mount; absent: a bind mount, or ext4 on a device.', text),
+  options: maybe('Mount options, in their order.', list(text)),
   /** "0750" */
-  mode: optional(about('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode'))),
-  ownership: optional(about('fsGroup of a volume.', ownership)),
+  mode: maybe('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode')),
+  ownership: maybe('fsGroup of a volume.', ownership),
   /** C68; absent: none. */
-  label: optional(about('SELinux label of the files of a CSI volume.', text)),
+  label: maybe('SELinux label of the files of a CSI volume.', text),
 } satisfies Record<(typeof STEP_FIELDS)[StepOp][number], unknown>
 
 type StepFields = Required<ObjectOf<typeof stepFields>>
@@ -138,7 +139,7 @@ const file = object({
   /** Bytes; for files only. */
   size: optional(count),
   /** Absent for a directory that is removed when empty, since emptying it changes the time. */
-  mtime: optional(about('Seconds since the epoch.', integer)),
+  mtime: maybe('Seconds since the epoch.', integer),
 })
 
 /** Identity of a file or directory: another one under the same name differs. */
@@ -146,14 +147,12 @@ export interface FileIdentity extends ShapeOf<typeof file> {}
 
 const basis = object({
   /** Its uid may differ from the one on disk (S10). */
-  pod: optional(
-    about(
-      "The pod's object in the API, if there was one.",
-      object({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
-    ),
+  pod: maybe(
+    "The pod's object in the API, if there was one.",
+    object({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
   ),
   /** Content below a mount is not known. */
-  files: optional(about('State files, and files that are removed or deleted.', list(file))),
+  files: maybe('State files, and files that are removed or deleted.', list(file)),
 })
 
 /** The other facts that an operation was decided on, beside its mounts; apply compares them with a fresh look (S26). */
@@ -163,25 +162,21 @@ export interface Basis extends ShapeOf<typeof basis> {}
 const dead = object({ path, error: text })
 
 /** Of what waits, and of a cause. */
-export const until = optional(about('RFC 3339: when it is over at the latest, where that is known.', text))
+export const until = maybe('RFC 3339: when it is over at the latest, where that is known.', text)
 
-export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
+export const causeKey = maybe('Key of its cause in `summary.causes`.', text)
 
 /** A process that uses what would be taken away. */
-export const users = optional(
-  about(
-    'Processes that use what would be taken away: those that `message` names, and those that it only counts.',
-    list(object({ pid: anyCount, process: text })),
-  ),
+export const users = maybe(
+  'Processes that use what would be taken away: those that `message` names, and those that it only counts.',
+  list(object({ pid: anyCount, process: text })),
 )
 
 const obstacle = object({ ...said('blocked'), users, cause: causeKey })
 
 export interface Blocked extends ShapeOf<typeof obstacle> {}
 
-const blocked = optional(
-  about('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
-)
+const blocked = maybe('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle)
 
 /** What an operation of a node and one of a cluster have. */
 export const commonFields = {
@@ -199,39 +194,35 @@ export const commonFields = {
 
 const wholeOperation = object({
   ...commonFields,
-  podMessage: optional(
-    about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
+  podMessage: maybe(
+    'The beginning of `message` if the reason is the pod: the same for all operations of the pod.',
+    text,
   ),
-  ownMessage: optional(about('The rest of `message`: what is true of this operation alone.', text)),
-  podState: optional(about("`podMessage` without the pod's name.", text)),
+  ownMessage: maybe('The rest of `message`: what is true of this operation alone.', text),
+  podState: maybe("`podMessage` without the pod's name.", text),
   pod: optional(pod),
   volume: optional(volume),
   steps: list(step),
-  deletes: optional(
-    about(
-      'Data that the operation deletes.',
-      object({
-        files: count,
-        bytes: count,
-        counted: optional(
-          about('The content cannot be counted without entering a mount; files and bytes are then 0.', oneOf(false)),
-        ),
-      }),
-    ),
+  deletes: maybe(
+    'Data that the operation deletes.',
+    object({
+      files: count,
+      bytes: count,
+      counted: maybe(
+        'The content cannot be counted without entering a mount; files and bytes are then 0.',
+        oneOf(false),
+      ),
+    }),
   ),
   /** S31 */
-  kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+  kubeletWould: maybe('What the kubelet would have done instead, where it differs.', text),
   /** In words: "transport endpoint is not connected (ENOTCONN)". */
-  dead: optional(
-    about('Mounts of the operation whose server or daemon does not answer, with the error in words.', list(dead)),
-  ),
-  expects: optional(about('The mounts that the operation was decided on.', list(expects))),
-  basis: optional(about('The other facts that the operation was decided on.', basis)),
-  attachment: optional(
-    about(
-      'DetachVolume: the preconditions of the deletion.',
-      object({ name: text, uid: text, resourceVersion: optional(text) }),
-    ),
+  dead: maybe('Mounts of the operation whose server or daemon does not answer, with the error in words.', list(dead)),
+  expects: maybe('The mounts that the operation was decided on.', list(expects)),
+  basis: maybe('The other facts that the operation was decided on.', basis),
+  attachment: maybe(
+    'DetachVolume: the preconditions of the deletion.',
+    object({ name: text, uid: text, resourceVersion: optional(text) }),
   ),
 })
 

@@ -3,7 +3,7 @@
  * come. Its shape is what schema/plan.schema.json is made from, and the parts of a saved plan that `apply FILE` reads.
  */
 import { insecure } from '../facts/actual/snapshot.ts'
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keptRecord, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { causes } from './cause.ts'
 import { causeKey, count, kind, operation, path, pod, said, severity, until, volume } from './operation-shape.ts'
@@ -73,7 +73,7 @@ const contradiction = object({
   field: identityField,
   node: text,
   host: text,
-  accepted: optional(about('By --accept-identity.', flag)),
+  accepted: maybe('By --accept-identity.', flag),
 })
 
 /** An id of the Node object that differs from this host's (S1). */
@@ -84,7 +84,7 @@ const machine = about(
   object({
     /** An id agrees, and what contradicts was accepted. */
     matches: flag,
-    contradictions: optional(about("Ids of the Node object that are not this host's.", list(contradiction))),
+    contradictions: maybe("Ids of the Node object that are not this host's.", list(contradiction)),
     machineID: optional(text),
     systemUUID: optional(text),
     bootID: optional(text),
@@ -108,8 +108,9 @@ const REVIEWED = {
   createdAt: about('RFC 3339: when the node was read.', text),
   volctlVersion: text,
   operations: about('In the order in which they would run.', list(operation)),
-  refused: optional(
-    about('Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked.', refused),
+  refused: maybe(
+    'Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked.',
+    refused,
   ),
 }
 
@@ -127,12 +128,10 @@ export interface SavedPlan extends ShapeOf<typeof savedPlan> {}
 export const kubeletInput = object({
   state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
   note: optional(text),
-  unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
-  unstoppable: optional(
-    about(
-      'Why --stop-kubelet would be refused, and what to do then.',
-      object({ why: text, remedy: text, command: list(text) }),
-    ),
+  unit: maybe('The systemd unit that runs the kubelet, or would start it.', text),
+  unstoppable: maybe(
+    'Why --stop-kubelet would be refused, and what to do then.',
+    object({ why: text, remedy: text, command: list(text) }),
   ),
 })
 
@@ -141,8 +140,8 @@ const inputs = object({
     server: text,
     user: optional(text),
     resourceVersion: optional(text),
-    insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
-    secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
+    insecure: maybe("Why anyone on the network path could answer in the server's place.", insecure),
+    secondLookInsecure: maybe("The same for the second look, with the kubelet's own credential.", insecure),
   }),
   kubelet: kubeletInput,
   actual: object({ mounts: count, podDirs: count }),
@@ -178,10 +177,10 @@ const problemEntry = about(
     ...said('problem'),
     about: object({
       pod: optional(text),
-      podRef: optional(about('The pod with its name, if that is known.', pod)),
+      podRef: maybe('The pod with its name, if that is known.', pod),
       volume: optional(text),
       path: optional(text),
-      driver: optional(about('A CSI driver: it concerns all of its volumes.', text)),
+      driver: maybe('A CSI driver: it concerns all of its volumes.', text),
     }),
     subject: optional(subject),
     cause: causeKey,
@@ -198,10 +197,10 @@ export type LiftingFlag = '--orphans' | '--remount' | '--expand'
 
 export const nextStep = object({
   /** "end that use" */
-  first: optional(about('What a person does before it, in words.', text)),
+  first: maybe('What a person does before it, in words.', text),
   command: text,
   why: text,
-  node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
+  node: maybe('The node to type it on, if the plan was made from a snapshot.', text),
 })
 
 /** A command line, and its purpose. */
@@ -216,9 +215,9 @@ const summary = object({
     'Left out by --only, --skip, --pod or --volume: operations, dependants included, waits and problems.',
     count,
   ),
-  ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
+  ready: maybe('Operations that are not blocked, and whose predecessors are not blocked.', count),
   causes,
-  next: optional(about('What to type on this node, in this order, and why.', list(named('nextStep', nextStep)))),
+  next: maybe('What to type on this node, in this order, and why.', list(named('nextStep', nextStep))),
 })
 
 export interface PlanSummary extends ShapeOf<typeof summary> {}

@@ -1,5 +1,5 @@
 /** Whose a finding is. It is said where the finding is made, by whoever has the thing at hand, and matched nowhere afterwards. */
-import { about, named } from '../trust/json-schema.ts'
+import { about, maybe, named } from '../trust/json-schema.ts'
 import { list, object, oneOf, optional, path, type Shape, text } from '../trust/shape.ts'
 
 /**
@@ -60,15 +60,15 @@ const row = about(
 
 const fields = object({
   row: optional(row),
-  pod: optional(about("UID: one pod's part of the volume; without one, the pod as a whole.", text)),
-  driver: optional(about('A CSI driver.', text)),
-  attachment: optional(about('A VolumeAttachment that is of no volume here.', text)),
-  path: optional(about('Of no volume.', path)),
+  pod: maybe("UID: one pod's part of the volume; without one, the pod as a whole.", text),
+  driver: maybe('A CSI driver.', text),
+  attachment: maybe('A VolumeAttachment that is of no volume here.', text),
+  path: maybe('Of no volume.', path),
   node: optional(oneOf(true as const)),
-  rows: optional(about('A volume on each of these nodes.', list(row))),
-  claim: optional(about('namespace/name', text)),
+  rows: maybe('A volume on each of these nodes.', list(row)),
+  claim: maybe('namespace/name', text),
   nodes: optional(list(text)),
-  list: optional(about('A list of the API, by its plural name.', text)),
+  list: maybe('A list of the API, by its plural name.', text),
   api: optional(oneOf(true as const)),
 })
 

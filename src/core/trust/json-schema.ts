@@ -1,5 +1,5 @@
 /** The JSON Schema of a shape: descriptions of its parts, names for parts that occur more than once. */
-import { type Shape, schemaOf, withSchema } from './shape.ts'
+import { optional, type Shape, schemaOf, withSchema } from './shape.ts'
 
 /** @param words the description */
 export function about<T>(words: string, shape: Shape<T>): Shape<T> {
@@ -7,6 +7,11 @@ export function about<T>(words: string, shape: Shape<T>): Shape<T> {
     const { type, ...rest } = schemaOf(shape, defs)
     return { type, description: words, ...rest }
   })
+}
+
+/** A field that may be missing. @param words the description */
+export function maybe<T>(words: string, shape: Shape<T>) {
+  return optional(about(words, shape))
 }
 
 /** A part that the schema defines once, under this name, however often it is used. */

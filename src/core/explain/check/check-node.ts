@@ -7,8 +7,8 @@ import type { OperationKind, PodRef, Problem } from '../../plan/plan.ts'
 import { waitToSettle } from '../../reconcile/context/unread.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { PodClass } from '../../reconcile/pods/pod-classes.ts'
-import { about } from '../../trust/json-schema.ts'
-import { integer, keyOf, list, matching, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
+import { about, maybe } from '../../trust/json-schema.ts'
+import { integer, keyOf, list, matching, object, oneOf, type ShapeOf, text } from '../../trust/shape.ts'
 import { verdictsOf, wholeStatus } from '../status/node-status.ts'
 import type { StatusRow } from '../status/status.ts'
 
@@ -27,7 +27,7 @@ const troubleShape = object({
   kind: keyOf(NOUNS),
   key: about('The same in the next look, if it is the same trouble.', text),
   what: about('The pod, volume, path or code, for people.', text),
-  forMs: optional(about('Of what waits: for how many milliseconds.', integer)),
+  forMs: maybe('Of what waits: for how many milliseconds.', integer),
 })
 
 export interface Trouble extends ShapeOf<typeof troubleShape> {}
@@ -41,8 +41,8 @@ export const checkShape = object({
   status: about('Exit status 0, 1 and 2.', keyOf(CHECK_STATUS)),
   /** Printable ASCII. */
   line: about('What is printed without -o.', matching(/^[ -~]{0,80}$/, 'a line of printable ASCII')),
-  node: optional(about('Absent where the node could not be looked at.', text)),
-  createdAt: optional(about('RFC 3339: when the node was looked at.', text)),
+  node: maybe('Absent where the node could not be looked at.', text),
+  createdAt: maybe('RFC 3339: when the node was looked at.', text),
   volctlVersion: text,
   troubles: about(
     'All that is wrong; what waits makes the node not ok once it has waited for more than 10 minutes.',

@@ -7,7 +7,7 @@ import { causes } from '../../plan/cause.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
 import { complete, kubeletInput, nextStep, problems, refused } from '../../plan/plan.ts'
-import { about, named } from '../../trust/json-schema.ts'
+import { about, maybe, named } from '../../trust/json-schema.ts'
 import { flag, keptRecord, list, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
 
 const code = codeOf(ALL_CODES)
@@ -22,7 +22,7 @@ const state = named(
 
 const verdict = object({
   state,
-  code: optional(about('Of the problem, obstacle or wait; of an operation its reason.', code)),
+  code: maybe('Of the problem, obstacle or wait; of an operation its reason.', code),
   message: text,
   hint: optional(text),
   rule: optional(text),
@@ -35,7 +35,7 @@ const attachment = object({
   name: text,
   attached: flag,
   deleting: flag,
-  error: optional(about('The last attempt to attach or detach.', text)),
+  error: maybe('The last attempt to attach or detach.', text),
 })
 
 const attach = object({
@@ -47,7 +47,7 @@ const attach = object({
   /** R814 */
   attached: about("Status and VolumeAttachment agree that it is attached here. The kubelet's VolumeIsAttached.", flag),
   nodeStatus: about('node.status.volumesAttached lists it.', flag),
-  attachment: optional(about("This node's VolumeAttachment.", attachment)),
+  attachment: maybe("This node's VolumeAttachment.", attachment),
   elsewhere: about('Other nodes that have it attached.', list(text)),
 })
 
@@ -72,7 +72,7 @@ const row = about(
       'wanted: a pod that is meant to run has the volume. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API uses it.',
       oneOf('wanted', 'unresolved', 'ended', 'unknown', 'notWanted'),
     ),
-    attach: optional(about('Absent: nothing of the volume is ever attached.', attach)),
+    attach: maybe('Absent: nothing of the volume is ever attached.', attach),
     /** R330 */
     inUse: optional(
       object({
@@ -80,18 +80,14 @@ const row = about(
         reported: about('node.status.volumesInUse lists it.', flag),
       }),
     ),
-    staged: optional(
-      about("The kubelet's DeviceMountState. Absent: the volume has no mount or map of the node's own.", staged),
-    ),
+    staged: maybe("The kubelet's DeviceMountState. Absent: the volume has no mount or map of the node's own.", staged),
     /** R314 */
-    mounted: optional(
-      about(
-        "The kubelet's VolumeMountState: mounted and uncertain together are its GetPossiblyMountedVolumesForPod. Absent without a pod.",
-        oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted'),
-      ),
+    mounted: maybe(
+      "The kubelet's VolumeMountState: mounted and uncertain together are its GetPossiblyMountedVolumesForPod. Absent without a pod.",
+      oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted'),
     ),
-    mountsNothing: optional(about('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf(true))),
-    dead: optional(about('What a probe of a mount of it answered, where that is dead.', text)),
+    mountsNothing: maybe('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf(true)),
+    dead: maybe('What a probe of a mount of it answered, where that is dead.', text),
     /** R319, R320 */
     due: about(
       'What a mounted volume waits for: the content or the size that the API says.',
@@ -126,11 +122,9 @@ export const statusShape = object({
   }),
   complete,
   causes,
-  next: optional(
-    about(
-      'What to type on this node, as in the plan; absent: nothing is left to do.',
-      list(named('nextStep', nextStep)),
-    ),
+  next: maybe(
+    'What to type on this node, as in the plan; absent: nothing is left to do.',
+    list(named('nextStep', nextStep)),
   ),
   refused: optional(refused),
 })

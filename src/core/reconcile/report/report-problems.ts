@@ -89,7 +89,6 @@ function reportSurplus({ classes, desired, ledger, inputs, findings }: PlanConte
 }
 
 function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, pod, why }: PodClass): void {
-  const code = why?.code
   const name = podNameAndUid(ref)
   const subject = { pod: uid }
   const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject }
