@@ -43,15 +43,10 @@ interface Run extends ApplyAsked {
   readonly looks: NodeLooks
   /** The plan that was reviewed and saved, whose options count. */
   saved?: SavedPlan
-  /** The last look. */
+  /** The last look, with who uses what its plan takes away. */
   node: CollectedNode
   /** The kubelet that this apply stops. */
   stop?: StoppedKubelet
-}
-
-/** The plan that a look gives, and what of it would be carried out. */
-interface Planned extends PlanShown {
-  readonly node: CollectedNode
 }
 
 export default class Apply extends VolctlCommand {
@@ -97,7 +92,7 @@ export default class Apply extends VolctlCommand {
     const fromFile = planfile === undefined || isPiped ? {} : await this.#readPlan(planfile)
     await requireNodeHere(nodeChoice(flags))
     requireRoot()
-    using interrupts = new Interrupts((line) => this.say(line))
+    using interrupts = new Interrupts()
     using looks = new NodeLooks(nodeChoice(flags), this.detail)
     const node = await interrupts.orInterrupted(looks.look(interrupts.stop))
     const run: Run = { ...asked, ...fromFile, interrupts, looks, node }
@@ -141,25 +136,26 @@ export default class Apply extends VolctlCommand {
   }
 
   /** Of the node as it is with its kubelet stopped, if that is asked for; else once the last calls of one that has stopped are over. */
-  async #judge(run: Run): Promise<Planned> {
+  async #judge(run: Run): Promise<PlanShown> {
     const { flags, saved, interrupts } = run
     const stopped = flags['stop-kubelet'] ? await interrupts.orInterrupted(this.#stopped(run)) : undefined
     const planned = stopped ?? (await this.#settled(run))
-    run.node = planned.node
     if (saved === undefined) requireNamed(planned.plan.problems, flags)
     return planned
   }
 
-  /** @param state another than that of the last look */
-  async #planOf({ saved, options, interrupts, node: look }: Run, state: NodeState = look): Promise<Planned> {
-    const { node, decided } = await judged({ ...look, ...state }, options, { signal: interrupts.stop })
+  /** The plan that a look gives, and what of it would be carried out. @param state another than that of the last look */
+  async #planOf(run: Run, state?: NodeState): Promise<PlanShown> {
+    const { saved, options, interrupts } = run
+    const { node, decided } = await judged({ ...run.node, ...state }, options, { signal: interrupts.stop })
     const { plan } = decided
+    if (state === undefined) run.node = node
     const shown = saved === undefined ? plan : planToReview(saved, plan, (operation) => isDone(operation, node))
-    return { node, plan, shown }
+    return { plan, shown }
   }
 
   /** Undefined: nothing is stopped, and the person knows why. */
-  async #stopped(run: Run): Promise<Planned | undefined> {
+  async #stopped(run: Run): Promise<PlanShown | undefined> {
     const { node, flags, maxMs, timeoutMs, options, interrupts } = run
     const { settleMs } = options
     const stop = await stopAsked(node, {
@@ -174,11 +170,11 @@ export default class Apply extends VolctlCommand {
     const own = flags.timeout === undefined ? undefined : timeoutMs
     const limits = timeLimits({ maxMs, settleMs, timeoutMs: own, defaultTimeoutMs: timeoutMs })
     run.stop = new StoppedKubelet(node, { ...stop.facts, maxMs, limits, interrupts, detail: this.detail })
-    return { ...stop.then, node }
+    return stop.then
   }
 
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
-  async #settled(run: Run): Promise<Planned> {
+  async #settled(run: Run): Promise<PlanShown> {
     const { interrupts, flags } = run
     const first = await this.#planOf(run)
     if (flags['no-wait']) return first
@@ -199,7 +195,7 @@ export default class Apply extends VolctlCommand {
   }
 
   /** @returns whether a person has said yes: the node may have changed meanwhile */
-  async #review(run: Run, { plan, shown }: Planned): Promise<boolean> {
+  async #review(run: Run, { plan, shown }: PlanShown): Promise<boolean> {
     const { flags, maxMs, options, interrupts, stop } = run
     const { settleMs } = options
     const { unit, unitFileState = '' } = { ...stop?.choice }
@@ -217,7 +213,7 @@ export default class Apply extends VolctlCommand {
   }
 
   /** The saved plan or the fresh one, and its outcome. */
-  async #carryOut(run: Run, { plan: fresh, shown }: Planned, confirmed: boolean): Promise<void> {
+  async #carryOut(run: Run, { plan: fresh, shown }: PlanShown, confirmed: boolean): Promise<void> {
     const { flags, interrupts, options, saved, stop } = run
     const context = applyContext(run.node, {
       freshPlan: confirmed || stop !== undefined ? undefined : fresh,

@@ -29,7 +29,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const saved = planfile === undefined ? undefined : await readTypedPlan('cluster', planfile, command.config.version)
   const options = saved?.options ?? clusterOptions(flags, asked.options)
   const given = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
-  using interrupts = new Interrupts((line) => command.say(line))
+  using interrupts = new Interrupts()
   const signal = interrupts.stop
   const client = apiClient(nodeChoice(flags), command.detail)
   try {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Interrupted } from '../base/errors.ts'
 import { io } from '../trust/run.ts'
-import { standardOutput } from './output.ts'
+import { wrapped } from '../views/screen.ts'
+import { messages, standardOutput } from './output.ts'
 
 /**
  * Signals of an apply (contract: 130). The first SIGINT or SIGTERM stops the starting of operations, the second leaves
@@ -14,15 +15,13 @@ export class Interrupts implements Disposable {
   readonly stop = this.#stop.signal
   /** Aborted: leave, naming what is unfinished. */
   readonly abandon = this.#abandon.signal
-  readonly #say: (message: string) => void
   readonly #signals = io().signals
   readonly #output = standardOutput()
   // A signal belongs to no run.
   readonly #onSignal = AsyncLocalStorage.bind(() => this.#next())
   readonly #ignore = (): void => undefined
 
-  constructor(say: (message: string) => void) {
-    this.#say = say
+  constructor() {
     this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal).on('SIGHUP', this.#ignore)
   }
 
@@ -41,9 +40,9 @@ export class Interrupts implements Disposable {
 
   #next(): void {
     if (!this.stop.aborted) {
-      this.#say(
-        'Interrupted: no further operation is started; waiting for those in progress. Interrupt again to leave at once.',
-      )
+      const says =
+        'Interrupted: no further operation is started; waiting for those in progress. Interrupt again to leave at once.'
+      messages.write(wrapped('', says, messages.columns))
       this.#stop.abort()
     } else {
       this.#abandon.abort()

@@ -3,7 +3,7 @@ import { Interrupts } from '../../../src/core/cli/interrupts.ts'
 import { standardOutput } from '../../../src/core/cli/output.ts'
 
 const output = standardOutput()
-using interrupts = new Interrupts((line) => process.stderr.write(`${line}\n`))
+using interrupts = new Interrupts()
 interrupts.abandon.addEventListener('abort', () => process.stderr.write('abandoned\n'))
 output.write('x'.repeat(4 << 20))
 process.stderr.write('printed\n')
