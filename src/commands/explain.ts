@@ -7,9 +7,9 @@ import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/live-node.ts'
 import { nodeChoice, planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
-import { ownAnswer } from '../core/cli/sentence.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
+import { explainCode } from '../core/explain/explain-code.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { typedQuestion } from '../core/explain/kinds.ts'
 import type { Unseen } from '../core/linux/mount-namespaces.ts'
@@ -20,7 +20,7 @@ import { typedPath } from '../core/trust/run.ts'
 import { containerNames } from '../core/users/find-holders.ts'
 import { liveHolders } from '../core/users/live-holders.ts'
 import { hostPathsOf } from '../core/users/mount-uses.ts'
-import { renderExplanation } from '../core/views/explain-view.ts'
+import { renderCode, renderExplanation } from '../core/views/explain-view.ts'
 import { subjectName } from '../core/views/screen.ts'
 import { isTerminalPhase } from '../core/volumes/pods.ts'
 
@@ -100,8 +100,9 @@ export default class Explain extends VolctlCommand {
       const { isLine, lineAnswer } = await import('../core/cli/line-answers.ts')
       if (what === '-' || isLine(what)) return await lineAnswer(what, this.#node(flags))
     }
-    const offline = more.length === 0 ? ownAnswer(what) : undefined
-    return offline ?? (await this.#onNode(typedQuestion(words, flags.namespace), flags))
+    const code = more.length === 0 ? explainCode(what) : undefined
+    if (code !== undefined) return { value: code, draw: (screen) => renderCode(code, screen), names: [what] }
+    return await this.#onNode(typedQuestion(words, flags.namespace), flags)
   }
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
@@ -141,10 +142,8 @@ export default class Explain extends VolctlCommand {
     if (held.heldAt.length + held.devices.length + held.content.length === 0) return explanation
     const reader = { command: ownCommand('process-reader'), deadlineMs: SCAN_MS.toTell }
     const { pods = [], persistentVolumes } = snapshot.api ?? {}
-    const named = hostPathsOf(
-      pods.filter((pod) => !isTerminalPhase(pod)),
-      persistentVolumes,
-    )
+    const going = pods.filter((pod) => !isTerminalPhase(pod))
+    const named = hostPathsOf(going, persistentVolumes)
     const found = await liveHolders(held, { table: mounts, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]

@@ -134,8 +134,6 @@ const MAY_READ = new Set([
   'src/core/cli/volctl-command.ts',
   // oclif's words for a usage error.
   'src/core/cli/report-error.ts',
-  // Whether a hint is a question already.
-  'src/core/cli/sentence.ts',
   // Whether a sentence has the name of what it is about already.
   'src/core/views/answer/needs.ts',
 ])

@@ -6,6 +6,7 @@
 import { volctl } from '../base/command.ts'
 import { alike, present, take } from '../base/text.ts'
 import { inSeconds } from '../base/time.ts'
+import type { CodeExplanation } from '../explain/explain-code.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
 import { podAndContainer, podNameAndUid, podTextIn } from '../plan/names.ts'
@@ -15,7 +16,7 @@ import { answerOf } from './answer/make-answer.ts'
 import { needRows, renderAnswer } from './answer-view.ts'
 import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
-import { chunksOf, type Screen, volumeText, wrapped } from './screen.ts'
+import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(told: Explanation, screen: Screen, place?: string): string {
@@ -145,10 +146,8 @@ export function holdersText(holders: HoldersView, screen: Screen, indent = ''): 
   const found = [
     ...processes.map((each) => {
       const holds = alike(each.holds, ({ what }) => what).map((own) => {
-        return held(
-          own[0].what,
-          own.map(({ path }) => path),
-        )
+        const paths = own.map(({ path }) => path)
+        return held(own[0].what, paths)
       })
       return `${nameOf(each)}${holds.join('')}`
     }),
@@ -167,3 +166,20 @@ function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): s
   const of = pod === undefined ? '' : `, ${podAndContainer({ pod, container })}`
   return `${command} (pid ${pid})${of}`
 }
+
+// A code, whatever node this is.
+
+export function renderCode({ code, meaning, appears, next, rules }: CodeExplanation, { paint, width }: Screen): string {
+  const label = rules.length === 1 ? 'Rule:        ' : 'Rules:       '
+  return [
+    `${paint.bold(code)}\n\n`,
+    wrapped('Meaning:     ', sentence(meaning), width),
+    ...appears.map(({ in: place, says }, index) =>
+      wrapped(index === 0 ? 'Appears in:  ' : CODE_INDENT, `${place}: ${says}`, width),
+    ),
+    wrapped('What to do:  ', next, width),
+    rules.length === 0 ? '' : wrapped(label, rules.join(', '), width, paint.dim),
+  ].join('')
+}
+
+const CODE_INDENT = ' '.repeat(13)

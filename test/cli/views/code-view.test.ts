@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { renderCode } from '../../../src/core/cli/sentence.ts'
 import { type CodeExplanation, explainCode } from '../../../src/core/explain/explain-code.ts'
+import { renderCode } from '../../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 
 const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, { ...PLAIN_SCREEN, width: 80 })
