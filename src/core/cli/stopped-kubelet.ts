@@ -12,14 +12,7 @@ import { inTime, pause } from '../linux/deadline.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { needStop, onceStopped, type TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
 import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet-stop/stoppable.ts'
-import {
-  type ArmedTimer,
-  armTimer,
-  disarmTimer,
-  isActive,
-  startUnit,
-  stopUnit,
-} from '../node/kubelet-stop/switch-unit.ts'
+import { type ArmedTimer, armTimer, isActive, startUnit, stopUnit } from '../node/kubelet-stop/switch-unit.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -215,9 +208,9 @@ export class StoppedKubelet implements KubeletStop {
 
   async #disarm(): Promise<void> {
     if (this.#timer === undefined) return
-    const { name } = this.#timer
+    const { name, disarm } = this.#timer
     this.choice.detail(
-      (await disarmTimer(name)) ? `${name} is gone` : `${name} is still there; it does nothing to a kubelet that runs`,
+      (await disarm()) ? `${name} is gone` : `${name} is still there; it does nothing to a kubelet that runs`,
     )
   }
 

@@ -62,6 +62,8 @@ export interface ArmedTimer {
   readonly name: string
   /** It does not fire before this moment, by performance.now(). */
   readonly firesAt: number
+  /** False: it is still there. */
+  disarm(): Promise<boolean>
 }
 
 /**
@@ -91,11 +93,11 @@ export async function armTimer(unit: string, afterMs: number): Promise<ArmedTime
   const isMade = asked.status === 0
   const wanted = isMade ? await propertyOf(service, 'Wants') : undefined
   if (isMade && (await waits(name, service)) && wanted?.split(/\s+/).includes(unit))
-    return { name, firesAt: armed + afterMs }
+    return { name, firesAt: armed + afterMs, disarm: () => disarm(name) }
   const failure = asked.timedOut ? 'systemd-run did not answer' : asked.stderr.trim()
   const why = isMade ? `${name} was not shown as waiting` : failure
   // Without an answer it may be set all the same, or be set once systemd comes to it.
-  throw notArmed(unit, (await disarmTimer(name)) ? why : `${why}, and ${name} may be left`)
+  throw notArmed(unit, (await disarm(name)) ? why : `${why}, and ${name} may be left`)
 }
 
 async function waits(timer: string, service: string): Promise<boolean> {
@@ -106,7 +108,7 @@ async function waits(timer: string, service: string): Promise<boolean> {
 }
 
 /** @returns false: it is still there */
-export async function disarmTimer(name: string): Promise<boolean> {
+async function disarm(name: string): Promise<boolean> {
   if (!hasSystemd()) return false
   await runCommand('systemctl', ['stop', '--', name], DEADLINE_MS).catch(() => undefined)
   return (await propertyOf(name, 'LoadState')) === 'not-found'
