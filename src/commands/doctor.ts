@@ -9,7 +9,6 @@ import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-lo
 import { readSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { DEFAULT_SETTLE_MS } from '../core/plan/plan.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
-import type { Screen } from '../core/views/screen.ts'
 
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
@@ -34,8 +33,7 @@ export default class Doctor extends VolctlCommand {
     const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
     const given = givenBy(flags, DEFAULT_SETTLE_MS)
-    const draw = (screen: Screen): string => renderDoctor(doctor, screen, given, this.verbose || screen.wide)
-    await this.answer(doctor, flags.output, draw)
+    await this.answer(doctor, flags.output, (screen) => renderDoctor(doctor, screen, given, this.verbose))
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 

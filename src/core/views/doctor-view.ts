@@ -7,8 +7,9 @@ import type { Answer, Need } from './answer/answer.ts'
 import { renderAnswer } from './answer-view.ts'
 import { type Screen, wrapped } from './screen.ts'
 
-/** @param all each check */
-export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandContext, all = screen.wide): string {
+/** @param isVerbose each check, as with -o wide */
+export function renderDoctor(doctor: Doctor, screen: Screen, context: CommandContext, isVerbose = false): string {
+  const all = isVerbose || screen.wide
   return renderAnswer(doctorAnswer(doctor, context), screen, {
     unfolded: all,
     more: [all && doctor.checks.map((each) => checkLine(each, screen)).join('')],

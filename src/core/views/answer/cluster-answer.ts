@@ -83,13 +83,12 @@ function othersRows(waits: readonly ClusterWaiting[], said: (text: string) => st
   )
 }
 
-const APPLY: Step = { argv: ['volctl', 'apply'], why: 'asks first' }
-
 /** @param applies the plan can still be carried out */
 function stepsOf(plan: ClusterPlan, applies: boolean): Step[] {
   const { operations, refused, summary, stands } = plan
   if (refused !== undefined) return [refusedStep(refused)]
-  const apply = applies && operations.some(({ blocked }) => blocked === undefined) ? [APPLY] : []
+  const isReady = applies && operations.some(({ blocked }) => blocked === undefined)
+  const apply: Step[] = isReady ? [{ argv: ['volctl', 'apply'], why: 'asks first' }] : []
   const lifts = causeSteps(summary.causes ?? [], stands !== undefined)
   // What is only a warning can wait until after the apply.
   const isPressing = summary.causes?.[0]?.severity === 'error'
