@@ -67,7 +67,16 @@ const NAMESPACED: ReadonlySet<SubjectKind> = new Set(['Pod', 'PersistentVolumeCl
  * @throws VolctlError Usage
  */
 export function typedQuestion([first = '', second]: readonly string[], namespace?: string): string {
-  return inNamespace(second === undefined ? first : ofKind(first, second), namespace)
+  const what = second === undefined ? first : ofKind(first, second)
+  const { kind, name } = splitPrefix(what)
+  const takesOne = kind === undefined ? !what.startsWith('/') : NAMESPACED.has(kind)
+  if (namespace === undefined || !takesOne) return what
+  const slash = name.indexOf('/')
+  if (slash < 0) return `${what.slice(0, what.length - name.length)}${namespace}/${name}`
+  // NAMESPACE/POD/VOLUME is in a namespace as well.
+  const given = name.slice(0, slash)
+  if (given === namespace) return what
+  throw usageError(`"${what}" names namespace ${given}, and --namespace is ${namespace}`, 'Leave one of them out.')
 }
 
 /** `pod web-0` as `pod/web-0`; the kind may be said twice. */
@@ -80,16 +89,4 @@ function ofKind(word: string, name: string): string {
     )
   }
   return splitPrefix(name).kind === kind ? name : `${word}/${name}`
-}
-
-function inNamespace(what: string, namespace: string | undefined): string {
-  const { kind, name } = splitPrefix(what)
-  const takesOne = kind === undefined ? !what.startsWith('/') : NAMESPACED.has(kind)
-  if (namespace === undefined || !takesOne) return what
-  const slash = name.indexOf('/')
-  if (slash < 0) return `${what.slice(0, what.length - name.length)}${namespace}/${name}`
-  // NAMESPACE/POD/VOLUME is in a namespace as well.
-  const given = name.slice(0, slash)
-  if (given === namespace) return what
-  throw usageError(`"${what}" names namespace ${given}, and --namespace is ${namespace}`, 'Leave one of them out.')
 }

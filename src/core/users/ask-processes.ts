@@ -281,9 +281,9 @@ const HIDING = /^hidepid=(?:[24]|invisible|ptraceable)$/
  */
 export function hiddenProcesses(table: MountTable, proc = '/proc'): Unseen[] {
   const options = table.at('/proc').at(-1)?.superOptions ?? []
-  const missing = missingCapabilities(kernelTextIfAny(`${proc}/self/status`) ?? '')
   const isHiding =
-    options.some((option) => HIDING.test(option)) && missing.some(({ name }) => name === 'CAP_SYS_PTRACE')
+    options.some((option) => HIDING.test(option)) &&
+    missingCapabilities(kernelTextIfAny(`${proc}/self/status`) ?? '').some(({ name }) => name === 'CAP_SYS_PTRACE')
   // Process 1 always exists, and would be hidden first.
   if (processIds(proc).includes(1) && !isHiding) return []
   const text = '/proc hides processes of other users (mount option hidepid), so their open files cannot be read'
