@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Container, Pod, Resources } from '../../src/core/kube/api/objects.ts'
+import type { Container, Pod } from '../../src/core/kube/api/objects.ts'
 import { hasPageSize, mediumOf, requestedPageSize } from '../../src/core/volumes/empty-dir.ts'
 import { knowsNoswap, podMemoryLimit, tmpfsSize } from '../../src/core/volumes/empty-dir-steps.ts'
 import { parseQuantity } from '../../src/core/volumes/quantity.ts'
@@ -86,7 +86,7 @@ it.each([
   expect(knowsNoswap(version)).toBe(answer)
 })
 
-const requests = (...sizes: string[]): Resources => ({
+const requests = (...sizes: string[]): Container['resources'] => ({
   requests: Object.fromEntries([['cpu', '1'], ...sizes.map((size) => [`hugepages-${size}`, '100Mi'])]),
 })
 
@@ -104,7 +104,7 @@ it.each([
 })
 
 /** TestGetHugePagesMountOptions */
-const one = (resources: Resources) => ({ containers: [{ name: 'c', resources }] })
+const one = (resources: Container['resources']) => ({ containers: [{ name: 'c', resources }] })
 it.each<[string, Pod['spec'], string, string | RegExp]>([
   ['one size', one(requests('2Mi')), 'HugePages', '2Mi'],
   ['the size of the medium', one(requests('2Mi')), 'HugePages-2Mi', '2Mi'],

@@ -49,7 +49,7 @@ interface Marked<T, IsSure extends boolean> {
   readonly isSure: IsSure
 }
 
-type Fields = Readonly<Record<string, Shape<unknown> | Marked<unknown, boolean>>>
+export type Fields = Readonly<Record<string, Shape<unknown> | Marked<unknown, boolean>>>
 
 type IsSure<Field, Unmarked> = Field extends Marked<unknown, infer Sure> ? Sure : Unmarked
 
@@ -173,6 +173,14 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
 /** A field without a mark may be missing. */
 export function kept<F extends Fields>(fields: F): Shape<KeptOf<F>> {
   return withFields(fields, false)
+}
+
+export function neededObject<F extends Fields>(fields: F): Marked<KeptOf<F>, true> {
+  return needed(kept(fields))
+}
+
+export function keptObjects<F extends Fields>(fields: F): Shape<readonly KeptOf<F>[]> {
+  return keptList(kept(fields))
 }
 
 /** @param isCopied what comes out has these fields and no others, and one without a mark may not be missing */

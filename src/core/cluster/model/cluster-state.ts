@@ -15,6 +15,7 @@ import {
   flag,
   kept,
   keptList,
+  keptObjects,
   needed,
   number,
   oneOf,
@@ -123,7 +124,7 @@ export const snapshotHead = kept({
   /** All pods that were listed. */
   podCount: needed(count),
   /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
-  lostNodes: keptList(kept({ name: needed(text), leaseRenewTime: text })),
+  lostNodes: keptObjects({ name: needed(text), leaseRenewTime: text }),
 })
 
 export interface SnapshotHead extends ShapeOf<typeof snapshotHead> {}
@@ -131,13 +132,11 @@ export interface SnapshotHead extends ShapeOf<typeof snapshotHead> {}
 const csi = kept({
   /** `absent` only if the list is whole. */
   state: needed(oneOf('known', 'absent', 'unknown')),
-  drivers: keptList(
-    kept({
-      name: needed(text),
-      /** N67: allocatable.count; absent: no limit is known. */
-      limit: number,
-    }),
-  ),
+  drivers: keptObjects({
+    name: needed(text),
+    /** N67: allocatable.count; absent: no limit is known. */
+    limit: number,
+  }),
 })
 
 const named = { name: needed(text), uid: needed(text) }

@@ -32,6 +32,7 @@ import {
   flag,
   kept,
   keptList,
+  keptObjects,
   keptRecord,
   needed,
   nullable,
@@ -210,7 +211,7 @@ const sandbox = kept({
   /** CRI name: SANDBOX_READY, SANDBOX_NOTREADY; anything else counts as alive. */
   state: needed(text),
   /** CRI names: CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED, CONTAINER_UNKNOWN. */
-  containers: needed(keptList(kept({ name: unneeded(text), state: needed(text), id: text }))),
+  containers: needed(keptObjects({ name: unneeded(text), state: needed(text), id: text })),
 })
 
 export interface SandboxState extends ShapeOf<typeof sandbox> {}
@@ -229,7 +230,7 @@ const staticPods = kept({
   /** The kubelet's staticPodPath; absent or empty: none configured. */
   path: text,
   readable: needed(flag),
-  manifests: needed(keptList(kept({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text }))),
+  manifests: needed(keptObjects({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text })),
 })
 
 export interface StaticPodsSnapshot extends ShapeOf<typeof staticPods> {}
@@ -391,7 +392,7 @@ const wholeSnapshot = kept({
   processes: keptList(text),
   /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
   nestedProcesses: keptList(text),
-  deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
+  deadMounts: keptObjects({ path: needed(text), error: unneeded(text) }),
   staticPods,
   kubelet,
   blockDevices: keptList(blockDevice),

@@ -11,13 +11,16 @@
 import { named } from '../../trust/json-schema.ts'
 import {
   anything,
+  type Fields,
   flag,
   integer,
   type KeptOf,
   kept,
   keptList,
+  keptObjects,
   keptRecord,
   needed,
+  neededObject,
   nullable,
   number,
   type ShapeOf,
@@ -40,9 +43,13 @@ const metadataFields = {
   labels: textByName,
   annotations: textByName,
   finalizers: texts,
-  ownerReferences: keptList(
-    kept({ apiVersion: text, kind: needed(text), name: needed(text), uid: needed(text), controller: flag }),
-  ),
+  ownerReferences: keptObjects({
+    apiVersion: text,
+    kind: needed(text),
+    name: needed(text),
+    uid: needed(text),
+    controller: flag,
+  }),
 }
 
 export interface ObjectMeta extends KeptOf<typeof metadataFields> {}
@@ -52,6 +59,10 @@ const typed = {
   apiVersion: text,
   kind: text,
   metadata: needed(named<ObjectMeta>('metadata', kept(metadataFields))),
+}
+
+function apiObject<F extends Fields>(fields: F) {
+  return kept({ ...typed, ...fields })
 }
 
 export const objectShape = kept(typed)
@@ -180,8 +191,6 @@ export interface PodVolumeSource extends ShapeOf<typeof podVolumeShape> {}
 
 const resources = kept({ limits: textByName, requests: textByName })
 
-export interface Resources extends ShapeOf<typeof resources> {}
-
 /** Empty texts count as absent. */
 const seLinuxOptions = kept({ user: text, role: text, type: text, level: text })
 
@@ -189,10 +198,8 @@ export interface SelinuxOptions extends ShapeOf<typeof seLinuxOptions> {}
 
 const container = kept({
   name: needed(text),
-  volumeMounts: keptList(
-    kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
-  ),
-  volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
+  volumeMounts: keptObjects({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
+  volumeDevices: keptObjects({ name: needed(text), devicePath: text }),
   resources,
   /** Always, of an init container: a sidecar. */
   restartPolicy: text,
@@ -222,30 +229,28 @@ const containerStatuses = named('containerStatuses', keptList(containerStatus))
 
 export const podShape = kept({
   ...typed,
-  metadata: needed(kept({ ...metadataFields, uid: needed(text) })),
-  spec: needed(
-    kept({
-      nodeName: text,
-      volumes: keptList(podVolumeShape),
-      initContainers: containers,
-      containers,
-      ephemeralContainers: containers,
-      resources,
-      overhead: textByName,
-      securityContext: kept({
-        fsGroup: integer,
-        fsGroupChangePolicy: text,
-        runAsUser: integer,
-        seLinuxOptions,
-        seLinuxChangePolicy: text,
-      }),
-      serviceAccountName: text,
+  metadata: neededObject({ ...metadataFields, uid: needed(text) }),
+  spec: neededObject({
+    nodeName: text,
+    volumes: keptList(podVolumeShape),
+    initContainers: containers,
+    containers,
+    ephemeralContainers: containers,
+    resources,
+    overhead: textByName,
+    securityContext: kept({
+      fsGroup: integer,
+      fsGroupChangePolicy: text,
+      runAsUser: integer,
+      seLinuxOptions,
+      seLinuxChangePolicy: text,
     }),
-  ),
+    serviceAccountName: text,
+  }),
   status: kept({
     phase: text,
     startTime: text,
-    conditions: keptList(kept({ type: needed(text), status: needed(text), message: text, lastTransitionTime: time })),
+    conditions: keptObjects({ type: needed(text), status: needed(text), message: text, lastTransitionTime: time }),
     initContainerStatuses: containerStatuses,
     containerStatuses: containerStatuses,
     ephemeralContainerStatuses: containerStatuses,
@@ -254,23 +259,20 @@ export const podShape = kept({
 
 export interface Pod extends ShapeOf<typeof podShape> {}
 
-export const claimShape = kept({
-  ...typed,
-  spec: needed(
-    kept({
-      accessModes: texts,
-      volumeName: text,
-      volumeMode: text,
-      storageClassName: text,
-      resources: kept({ requests: textByName }),
-    }),
-  ),
+export const claimShape = apiObject({
+  spec: neededObject({
+    accessModes: texts,
+    volumeName: text,
+    volumeMode: text,
+    storageClassName: text,
+    resources: kept({ requests: textByName }),
+  }),
   status: kept({
     phase: text,
     capacity: textByName,
     allocatedResources: textByName,
     allocatedResourceStatuses: textByName,
-    conditions: keptList(kept({ type: needed(text), status: needed(text) })),
+    conditions: keptObjects({ type: needed(text), status: needed(text) }),
   }),
 })
 
@@ -310,8 +312,7 @@ const volumeSpec = kept({
   local: kept({ path: needed(text), fsType: text }),
 })
 
-export const volumeShape = kept({
-  ...typed,
+export const volumeShape = apiObject({
   spec: needed(volumeSpec),
   status: kept({ phase: text }),
 })
@@ -320,15 +321,12 @@ export interface PersistentVolume extends ShapeOf<typeof volumeShape> {}
 
 const attachError = kept({ message: text, time })
 
-export const attachmentShape = kept({
-  ...typed,
-  spec: needed(
-    kept({
-      attacher: needed(text),
-      nodeName: needed(text),
-      source: needed(kept({ persistentVolumeName: text, inlineVolumeSpec: volumeSpec })),
-    }),
-  ),
+export const attachmentShape = apiObject({
+  spec: neededObject({
+    attacher: needed(text),
+    nodeName: needed(text),
+    source: neededObject({ persistentVolumeName: text, inlineVolumeSpec: volumeSpec }),
+  }),
   status: kept({
     attached: flag,
     attachmentMetadata: textByName,
@@ -339,45 +337,39 @@ export const attachmentShape = kept({
 
 export interface VolumeAttachment extends ShapeOf<typeof attachmentShape> {}
 
-export const csiDriverShape = kept({
-  ...typed,
-  spec: needed(
-    kept({
-      attachRequired: flag,
-      podInfoOnMount: flag,
-      volumeLifecycleModes: texts,
-      fsGroupPolicy: text,
-      tokenRequests: keptList(kept({ audience: needed(text), expirationSeconds: integer })),
-      serviceAccountTokenInSecrets: flag,
-      seLinuxMount: flag,
-    }),
-  ),
+export const csiDriverShape = apiObject({
+  spec: neededObject({
+    attachRequired: flag,
+    podInfoOnMount: flag,
+    volumeLifecycleModes: texts,
+    fsGroupPolicy: text,
+    tokenRequests: keptObjects({ audience: needed(text), expirationSeconds: integer }),
+    serviceAccountTokenInSecrets: flag,
+    seLinuxMount: flag,
+  }),
 })
 
 export interface CsiDriver extends ShapeOf<typeof csiDriverShape> {}
 
-export const csiNodeShape = kept({
-  ...typed,
-  spec: needed(
-    kept({
-      drivers: nullable(
-        keptList(kept({ name: needed(text), nodeID: text, allocatable: nullable(kept({ count: integer })) })),
-      ),
-    }),
-  ),
+export const csiNodeShape = apiObject({
+  spec: neededObject({
+    drivers: nullable(
+      keptObjects({ name: needed(text), nodeID: text, allocatable: nullable(kept({ count: integer })) }),
+    ),
+  }),
 })
 
 export interface CsiNode extends ShapeOf<typeof csiNodeShape> {}
 
-export const nodeShape = kept({
-  ...typed,
-  spec: kept({
-    taints: keptList(kept({ key: needed(text), value: text, effect: text })),
-  }),
+export const nodeShape = apiObject({
+  spec: kept({ taints: keptObjects({ key: needed(text), value: text, effect: text }) }),
   status: kept({
-    conditions: keptList(
-      kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
-    ),
+    conditions: keptObjects({
+      type: needed(text),
+      status: needed(text),
+      lastHeartbeatTime: time,
+      lastTransitionTime: time,
+    }),
     nodeInfo: kept({
       machineID: text,
       systemUUID: text,
@@ -385,9 +377,9 @@ export const nodeShape = kept({
       kubeletVersion: text,
       containerRuntimeVersion: text,
     }),
-    addresses: keptList(kept({ type: needed(text), address: needed(text) })),
+    addresses: keptObjects({ type: needed(text), address: needed(text) }),
     volumesInUse: nullable(texts),
-    volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
+    volumesAttached: nullable(keptObjects({ name: needed(text), devicePath: text })),
     allocatable: textByName,
   }),
 })
@@ -395,8 +387,7 @@ export const nodeShape = kept({
 export interface Node extends ShapeOf<typeof nodeShape> {}
 
 /** By which a kubelet reports that it is alive: kube-node-lease/NODE (S11, S29). */
-export const leaseShape = kept({
-  ...typed,
+export const leaseShape = apiObject({
   spec: kept({
     holderIdentity: nullable(text),
     leaseDurationSeconds: nullable(number),
@@ -410,8 +401,7 @@ export interface Lease extends ShapeOf<typeof leaseShape> {}
 /**
  * `digests` are HMACs of each key's value under a key that exists only in the process that read them (contract, Snapshot).
  */
-export const configMapShape = kept({
-  ...typed,
+export const configMapShape = apiObject({
   data: textByName,
   binaryData: textByName,
   digests: textByName,
@@ -420,18 +410,15 @@ export const configMapShape = kept({
 export interface ConfigMap extends ShapeOf<typeof configMapShape> {}
 
 /** A secret with its values (base64): read right before they are written into a volume, and never kept. */
-export const secretShape = kept({ ...typed, type: text, data: textByName })
+export const secretShape = apiObject({ type: text, data: textByName })
 
 export interface Secret extends ShapeOf<typeof secretShape> {}
 
 /** A secret as volctl keeps it: never `data`, only digests. */
-export const secretDigestShape = kept({ ...typed, type: text, digests: textByName })
+export const secretDigestShape = apiObject({ type: text, digests: textByName })
 
 export interface SecretDigest extends ShapeOf<typeof secretDigestShape> {}
 
-export const trustBundleShape = kept({
-  ...typed,
-  spec: needed(kept({ signerName: text, trustBundle: text })),
-})
+export const trustBundleShape = apiObject({ spec: neededObject({ signerName: text, trustBundle: text }) })
 
 export interface ClusterTrustBundle extends ShapeOf<typeof trustBundleShape> {}
