@@ -1,18 +1,15 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
+import type { ClusterOperation } from '../plan/cluster-plan.ts'
 import { anything } from '../trust/shape.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
-import type { Lease, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
+import type { Lease, ObjectMeta, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
 import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
 import { orInstead, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 
 /** Identifies the VolumeAttachment that was judged: the object, and its version. */
-export interface AttachmentVersion {
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-}
+export type AttachmentVersion = Required<ClusterOperation['attachment']>
 
 /**
  * Deletes an attachment if it is still the one that was judged: uid and resourceVersion are sent as preconditions (N60). The
@@ -35,12 +32,6 @@ export async function deleteVolumeAttachment(client: KubeClient, version: Attach
   )
 }
 
-interface AttachmentToCreate {
-  readonly name: string
-  readonly annotations: Readonly<Record<string, string>>
-  readonly spec: VolumeAttachment['spec']
-}
-
 /**
  * If the answer is lost, the request is not repeated: the object is read to see what happened.
  *
@@ -49,15 +40,16 @@ interface AttachmentToCreate {
  */
 export async function createVolumeAttachment(
   client: KubeClient,
-  { name, annotations, spec }: AttachmentToCreate,
+  metadata: Pick<ObjectMeta, 'name' | 'annotations'>,
+  spec: VolumeAttachment['spec'],
 ): Promise<VolumeAttachment | undefined> {
-  const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name, annotations }, spec }
+  const body = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata, spec }
   const sent = client.send('create', { path: listPath(ATTACHMENTS), body, shape: anything })
   return await orInstead(
     sent.then(() => undefined),
     async (error) => {
       const mayBeThere = error.status === 409 || error.status === 0
-      const there = mayBeThere ? await client.find(ATTACHMENTS, { name }) : undefined
+      const there = mayBeThere ? await client.find(ATTACHMENTS, metadata) : undefined
       if (there === undefined) throw error
       return there
     },

@@ -166,7 +166,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     for (const { op, target } of operation.steps) this.say(operation, `${op} ${target}`)
     const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
     const { name, ...spec } = creates
-    const there = await createVolumeAttachment(client, { name, annotations, spec })
+    const there = await createVolumeAttachment(client, { name, annotations }, spec)
     if (there !== undefined) requireSameSpec(there, creates)
   }
 
