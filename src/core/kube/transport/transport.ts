@@ -70,10 +70,15 @@ export function createTransport(server: URL, connection: ConnectionOptions, budg
         throw error
       })
       const { statusCode: status = 0, headers: received } = response
-      const bounds = { budget, signal, encoding: received['content-encoding'] }
       const isFailure = status < 200 || status >= 300
-      const read = isFailure ? failureIn(response, bounds) : collect(response, { ...bounds, maxBytes })
-      return { status, headers: received, body: await read }
+      const limit = isFailure ? MAX_FAILURE_BYTES : maxBytes
+      const bounds = { budget, signal, encoding: received['content-encoding'], maxBytes: limit }
+      const read = await collect(response, bounds).catch((error: unknown) => {
+        // Of a failed answer that is too long the status says enough.
+        if (isFailure && error instanceof TooLarge) return Buffer.alloc(0)
+        throw error
+      })
+      return { status, headers: received, body: read }
     },
     close: () => agent.destroy(),
   }
@@ -88,19 +93,6 @@ async function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<Inc
   })
   const [response] = await Promise.race([once(outgoing, 'response', { signal }), closed])
   return response
-}
-
-/** The body of a failed answer. If it is too long it is dropped: the status says enough. */
-async function failureIn(
-  response: IncomingMessage,
-  bounds: Omit<Parameters<typeof collect>[1], 'maxBytes'>,
-): Promise<Buffer> {
-  try {
-    return await collect(response, { ...bounds, maxBytes: MAX_FAILURE_BYTES })
-  } catch (error) {
-    if (error instanceof TooLarge) return Buffer.alloc(0)
-    throw error
-  }
 }
 
 function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | PlainAgent {
