@@ -23,16 +23,6 @@ import { listNodePods } from './node-objects.ts'
 /** Nodes whose pods are read: a volume is on one, seldom two; hundreds at once would mean an outage. */
 const MOST_NODES = 5
 
-/** What to ask about the volumes in question. */
-interface Questions {
-  /** Names of other nodes that have an attachment. */
-  readonly nodes: readonly string[]
-  /** Unique names that may be in another Node's status. */
-  readonly names: readonly string[]
-  /** "namespace/name" of the volumes' claims. */
-  readonly claims: ReadonlySet<string>
-}
-
 /**
  * @param api what was read of this node
  * @returns undefined if there is nothing to ask; failures are part of the answer, and never thrown
@@ -60,11 +50,15 @@ export async function readElsewhere(
   return { nodes: found, problem }
 }
 
-function questions(api: ApiSnapshot, nodeName: string): Questions {
+/** What to ask about the volumes in question. */
+function questions(api: ApiSnapshot, nodeName: string) {
   const objects = apiObjects({ api, nodeName })
   const pods = api.pods.filter((pod) => !isTerminalPhase(pod) && mayHavePersistentVolume(pod))
+  /** Names of other nodes that have an attachment. */
   const nodes = new Set<string>()
+  /** Unique names that may be in another Node's status. */
   const names = new Set<string>()
+  /** "namespace/name" of the volumes' claims. */
   const claims = new Set<string>()
   const note = (volume: PersistentVolume | undefined): void => {
     const { namespace = 'default', name } = volume?.spec.claimRef ?? {}
@@ -140,15 +134,7 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
     .filter((name) => name !== undefined && claims.has(`${namespace}/${name}`)) as string[]
   if (used.length === 0 || isTerminalPhase(pod)) return undefined
   const { name, uid, deletionTimestamp } = pod.metadata
-  const phase = pod.status?.phase
-  return {
-    namespace,
-    name,
-    uid,
-    phase,
-    deletionTimestamp,
-    claims: [...new Set(used)],
-  }
+  return { namespace, name, uid, phase: pod.status?.phase, deletionTimestamp, claims: [...new Set(used)] }
 }
 
 /** The list, or why there is none. */

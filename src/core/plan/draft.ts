@@ -176,14 +176,9 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
     return this.#by.of(`path ${path}`)
   }
 
-  /** True if there is an operation on this path. */
-  touches(path: string): boolean {
-    return this.on(path).length > 0
-  }
-
   /** True if there is an operation on this path, or a problem. */
   isTold(path: string): boolean {
-    return this.touches(path) || this.#wrongPaths.has(path)
+    return this.on(path).length > 0 || this.#wrongPaths.has(path)
   }
 
   isPodWaiting(uid: string): boolean {

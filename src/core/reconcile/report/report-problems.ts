@@ -300,7 +300,7 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
 function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet, findings }: PlanContext): void {
   for (const each of staged.filter((one) => isOld(one) && isSetUp(one))) {
     const path = inputs.absolute(each.target)
-    if (findings.touches(path)) continue
+    if (findings.on(path).length > 0) continue
     const { identity } = identify.staged(each)
     const also = staged.some(
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.of(other), ledger.of(each)),
