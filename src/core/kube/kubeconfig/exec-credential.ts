@@ -50,21 +50,15 @@ export function execPluginOf(exec: unknown): ExecPlugin | undefined {
   const fields = exec as Fields
   const { args, env, apiVersion, interactiveMode, provideClusterInfo } = fields
   const command = textIn(fields, 'command')
-  if (command === undefined) {
-    throw new VolctlError('CredentialFailed', 'The credential plugin of the kubeconfig has no command.', {
-      hint: "Check the user's exec.command.",
-    })
-  }
+  if (command === undefined) throw unfit('of the kubeconfig has no command', "Check the user's exec.command.")
   if (interactiveMode === 'Always') {
-    throw new VolctlError('CredentialFailed', `The credential plugin ${command} requires a terminal.`, {
-      hint: 'Set interactiveMode to IfAvailable or Never, or use another credential.',
-    })
+    const hint = 'Set interactiveMode to IfAvailable or Never, or use another credential.'
+    throw unfit(`${command} requires a terminal`, hint)
   }
   const version = apiVersion === undefined || apiVersion === '' ? VERSIONS[0] : apiVersion
   if (!VERSIONS.includes(version as string)) {
-    throw new VolctlError('CredentialFailed', `The credential plugin ${command} has version ${String(version)}.`, {
-      hint: `kubectl and volctl know ${VERSIONS.join(' and ')}: renew the kubeconfig.`,
-    })
+    const hint = `kubectl and volctl know ${VERSIONS.join(' and ')}: renew the kubeconfig.`
+    throw unfit(`${command} has version ${String(version)}`, hint)
   }
   return {
     command,
@@ -154,9 +148,11 @@ function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
 
 /** One line, without anything of its standard output, which may be a token. */
 function failed({ command, installHint }: ExecPlugin, why: string, hint = installHint ?? BY_HAND): VolctlError {
-  return new VolctlError('CredentialFailed', `The credential plugin ${command} gave no credential: ${why}.`, {
-    hint: firstLine(hint),
-  })
+  return unfit(`${command} gave no credential: ${why}`, firstLine(hint))
+}
+
+function unfit(why: string, hint: string): VolctlError {
+  return new VolctlError('CredentialFailed', `The credential plugin ${why}.`, { hint })
 }
 
 function firstLine(text: string): string {

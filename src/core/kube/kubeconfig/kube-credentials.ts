@@ -11,7 +11,7 @@ import {
   type KubeCredentials,
 } from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
-import { type Fields, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
+import { type Fields, invalid, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
 import { impersonation, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
@@ -38,12 +38,12 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
     const selected = selectContext(options.read(), source, options.context)
-    if (!options.given) refuseProgram(selected, source)
+    if (!options.given) refuseProgram(selected)
     return selected
   }
   const first = select()
   const { server, insecure } = first
-  if (options.secondLook) fromFiles(first, source)
+  if (options.secondLook) fromFiles(first)
   return {
     source,
     kind,
@@ -64,7 +64,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 }
 
 /** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
-function refuseProgram({ plugin }: SelectedConfig, source: string): void {
+function refuseProgram({ plugin, source }: SelectedConfig): void {
   if (plugin === undefined) return
   throw new NotUsed(
     'passedOver',
@@ -82,7 +82,7 @@ interface Login extends Pick<ConnectionOptions, 'ca' | 'cert' | 'key'> {
 }
 
 /** The login data in the kubeconfig and the files that it names; no program is run. */
-function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
+function fromFiles({ cluster, user, source }: SelectedConfig): Login {
   const ca = dataOrFile(cluster, 'certificate-authority', source)
   const cert = dataOrFile(user, 'client-certificate', source)
   const key = dataOrFile(user, 'client-key', source)
@@ -101,11 +101,11 @@ function tokenIn(user: Fields, source: string): string | undefined {
 
 async function connectionOptions(
   selected: SelectedConfig,
-  { source, pluginDeadlineMs = PLUGIN_DEADLINE_MS }: CredentialOptions,
+  { pluginDeadlineMs = PLUGIN_DEADLINE_MS }: CredentialOptions,
   signal: AbortSignal | undefined,
 ): Promise<ConnectionOptions> {
   const { cluster, user, plugin } = selected
-  const written = fromFiles(selected, source)
+  const written = fromFiles(selected)
   let login = written
   if (plugin !== undefined) {
     const about = clusterFor(cluster, written.ca)
@@ -113,7 +113,7 @@ async function connectionOptions(
   }
   const { ca, cert, key } = login
   const token = written.token ?? login.token
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, 'Its token is not valid.')
   const { username, password } = user
   const connection: ConnectionOptions = {
     servername: textIn(cluster, 'tls-server-name'),
@@ -129,7 +129,7 @@ async function connectionOptions(
   if (proxy === undefined) return connection
   if (/^https?:\/\//i.test(proxy) && URL.canParse(proxy)) {
     // An older one would ask the server directly.
-    if (!process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) throw unusable(selected, source, NEWER_NODE)
+    if (!process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) throw unusable(selected, NEWER_NODE)
     // Of another spelling (HTTP://) Node.js would do so, too.
     return { ...connection, proxy: new URL(proxy).href }
   }
@@ -137,7 +137,7 @@ async function connectionOptions(
     if (!/^socks5h?:\/\//i.test(proxy)) throw new Error('no proxy that volctl has a way to')
     return { ...connection, agent: await socksAgent(cluster, proxy, connection) }
   } catch {
-    throw unusable(selected, source, CHECK_PROXY)
+    throw unusable(selected, CHECK_PROXY)
   }
 }
 
@@ -150,18 +150,12 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))
   const extensions = Array.isArray(cluster.extensions) ? (cluster.extensions as (Fields | null)[]) : []
   const config = extensions.find((each) => each?.name === 'client.authentication.k8s.io/exec')?.extension
-  return {
-    ...Object.fromEntries(same),
-    'certificate-authority-data': ca?.toString('base64'),
-    config,
-  }
+  return { ...Object.fromEntries(same), 'certificate-authority-data': ca?.toString('base64'), config }
 }
 
 /** One line without a secret. */
-function unusable({ contextName }: SelectedConfig, source: string, hint: string): VolctlError {
-  return new VolctlError('KubeconfigInvalid', `The credential in ${source} (context ${contextName}) is unusable.`, {
-    hint,
-  })
+function unusable({ contextName, source }: SelectedConfig, hint: string): VolctlError {
+  return invalid(`The credential in ${source} (context ${contextName}) is unusable.`, hint)
 }
 
 /**
@@ -173,24 +167,10 @@ async function socksAgent(cluster: Fields, proxyUrl: string, connection: Connect
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const { ca, cert, key, servername, rejectUnauthorized } = connection
   const kubeConfig = new KubeConfig()
+  const tls = { skipTLSVerify: !rejectUnauthorized, tlsServerName: servername, caData: base64(ca) }
   kubeConfig.loadFromOptions({
-    clusters: [
-      {
-        name: 'cluster',
-        server: String(cluster.server),
-        proxyUrl,
-        skipTLSVerify: !rejectUnauthorized,
-        tlsServerName: servername,
-        caData: base64(ca),
-      },
-    ],
-    users: [
-      {
-        name: 'user',
-        certData: base64(cert),
-        keyData: base64(key),
-      },
-    ],
+    clusters: [{ name: 'cluster', server: String(cluster.server), proxyUrl, ...tls }],
+    users: [{ name: 'user', certData: base64(cert), keyData: base64(key) }],
     contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
     currentContext: 'context',
   })
@@ -216,25 +196,18 @@ function base64(data: Buffer | string | undefined): string | undefined {
  * @throws VolctlError KubeconfigUnsafe, CredentialFailed
  */
 function readCredentialFile(path: string, source: string): Buffer {
+  const file = `${path}, which ${source} names,`
   try {
     return readTrusted(path)
-  } catch (error) {
-    if (error instanceof NotTrusted) {
-      throw new NotUsed(
-        'passedOver',
-        'KubeconfigUnsafe',
-        `${path}, which ${source} names, is not used: ${error.message}.`,
-        {
-          cause: error,
-          hint: TRUST_HINT,
-        },
-      )
+  } catch (cause) {
+    if (cause instanceof NotTrusted) {
+      const why = `${file} is not used: ${cause.message}.`
+      throw new NotUsed('passedOver', 'KubeconfigUnsafe', why, { cause, hint: TRUST_HINT })
     }
-    const errno = errnoOf(error)
-    const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
-    throw new NotUsed('passedOver', 'CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
-      hint: 'Run volctl as root, or check the file.',
-    })
+    const errno = errnoOf(cause)
+    const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, cause)}` : ` (${errno})`
+    const hint = 'Run volctl as root, or check the file.'
+    throw new NotUsed('passedOver', 'CredentialFailed', `${file} cannot be read${why}.`, { hint })
   }
 }
 

@@ -4,6 +4,8 @@ import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kub
 
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
+  /** The kubeconfig, for messages. */
+  readonly source: string
   readonly contextName: string
   /** As the context names the user; undefined: it names none. */
   readonly userName?: string
@@ -36,32 +38,26 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
       { hint: 'Choose one of them with --context, or another file with --kubeconfig.' },
     )
   }
+  const where = `Context "${contextName}" of ${source}`
   const context = (entry.context ?? {}) as Fields
   const cluster = named(config, 'clusters', context.cluster, 'cluster') ?? {}
   const namedUser = named(config, 'users', context.user, 'user')
   const server = textIn(cluster, 'server')
-  if (server === undefined) {
-    throw invalid(
-      `Context "${contextName}" of ${source} has no cluster with a server address.`,
-      'Check the cluster that the context names.',
-    )
-  }
+  if (server === undefined)
+    throw invalid(`${where} has no cluster with a server address.`, 'Check the cluster that the context names.')
   if (!isHttp(server)) {
     throw invalid(
       `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
       'Write the address in the form https://HOST:PORT.',
     )
   }
-  if (namedUser === undefined && context.user !== undefined && context.user !== '') {
-    throw invalid(
-      `Context "${contextName}" of ${source} names an unknown user.`,
-      'Check the user that the context names.',
-    )
-  }
+  if (namedUser === undefined && context.user !== undefined && context.user !== '')
+    throw invalid(`${where} names an unknown user.`, 'Check the user that the context names.')
   // A context without a user is anonymous.
   const user = namedUser ?? {}
-  refuseProvider(user, contextName, source)
+  refuseProvider(user, where)
   return {
+    source,
     contextName,
     userName: textIn(context, 'user'),
     server: withoutLogin(server).replace(/\/+$/, ''),
@@ -105,7 +101,7 @@ function insecurity(server: string, cluster: Fields): Insecure | undefined {
 }
 
 /** Those that kubectl dropped ran a command through a shell; oidc keeps a token in the kubeconfig, and renews it there. */
-function refuseProvider(user: Fields, contextName: string, source: string): void {
+function refuseProvider(user: Fields, where: string): void {
   const provider = user['auth-provider'] as Fields | null | undefined
   if (typeof provider !== 'object' || provider === null) return
   const name = String(provider.name)
@@ -113,7 +109,7 @@ function refuseProvider(user: Fields, contextName: string, source: string): void
   throw new NotUsed(
     'passedOver',
     'KubeconfigInvalid',
-    `Context "${contextName}" of ${source} logs in by the auth-provider "${name}"${since}: volctl does not support it.`,
+    `${where} logs in by the auth-provider "${name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
   )
 }
