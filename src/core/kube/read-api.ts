@@ -5,12 +5,12 @@ import { NODE_USER } from '../facts/actual/volume-names.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
-import type { Node, Pod } from './api/objects.ts'
+import type { Pod } from './api/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, digestedConfigMap, digestedSecret, NODES, SECRETS } from './api/resources.ts'
 import { orInstead, unlessRefused } from './api-error.ts'
 import { keptBudget, type ObjectList } from './kube-client.ts'
 import { type Asking, getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
-import { type ObjectReader, objectReader } from './object-reader.ts'
+import { objectReader } from './object-reader.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
 
@@ -66,7 +66,8 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const reader = objectReader(client, { signal, kept })
   const lists = podLists(options, kept)
   const first = [
-    noted(reader, getNode(client, nodeName, signal)),
+    // A Node that cannot be read is unknown; the refusal because it does not exist is thrown.
+    orInstead(getNode(client, nodeName, signal), (error) => void reader.note(error, NODES)),
     unlessRefused(whoAmI(client, signal)),
     mayI(client, 'delete', signal),
     reader.get(CSI_NODES, { name: nodeName }),
@@ -106,14 +107,6 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     mayDeleteVolumeAttachments: mayDelete,
   }
   return { ...api, elsewhere: await readElsewhere(client, api, nodeName, { signal, kept }) }
-}
-
-/** A Node that cannot be read is unknown; the refusal because it does not exist is thrown. */
-function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
-  return orInstead(node, (error) => {
-    reader.note(error, NODES)
-    return undefined
-  })
 }
 
 /**

@@ -43,10 +43,12 @@ export async function readVolumes(reader: ObjectReader, query: VolumeQuery) {
   ])
   const claims = await completed(reader, CLAIMS, listedClaims, query.claims, (claim) => Boolean(claim.spec.volumeName))
   const volumes = await completed(reader, VOLUMES, listedVolumes, volumeNames(claims, query.claims))
-  const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverNames(volumes, query))
+  const csi = csiVolumes(volumes, query.node)
+  const driverKeys = keysOf([...csi.map(({ driver }) => driver), ...query.inlineDrivers])
+  const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverKeys)
   const attachments =
     listedAttachments === undefined
-      ? await reader.getAll(ATTACHMENTS, attachmentNames(volumes, drivers, query))
+      ? await reader.getAll(ATTACHMENTS, attachmentKeys(csi, drivers, query.nodeName))
       : sorted(listedAttachments)
   return { claims, volumes, attachments, drivers }
 }
@@ -76,34 +78,29 @@ function sorted<T extends ApiObject>(objects: readonly T[]): T[] {
 function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly ObjectKey[]): ObjectKey[] {
   const keys = new Set(wanted.map(keyText))
   const asked = claims.filter((claim) => keys.has(keyText(claim.metadata)))
-  return uniqueKeys(asked.map((claim) => ({ name: claim.spec.volumeName })))
+  return keysOf(asked.map((claim) => claim.spec.volumeName))
 }
 
-function driverNames(volumes: readonly PersistentVolume[], { inlineDrivers, node }: VolumeQuery): ObjectKey[] {
-  const attached = attachedVolumes(node).map(({ driver }) => driver)
-  const named = [...volumes.map((volume) => csiSourceOf(volume)?.driver), ...inlineDrivers, ...attached]
-  return uniqueKeys(named.map((name) => ({ name })))
+type CsiVolume = NonNullable<ReturnType<typeof parseCsiUniqueName>>
+
+/** The volumes of CSI among these, and those that the Node object names as attached or in use: also those whose pods are gone (N64). */
+function csiVolumes(volumes: readonly PersistentVolume[], node: Node | undefined): CsiVolume[] {
+  const sources = volumes.flatMap((volume) => csiSourceOf(volume) ?? [])
+  return [
+    ...sources.map(({ driver, volumeHandle: handle }) => ({ driver, handle })),
+    ...volumesInStatus(node).flatMap((name) => parseCsiUniqueName(name) ?? []),
+  ]
 }
 
 /** Names of attachments are computed (R007), so that even a credential that may not list them can read those of this node. */
-function attachmentNames(
-  volumes: readonly PersistentVolume[],
-  drivers: readonly CsiDriver[],
-  { node, nodeName }: VolumeQuery,
-): ObjectKey[] {
-  const named = volumes.flatMap((volume) => {
-    const { driver, volumeHandle: handle } = csiSourceOf(volume) ?? {}
-    return driver === undefined || handle === undefined ? [] : { driver, handle }
-  })
-  const isAttached = (driver: string): boolean =>
+function attachmentKeys(csi: readonly CsiVolume[], drivers: readonly CsiDriver[], nodeName: string): ObjectKey[] {
+  const isAttached = ({ driver }: CsiVolume): boolean =>
     drivers.find(({ metadata }) => metadata.name === driver)?.spec.attachRequired !== false
-  const attached = [...named, ...attachedVolumes(node)].filter(({ driver }) => isAttached(driver))
-  return uniqueKeys(attached.map(({ driver, handle }) => ({ name: attachmentName(handle, driver, nodeName) })))
+  return keysOf(csi.filter(isAttached).map(({ driver, handle }) => attachmentName(handle, driver, nodeName)))
 }
 
-/** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
-function attachedVolumes(node: Node | undefined): { driver: string; handle: string }[] {
-  return volumesInStatus(node).flatMap((name) => parseCsiUniqueName(name) ?? [])
+function keysOf(names: readonly (string | undefined)[]): ObjectKey[] {
+  return uniqueKeys(names.map((name) => ({ name })))
 }
 
 /** Each once, sorted; without those that have no name. */
