@@ -4,7 +4,7 @@
  * what it follows from.
  */
 
-import { append } from '../base/collections.ts'
+import { append, once } from '../base/collections.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
 import type { Because, Cause, CauseSubject } from './cause.ts'
@@ -14,17 +14,16 @@ import type { Blocked, Operation, PlanSummary, PodRef, Problem, Severity, Waitin
 import { summaryOf } from './plan-summary.ts'
 import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
 
-/** What is said with a finding. */
-interface Said extends Pick<Blocked, 'message' | 'hint' | 'users'> {
+/** What is said with a finding, and what it names. */
+interface Finding extends Pick<Blocked, 'message' | 'hint' | 'users'> {
+  readonly from: 'operation' | 'wait' | 'problem'
+  /** The operation's id. */
+  readonly operation?: string
   readonly code: Code
   readonly because?: Because
   /** Of a problem. */
   readonly severity?: Severity
   readonly until?: string
-}
-
-/** What a finding names. */
-interface Names {
   readonly subject: CauseSubject
   /** Whose it is: two volumes may go by one name. */
   readonly whose?: Subject
@@ -36,14 +35,10 @@ interface Names {
   readonly volume: string | undefined
 }
 
-interface Finding extends Said, Names {
-  readonly from: 'operation' | 'wait' | 'problem'
-  readonly operation?: string
-}
+type Names = Pick<Finding, 'subject' | 'whose' | 'driver' | 'pod' | 'pods' | 'volume'>
 
 /** What has one cause, in the order in which it was found. */
-interface Group {
-  readonly is: Pick<Cause, 'key' | 'kind' | 'subject'>
+interface Group extends Pick<Cause, 'key' | 'kind' | 'subject'> {
   severity: Severity
   readonly own: Finding[]
   /** What hangs on it. */
@@ -58,9 +53,9 @@ class Causes {
   /** @param before key of the cause of what it comes after; absent: it has its own @returns the key of the finding's cause */
   add(finding: Finding, before = ''): string {
     const group = this.#byKey.get(before) ?? this.#ownOf(finding)
-    if (group.is.key === before || finding.from !== 'problem') group.affected.push(finding)
+    if (group.key === before || finding.from !== 'problem') group.affected.push(finding)
     for (const row of rowsOf(finding.whose)) append(this.#ofRow, row, group)
-    return group.is.key
+    return group.key
   }
 
   #ownOf(finding: Finding): Group {
@@ -69,9 +64,8 @@ class Causes {
     const kind = causeOf(code) ?? 'failed'
     const about = subject ?? subjectOf(kind, finding)
     const key = `${kind}:${CAUSE_KINDS[kind].oneEach ? '' : `${code}:`}${subjectKey(about, rowOf(whose))}`
-    const is = { key, kind, subject: about }
-    const group = this.#byKey.get(key) ?? { is, severity: 'info', own: [], affected: [] }
-    this.#byKey.set(key, group)
+    const made: Group = { key, kind, subject: about, severity: 'info', own: [], affected: [] }
+    const group = once(this.#byKey, key, () => made)
     const severity = from === 'problem' ? (finding.severity ?? 'warning') : CAUSE_KINDS[kind].passes ? 'info' : 'error'
     if (RANK[severity] < RANK[group.severity]) group.severity = severity
     group.own.push(finding)
@@ -81,7 +75,7 @@ class Causes {
   /** Of what is said of the row the worst that needs a person; undefined: it all passes. */
   worstOf(row: RowKey): string | undefined {
     const [worst] = (this.#ofRow.get(row) ?? []).toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
-    return worst?.severity === 'info' ? undefined : worst?.is.key
+    return worst?.severity === 'info' ? undefined : worst?.key
   }
 
   /** Those that stop most come first. */
@@ -113,14 +107,14 @@ function subjectKey({ pod, volume, nodes, ...rest }: CauseSubject, row: RowKey |
   return [pod?.uid, name, ...Object.values(rest), nodes?.join()].filter((part) => part !== undefined).join('/')
 }
 
-function causeFrom({ is, severity, own, affected }: Group): Cause {
+function causeFrom({ own, affected, ...is }: Group): Cause {
   const says = own.reduce((most, each) => (weightOfWords(each) > weightOfWords(most) ? each : most))
   // The finding that says most knows best what to do, by its code where it has no hint.
   const advises = [says, ...own].find((each) => adviceOf(each) !== undefined)
   const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
   const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
   return {
-    ...{ ...is, severity, code: says.code, message: says.message },
+    ...{ ...is, code: says.code, message: says.message },
     ...(users.size > 0 && { users: [...users.values()] }),
     remedy: (advises && adviceOf(advises)) ?? [],
     affects: {
@@ -183,14 +177,14 @@ export function withCauses<Of extends Parts<AnyPlan>>(
   const parts = {
     operations: named,
     waiting: waits,
-    problems: found.map((finding, index) => withKey(problems[index] as Said, keyOf(finding))),
+    problems: found.map((finding, index) => withKey(problems[index] as Problem, keyOf(finding))),
   }
   const all = causes.all()
   const summary = { ...summaryOf(parts, filtered), ...(all.length > 0 && { causes: all }) }
   return { ...parts, summary } as unknown as Of & { readonly summary: PlanSummary }
 }
 
-function withKey<T extends Said>(finding: T, cause: string): T {
+function withKey<T extends Pick<Finding, 'code' | 'hint' | 'because'>>(finding: T, cause: string): T {
   const { because: _, ...rest } = finding
   const { code, hint = remedyOf(code) } = finding
   return { ...(rest as T), hint, cause }
