@@ -78,8 +78,6 @@ export function getNode(client: KubeClient, nodeName: string, signal?: AbortSign
   })
 }
 
-const NAMESPACE = 'kube-node-lease'
-
 /**
  * The node's lease, by which a kubelet shows that it runs (S11, S29), read with the first credential that is allowed to; a
  * kubelet's own is.
@@ -87,7 +85,7 @@ const NAMESPACE = 'kube-node-lease'
  * @returns undefined if there is no lease, or neither credential may read it
  */
 export async function nodeLease({ client, kubeletClient, nodeName, signal }: Query): Promise<Lease | undefined> {
-  const key = { namespace: NAMESPACE, name: nodeName }
+  const key = { namespace: 'kube-node-lease', name: nodeName }
   const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(by.get(LEASES, key, { signal }))
   const [mine, its] = await Promise.all([
     ask(client),

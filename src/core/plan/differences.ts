@@ -12,18 +12,7 @@ export function differencesOf<Op extends AnyOperation>(
   found: Op,
   isPlanned: (id: string) => boolean,
 ): readonly Difference[] {
-  const [was = NOTHING, now = NOTHING] = [planned, found].map((each): Facts => {
-    const { kind, volume, steps, after } = each
-    return new Map([
-      ['the kind', kind],
-      ...('node' in each ? factsOfCluster(each) : factsOfNode(each)),
-      ...(['uniqueName', 'driver', 'handle'] as const).map(
-        (field) => [`the volume's ${field}`, volume?.[field]] as const,
-      ),
-      ...(steps as readonly (Step | ClusterStep)[]).map(stepOf),
-      ['what comes first', textOf(after.filter((id) => each === found || isPlanned(id)).toSorted())],
-    ])
-  })
+  const [was, now] = [factsOf(planned, planned.after.filter(isPlanned)), factsOf(found, found.after)]
   return [...new Set([...was.keys(), ...now.keys()])].flatMap((what) => {
     const [before, after] = [was.get(what) ?? 'nothing', now.get(what) ?? 'nothing']
     return before === after ? [] : { what, was: before, now: after }
@@ -32,7 +21,19 @@ export function differencesOf<Op extends AnyOperation>(
 
 type Facts = ReadonlyMap<string, string | undefined>
 
-const NOTHING: Facts = new Map()
+/** @param after what comes first */
+function factsOf(operation: AnyOperation, after: readonly string[]): Facts {
+  const { kind, volume, steps } = operation
+  return new Map([
+    ['the kind', kind],
+    ...('node' in operation ? factsOfCluster(operation) : factsOfNode(operation)),
+    ["the volume's uniqueName", volume?.uniqueName],
+    ["the volume's driver", volume?.driver],
+    ["the volume's handle", volume?.handle],
+    ...(steps as readonly (Step | ClusterStep)[]).map(stepOf),
+    ['what comes first', textOf(after.toSorted())],
+  ])
+}
 
 function factsOfNode({ pod, basis, volume, expects = [], paths, deletes, attachment }: Operation): Facts {
   return new Map([

@@ -3,20 +3,15 @@ import { counted } from '../base/text.ts'
 import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import type { LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
 
-/** An operation of either scope, as far as it is counted. */
-interface Counted extends Pick<Operation, 'id' | 'kind' | 'after'> {
-  readonly blocked?: object
+/** Findings of either scope, as far as they are counted. */
+interface Counted {
+  readonly operations: readonly (Pick<Operation, 'id' | 'kind' | 'after'> & { readonly blocked?: object })[]
+  readonly waiting: readonly unknown[]
+  readonly problems: readonly unknown[]
 }
 
 /** @param filtered how many operations were left out by flags */
-export function summaryOf(
-  {
-    operations,
-    waiting,
-    problems,
-  }: Record<'waiting' | 'problems', readonly unknown[]> & { readonly operations: readonly Counted[] },
-  filtered: number,
-) {
+export function summaryOf({ operations, waiting, problems }: Counted, filtered: number) {
   return {
     operations: counted(operations.map(({ kind }) => kind)),
     blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
@@ -28,7 +23,7 @@ export function summaryOf(
 }
 
 /** Ids of the operations that apply would begin: neither they nor any predecessor is blocked (S26). */
-export function readyAmong(operations: readonly Counted[]): ReadonlySet<string> {
+export function readyAmong(operations: Counted['operations']): ReadonlySet<string> {
   const known = new Set(operations.map(({ id }) => id))
   const ready = new Set<string>()
   // Each comes after its predecessors, of which only those count that are among these.
