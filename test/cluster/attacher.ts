@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
-import { ATTACHMENTS, objectPath } from '../../src/core/kube/api/resources.ts'
+import { ATTACHMENTS, type VolumeAttachment } from '../../src/core/kube/api/objects.ts'
+import { objectPath } from '../../src/core/kube/api/resources.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'

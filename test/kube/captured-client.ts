@@ -1,6 +1,6 @@
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import type { ApiObject } from '../../src/core/kube/api/objects.ts'
-import { listPath, type ObjectKey, objectPath, type Resource } from '../../src/core/kube/api/resources.ts'
+import type { ApiObject, Resource } from '../../src/core/kube/api/objects.ts'
+import { listPath, type ObjectKey, objectPath } from '../../src/core/kube/api/resources.ts'
 import { ApiError, received, unlessAbsent } from '../../src/core/kube/api-error.ts'
 import {
   type KubeClient,

@@ -2,7 +2,7 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { PODS } from '../../src/core/kube/api/resources.ts'
+import { PODS } from '../../src/core/kube/api/objects.ts'
 import { createKubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { kubeconfigText } from '../helpers/api-server/users.ts'

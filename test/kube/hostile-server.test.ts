@@ -1,8 +1,7 @@
 /** S34: whatever answers in the API server's place, a request ends, in bytes and in time, with one clear line. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ApiObject } from '../../src/core/kube/api/objects.ts'
-import { type Resource, PODS as SHAPED } from '../../src/core/kube/api/resources.ts'
+import { type ApiObject, type Resource, PODS as SHAPED } from '../../src/core/kube/api/objects.ts'
 import type { ApiError } from '../../src/core/kube/api-error.ts'
 import type { ClientLimits, KubeClient } from '../../src/core/kube/kube-client.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'

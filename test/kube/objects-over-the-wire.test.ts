@@ -1,8 +1,15 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import type { ObjectMeta, Pod } from '../../src/core/kube/api/objects.ts'
-import { ATTACHMENTS, CLAIMS, CONFIG_MAPS, PODS, SECRETS } from '../../src/core/kube/api/resources.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CONFIG_MAPS,
+  type ObjectMeta,
+  PODS,
+  type Pod,
+  SECRETS,
+} from '../../src/core/kube/api/objects.ts'
 import { clusterTrustBundles, getNode, listNodePods, requestToken } from '../../src/core/kube/node-objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'
 import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'

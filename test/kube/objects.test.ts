@@ -1,7 +1,7 @@
 /** What an API server says with a wrong type is no answer: one clear line with the place of it, and what follows from that. */
 import { describe, expect, it } from 'vitest'
 import { mayI } from '../../src/core/kube/access-reviews.ts'
-import { SECRETS } from '../../src/core/kube/api/resources.ts'
+import { SECRETS } from '../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../src/core/kube/api-error.ts'
 import { requestToken } from '../../src/core/kube/node-objects.ts'
 import { readApi } from '../../src/core/kube/read-api.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import { NODES, VOLUMES } from '../../src/core/kube/api/resources.ts'
+import { NODES, VOLUMES } from '../../src/core/kube/api/objects.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/kube/kubeconfig/kube-config.ts'
 import { objectReader } from '../../src/core/kube/object-reader.ts'

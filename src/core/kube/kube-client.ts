@@ -2,8 +2,8 @@ import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { Shape } from '../trust/shape.ts'
-import type { ApiObject } from './api/objects.ts'
-import { hasMetadata, listPath, type ObjectKey, objectPath, type Resource, reduced } from './api/resources.ts'
+import type { ApiObject, Resource } from './api/objects.ts'
+import { hasMetadata, listPath, type ObjectKey, objectPath, reduced } from './api/resources.ts'
 import {
   ApiError,
   answerTooLarge,

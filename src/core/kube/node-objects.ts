@@ -6,25 +6,23 @@ import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import { onDiskUid, podNamespace } from '../volumes/pods.ts'
 import {
   type ApiObject,
+  ATTACHMENTS,
+  CLAIMS,
   type ClusterTrustBundle,
+  CONFIG_MAPS,
+  LEASES,
   type Lease,
+  NODES,
   type Node,
+  PODS,
   type Pod,
   type ProjectedSource,
+  type Resource,
+  SECRETS,
   trustBundleShape,
   type VolumeAttachment,
 } from './api/objects.ts'
-import {
-  ATTACHMENTS,
-  CLAIMS,
-  CONFIG_MAPS,
-  LEASES,
-  NODES,
-  objectPath,
-  PODS,
-  type Resource,
-  SECRETS,
-} from './api/resources.ts'
+import { objectPath } from './api/resources.ts'
 import { orInstead, unlessAbsent, unlessRefused, unusable } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
 import { deleteVolumeAttachment, patchClaimStatus } from './writes.ts'

@@ -13,16 +13,21 @@ import { volumesInStatus } from '../volumes/node-affinity.ts'
 import { projections } from '../volumes/payload-entries.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { claimReferenceOf } from '../volumes/resolve-claim.ts'
-import type {
-  ApiObject,
-  CsiDriver,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  PodVolumeSource,
+import {
+  type ApiObject,
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  type CsiDriver,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodVolumeSource,
+  type Resource,
+  VOLUMES,
 } from './api/objects.ts'
-import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './api/resources.ts'
+import { keyText, type ObjectKey } from './api/resources.ts'
 import type { KubeClient } from './kube-client.ts'
 import { aboutText, type ObjectReader, objectReader } from './object-reader.ts'
 

@@ -3,8 +3,16 @@
 import type { ClusterOperation } from '../plan/cluster-plan.ts'
 import { anything } from '../trust/shape.ts'
 import type { ClaimStatusPatch } from '../volumes/expansion.ts'
-import type { Lease, ObjectMeta, PersistentVolumeClaim, VolumeAttachment } from './api/objects.ts'
-import { ATTACHMENTS, CLAIMS, LEASES, listPath, type ObjectKey, objectPath } from './api/resources.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  LEASES,
+  type Lease,
+  type ObjectMeta,
+  type PersistentVolumeClaim,
+  type VolumeAttachment,
+} from './api/objects.ts'
+import { listPath, type ObjectKey, objectPath } from './api/resources.ts'
 import { orInstead, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
-import type { ApiObject } from '../../../src/core/kube/api/objects.ts'
 import {
+  type ApiObject,
   ATTACHMENTS,
   CLAIMS,
   CSI_NODES,
@@ -12,7 +12,7 @@ import {
   PODS,
   type Resource,
   VOLUMES,
-} from '../../../src/core/kube/api/resources.ts'
+} from '../../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'

@@ -7,21 +7,20 @@
 import { compareText } from '../../base/text.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
-import type { ApiObject } from '../../kube/api/objects.ts'
 import {
+  type ApiObject,
   ATTACHMENTS,
   CLAIMS,
   CSI_DRIVERS,
   CSI_NODES,
   LEASES,
-  listPath,
   NAMESPACES,
   NODES,
-  type ObjectKey,
   PODS,
   type Resource,
   VOLUMES,
-} from '../../kube/api/resources.ts'
+} from '../../kube/api/objects.ts'
+import { listPath, type ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'

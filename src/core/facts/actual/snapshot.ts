@@ -11,16 +11,16 @@
 
 import type { UsingProcess } from '../../base/errors.ts'
 import {
-  attachmentShape,
-  claimShape,
-  configMapShape,
-  csiDriverShape,
-  csiNodeShape,
-  leaseShape,
-  nodeShape,
-  podShape,
+  ATTACHMENTS,
+  CLAIMS,
+  CONFIG_MAPS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  LEASES,
+  NODES,
+  PODS,
   secretDigestShape,
-  volumeShape,
+  VOLUMES,
 } from '../../kube/api/objects.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
 import { type PathType, plainPath } from '../../linux/paths.ts'
@@ -142,18 +142,18 @@ const api = kept({
   user: text,
   /** resourceVersion of the pod list. */
   resourceVersion: text,
-  node: unneeded(nullable(named('node', nodeShape))),
-  pods: needed(keptList(named('pod', podShape))),
-  persistentVolumeClaims: needed(keptList(named('claim', claimShape))),
-  persistentVolumes: needed(keptList(named('persistentVolume', volumeShape))),
-  volumeAttachments: needed(keptList(named('volumeAttachment', attachmentShape))),
-  csiDrivers: needed(keptList(named('csiDriver', csiDriverShape))),
-  csiNode: unneeded(nullable(named('csiNode', csiNodeShape))),
-  configMaps: needed(keptList(named('configMap', configMapShape))),
+  node: unneeded(nullable(named('node', NODES.shape))),
+  pods: needed(keptList(named('pod', PODS.shape))),
+  persistentVolumeClaims: needed(keptList(named('claim', CLAIMS.shape))),
+  persistentVolumes: needed(keptList(named('persistentVolume', VOLUMES.shape))),
+  volumeAttachments: needed(keptList(named('volumeAttachment', ATTACHMENTS.shape))),
+  csiDrivers: needed(keptList(named('csiDriver', CSI_DRIVERS.shape))),
+  csiNode: unneeded(nullable(named('csiNode', CSI_NODES.shape))),
+  configMaps: needed(keptList(named('configMap', CONFIG_MAPS.shape))),
   secrets: needed(keptList(named('secret', secretDigestShape))),
   errors: needed(keptList(readError)),
   /** The node's lease; absent: there is none, or it was not readable (S11). */
-  lease: leaseShape,
+  lease: LEASES.shape,
   /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
   leaseRenewTime: text,
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */

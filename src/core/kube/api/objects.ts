@@ -23,6 +23,7 @@ import {
   neededObject,
   nullable,
   number,
+  type Shape,
   type ShapeOf,
   text,
   unneeded,
@@ -65,9 +66,30 @@ function apiObject<F extends Fields>(fields: F) {
   return kept({ ...typed, ...fields })
 }
 
-export const objectShape = kept(typed)
+const objectShape = kept(typed)
 
 export interface ApiObject extends ShapeOf<typeof objectShape> {}
+
+export interface ResourcePath {
+  /** Plural name, as in `api.errors`. */
+  readonly plural: string
+  readonly root: string
+}
+
+/** What of the API holds objects of one shape. */
+export interface Resource<T> extends ResourcePath {
+  readonly shape: Shape<T>
+}
+
+function resource<F extends Fields>(root: string, plural: string, fields: F) {
+  return { root, plural, shape: apiObject(fields) }
+}
+
+const CORE = '/api/v1'
+const STORAGE = '/apis/storage.k8s.io/v1'
+
+/** Of one only the UID is asked for. */
+export const NAMESPACES = { root: CORE, plural: 'namespaces', shape: objectShape }
 
 const localReference = kept({ name: text })
 const secretReference = kept({ name: text, namespace: text })
@@ -227,7 +249,7 @@ export interface ContainerStatus extends ShapeOf<typeof containerStatus> {}
 
 const containerStatuses = named('containerStatuses', keptList(containerStatus))
 
-export const podShape = kept({
+const podShape = kept({
   ...typed,
   metadata: neededObject({ ...metadataFields, uid: needed(text) }),
   spec: neededObject({
@@ -257,9 +279,11 @@ export const podShape = kept({
   }),
 })
 
+export const PODS = { root: CORE, plural: 'pods', shape: podShape }
+
 export interface Pod extends ShapeOf<typeof podShape> {}
 
-export const claimShape = apiObject({
+export const CLAIMS = resource(CORE, 'persistentvolumeclaims', {
   spec: neededObject({
     accessModes: texts,
     volumeName: text,
@@ -276,7 +300,7 @@ export const claimShape = apiObject({
   }),
 })
 
-export interface PersistentVolumeClaim extends ShapeOf<typeof claimShape> {}
+export interface PersistentVolumeClaim extends ShapeOf<typeof CLAIMS.shape> {}
 
 const nodeSelectorTerm = kept({ matchExpressions: requirements, matchFields: requirements })
 
@@ -312,16 +336,16 @@ const volumeSpec = kept({
   local: kept({ path: needed(text), fsType: text }),
 })
 
-export const volumeShape = apiObject({
+export const VOLUMES = resource(CORE, 'persistentvolumes', {
   spec: needed(volumeSpec),
   status: kept({ phase: text }),
 })
 
-export interface PersistentVolume extends ShapeOf<typeof volumeShape> {}
+export interface PersistentVolume extends ShapeOf<typeof VOLUMES.shape> {}
 
 const attachError = kept({ message: text, time })
 
-export const attachmentShape = apiObject({
+export const ATTACHMENTS = resource(STORAGE, 'volumeattachments', {
   spec: neededObject({
     attacher: needed(text),
     nodeName: needed(text),
@@ -335,9 +359,9 @@ export const attachmentShape = apiObject({
   }),
 })
 
-export interface VolumeAttachment extends ShapeOf<typeof attachmentShape> {}
+export interface VolumeAttachment extends ShapeOf<typeof ATTACHMENTS.shape> {}
 
-export const csiDriverShape = apiObject({
+export const CSI_DRIVERS = resource(STORAGE, 'csidrivers', {
   spec: neededObject({
     attachRequired: flag,
     podInfoOnMount: flag,
@@ -349,9 +373,9 @@ export const csiDriverShape = apiObject({
   }),
 })
 
-export interface CsiDriver extends ShapeOf<typeof csiDriverShape> {}
+export interface CsiDriver extends ShapeOf<typeof CSI_DRIVERS.shape> {}
 
-export const csiNodeShape = apiObject({
+export const CSI_NODES = resource(STORAGE, 'csinodes', {
   spec: neededObject({
     drivers: nullable(
       keptObjects({ name: needed(text), nodeID: text, allocatable: nullable(kept({ count: integer })) }),
@@ -359,9 +383,9 @@ export const csiNodeShape = apiObject({
   }),
 })
 
-export interface CsiNode extends ShapeOf<typeof csiNodeShape> {}
+export interface CsiNode extends ShapeOf<typeof CSI_NODES.shape> {}
 
-export const nodeShape = apiObject({
+export const NODES = resource(CORE, 'nodes', {
   spec: kept({ taints: keptObjects({ key: needed(text), value: text, effect: text }) }),
   status: kept({
     conditions: keptObjects({
@@ -384,10 +408,10 @@ export const nodeShape = apiObject({
   }),
 })
 
-export interface Node extends ShapeOf<typeof nodeShape> {}
+export interface Node extends ShapeOf<typeof NODES.shape> {}
 
 /** By which a kubelet reports that it is alive: kube-node-lease/NODE (S11, S29). */
-export const leaseShape = apiObject({
+export const LEASES = resource('/apis/coordination.k8s.io/v1', 'leases', {
   spec: kept({
     holderIdentity: nullable(text),
     leaseDurationSeconds: nullable(number),
@@ -396,23 +420,23 @@ export const leaseShape = apiObject({
   }),
 })
 
-export interface Lease extends ShapeOf<typeof leaseShape> {}
+export interface Lease extends ShapeOf<typeof LEASES.shape> {}
 
 /**
  * `digests` are HMACs of each key's value under a key that exists only in the process that read them (contract, Snapshot).
  */
-export const configMapShape = apiObject({
+export const CONFIG_MAPS = resource(CORE, 'configmaps', {
   data: textByName,
   binaryData: textByName,
   digests: textByName,
 })
 
-export interface ConfigMap extends ShapeOf<typeof configMapShape> {}
+export interface ConfigMap extends ShapeOf<typeof CONFIG_MAPS.shape> {}
 
 /** A secret with its values (base64): read right before they are written into a volume, and never kept. */
-export const secretShape = apiObject({ type: text, data: textByName })
+export const SECRETS = resource(CORE, 'secrets', { type: text, data: textByName })
 
-export interface Secret extends ShapeOf<typeof secretShape> {}
+export interface Secret extends ShapeOf<typeof SECRETS.shape> {}
 
 /** A secret as volctl keeps it: never `data`, only digests. */
 export const secretDigestShape = apiObject({ type: text, digests: textByName })

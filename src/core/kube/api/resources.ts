@@ -1,60 +1,12 @@
-/** The resources volctl reads: their paths, and the fields of their objects that volctl relies on. */
+/** The paths of resources and of their objects, and what is kept of an object. */
 
 import { digest } from '../../trust/digest.ts'
-import type { Shape } from '../../trust/shape.ts'
-import {
-  type ApiObject,
-  attachmentShape,
-  type ConfigMap,
-  claimShape,
-  configMapShape,
-  csiDriverShape,
-  csiNodeShape,
-  leaseShape,
-  nodeShape,
-  type ObjectMeta,
-  objectShape,
-  podShape,
-  type Secret,
-  type SecretDigest,
-  secretShape,
-  volumeShape,
-} from './objects.ts'
-
-export interface ResourcePath {
-  /** Plural name, as in `api.errors`. */
-  readonly plural: string
-  readonly root: string
-}
-
-export interface Resource<T> extends ResourcePath {
-  readonly shape: Shape<T>
-}
+import type { ApiObject, ConfigMap, ObjectMeta, ResourcePath, Secret, SecretDigest } from './objects.ts'
 
 export interface ObjectKey {
   readonly namespace?: string
   readonly name: string
 }
-
-const CORE = '/api/v1'
-const STORAGE = '/apis/storage.k8s.io/v1'
-
-function resource<T>(plural: string, shape: Shape<T>, root = CORE): Resource<T> {
-  return { plural, root, shape }
-}
-
-export const PODS = resource('pods', podShape)
-/** Of one only the UID is asked for. */
-export const NAMESPACES = resource('namespaces', objectShape)
-export const NODES = resource('nodes', nodeShape)
-export const CLAIMS = resource('persistentvolumeclaims', claimShape)
-export const VOLUMES = resource('persistentvolumes', volumeShape)
-export const CONFIG_MAPS = resource('configmaps', configMapShape)
-export const SECRETS = resource('secrets', secretShape)
-export const ATTACHMENTS = resource('volumeattachments', attachmentShape, STORAGE)
-export const CSI_DRIVERS = resource('csidrivers', csiDriverShape, STORAGE)
-export const CSI_NODES = resource('csinodes', csiNodeShape, STORAGE)
-export const LEASES = resource('leases', leaseShape, '/apis/coordination.k8s.io/v1')
 
 /** Path of all objects of a resource. @param namespace absent: in every one */
 export function listPath({ root, plural }: ResourcePath, namespace?: string): string {
