@@ -180,33 +180,29 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
 
 type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
 
-type BundleResource = Resource<ClusterTrustBundle>
+type Bundles = readonly ClusterTrustBundle[] | undefined
 
-const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
-  plural: 'clustertrustbundles',
-  root: `/apis/certificates.k8s.io/${version}`,
-  shape: trustBundleShape,
-}))
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
 
 /** That of a name, or those of a signer, in the newest version that the server has: where it lacks one, its 404 names no object (N71). */
 export async function clusterTrustBundles(
   client: KubeClient,
   source: BundleSource,
-  [newest, ...older] = VERSIONS as [BundleResource, ...BundleResource[]],
-): Promise<readonly ClusterTrustBundle[] | undefined> {
+  [newest, ...older] = VERSIONS,
+): Promise<Bundles> {
   const { name, signerName } = source
-  const ask = async (): Promise<readonly ClusterTrustBundle[] | undefined> => {
-    if (name) {
-      const bundle = await client.find(newest, { name })
-      return bundle && [bundle]
-    }
-    const query = { fieldSelector: `spec.signerName=${signerName}` }
-    return (await client.list(newest, { query })).items
-  }
   if (!name && !signerName) return []
-  return orInstead(ask(), (error) => {
-    const [next, ...rest] = older
-    if (next === undefined || error.reason !== 'NoSuchResource') throw error
-    return clusterTrustBundles(client, source, [next, ...rest])
+  const bundles = {
+    plural: 'clustertrustbundles',
+    shape: trustBundleShape,
+    root: `/apis/certificates.k8s.io/${newest}`,
+  }
+  const query = { fieldSelector: `spec.signerName=${signerName}` }
+  const asked = name
+    ? client.find(bundles, { name }).then((bundle) => bundle && [bundle])
+    : client.list(bundles, { query }).then(({ items }) => items)
+  return orInstead<Bundles, Bundles>(asked, (error) => {
+    if (older.length === 0 || error.reason !== 'NoSuchResource') throw error
+    return clusterTrustBundles(client, source, older)
   })
 }
