@@ -36,7 +36,6 @@ import { isInUserNamespace } from '../linux/standing.ts'
 import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
 import { allDoubts, checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
-import { expectedFiles } from '../volumes/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
@@ -351,10 +350,10 @@ function whyNotExecutable(path: string): string | undefined {
  * a Gone pod, so for these everything is read.
  */
 export function livingVolumes(api: ApiSnapshot): ReadonlyMap<string, LivingPod> {
-  const volumesOf = (pod: Pod): LivingPod => ({
-    expectedFiles: (volume) => expectedFiles(volume, pod, api),
-    wanted: (volume) => pod.spec.volumes?.find(({ name }) => name === volume),
-  })
+  const volumesOf =
+    ({ spec }: Pod): LivingPod =>
+    (volume) =>
+      spec.volumes?.find(({ name }) => name === volume)
   const living = api.pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
   return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, volumesOf(pod)])))
 }

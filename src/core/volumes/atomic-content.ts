@@ -21,7 +21,7 @@ import {
 import { podNamespace } from './pods.ts'
 
 /** By path relative to `..data`. Modes and owners don't count (P28). */
-export type ExpectedFiles = ReadonlyMap<string, PayloadFile<ExpectedFile>>
+type ExpectedFiles = ReadonlyMap<string, PayloadFile<ExpectedFile>>
 
 /** Exactly these files. */
 type ExpectedContent = ExpectedFiles | NoContent
@@ -36,13 +36,6 @@ export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnaps
 const contents = memoize((api: ApiSnapshot) =>
   memoize((pod: Pod) => memoize((source: PodVolumeSource) => compute(source, pod, api))),
 )
-
-/** The files of a pod's volume of this name; undefined if there is nothing to compare with. */
-export function expectedFiles(volume: string, pod: Pod, api: ApiSnapshot): ExpectedFiles | undefined {
-  const source = pod.spec.volumes?.find(({ name }) => name === volume)
-  const content = source && expectedContent(source, pod, api)
-  return content === undefined || content instanceof NoContent ? undefined : content
-}
 
 function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
   const lookup = apiLookup(api)

@@ -7,7 +7,6 @@ import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/ac
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
 import { openListing } from '../../trust/plain-files.ts'
-import type { ExpectedFiles } from '../../volumes/atomic-content.ts'
 import { wrappedName } from '../../volumes/desired-state.ts'
 import { digestFile, errorText, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
@@ -26,13 +25,8 @@ interface PodVolume {
   readonly volume: ListedEntry
 }
 
-/** What the API says about the volumes of a pod that has not ended, by their names. */
-export interface LivingPod {
-  /** The volume's expected files, by path below `..data`. A file without an expected digest is not read. */
-  expectedFiles(volume: string): ExpectedFiles | undefined
-  /** What the pod wants under this name. */
-  wanted(volume: string): PodVolumeSource | undefined
-}
+/** What a pod that has not ended wants under a volume's name. */
+export type LivingPod = (volume: string) => PodVolumeSource | undefined
 
 /** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
 export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
@@ -69,18 +63,18 @@ function readVolumes(walk: TreeWalk, volumes: PodVolume[], directory: ListedEntr
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 
 /** The second part of reading a living pod: its volumes' markers (P21), and the files that can be compared with the API. */
-export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
+export function completeLivingPod(walk: TreeWalk, pod: PodScan, wantedUnder: LivingPod): void {
   for (const { plugin, volume } of pod.volumes) {
     const { name } = volume
     const isOpen = walk.isOpen(volume)
     if (OWN_CONTENT.has(plugin)) {
-      const wanted = api.wanted(name)
+      const wanted = wantedUnder(name)
       // If the pod does not want the volume, a mount on it alone shows that it is set up.
       if (isOpen || wanted !== undefined) readMarker(walk, pod, plugin, name)
       // On the directory of such an emptyDir something is mounted: files in it prevent that (S22).
       if (isOpen && wanted?.emptyDir?.medium) walkContent(walk, volume)
     } else if (isOpen) {
-      const entries = readAtomicVolume(walk, volume, api.expectedFiles(name))
+      const entries = readAtomicVolume(walk, volume)
       // If the mounted volume was filled, the marker is not needed. It is that of the emptyDir that the volume is wrapped in.
       const needsMarker = !walk.isMountPoint(volume) || !entries.some((entry) => entry.name === '..data')
       if (needsMarker) readMarker(walk, pod, EMPTY_DIR, wrappedName(name))
@@ -88,13 +82,13 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
   }
 }
 
-/** The second part of reading any other pod. @param digests digest the files that atomic writers wrote */
-export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
+/** The second part of reading any other pod. */
+export function completePod(walk: TreeWalk, pod: PodScan): void {
   const { count } = walk
   for (const { plugin, volume } of pod.volumes) {
     if (!walk.isOpen(volume)) continue
     if (OWN_CONTENT.has(plugin)) walkContent(walk, volume)
-    else readAtomicVolume(walk, volume, digests ? 'all' : undefined)
+    else readAtomicVolume(walk, volume)
   }
   walk.attributes([pod.directory])
   walk.attributes(pod.entries)
@@ -136,36 +130,29 @@ function readMarker(walk: TreeWalk, { directory: { path } }: PodScan, plugin: st
   walk.emit(directory)
 }
 
-/** The files that are digested: those that are expected with a digest, by path below `..data`; or all. */
-type Digests = ExpectedFiles | 'all' | undefined
-
 /**
  * Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). Targets
- * of links are read, except of those that are expected anyway.
+ * of links are read, and what the files hold is digested.
  *
  * @returns every entry of the volume, without attributes
  */
-function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests: Digests): readonly ListedEntry[] {
+function readAtomicVolume(walk: TreeWalk, volume: ListedEntry): readonly ListedEntry[] {
   const entries = [...walk.children(volume)]
-  const expected = new Set(typeof digests === 'object' ? [...digests.keys()].map((path) => path.split('/')[0]) : [])
   for (const entry of [...entries]) {
-    if (entry.type === 'link' && !expected.has(entry.name)) readTarget(entry, walk.absolute(entry.path))
+    if (entry.type === 'link') readTarget(entry, walk.absolute(entry.path))
     if (!walk.isOpen(entry)) continue
-    if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
+    if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry))
     else walkContent(walk, entry)
   }
   return entries
 }
 
-function readGeneration(walk: TreeWalk, directory: ListedEntry, generation: string, digests: Digests): ListedEntry[] {
+function readGeneration(walk: TreeWalk, directory: ListedEntry): ListedEntry[] {
   const entries = [...walk.children(directory)]
   for (const entry of [...entries]) {
     if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
-    if (entry.type !== 'file') continue
-    const want = typeof digests === 'object' ? digests.get(entry.path.slice(generation.length + 1))?.value : undefined
-    if (digests === 'all' || want?.digest !== undefined) digestFile(entry, walk.absolute(entry.path))
-    else if (want?.size !== undefined) walk.attributes([entry])
+    if (entry.type === 'dir') entries.push(...readGeneration(walk, entry))
+    if (entry.type === 'file') digestFile(entry, walk.absolute(entry.path))
   }
   return entries
 }

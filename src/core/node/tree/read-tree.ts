@@ -82,7 +82,7 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
       const all = options.attributes === 'all'
       for (const pod of pods) {
         const living = all ? undefined : livingPods.get(pod.directory.name)
-        if (living === undefined) completePod(walk, pod, all)
+        if (living === undefined) completePod(walk, pod)
         else completeLivingPod(walk, pod, living)
       }
       const entries = walk.entries()
