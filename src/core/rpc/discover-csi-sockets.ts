@@ -44,13 +44,12 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
   const registrations = socketsOf(tree, REGISTRATION)
   const conventional = socketsOf(tree, CONVENTIONAL)
   const unread = [...registrations.unread, ...conventional.unread]
-  const asked = await Promise.all(
-    registrations.sockets.map(async ({ path, mtime: madeAt = 0 }) => ({
-      madeAt,
-      socket: await askRegistration(rootDir, path, deadlineMs),
-    })),
+  const madeAt = new Map(registrations.sockets.map(({ path, mtime = 0 }) => [path, mtime]))
+  const asked = await Promise.all(registrations.sockets.map(({ path }) => askRegistration(rootDir, path, deadlineMs)))
+  const registered = resolveDuplicates(
+    asked.filter((socket) => socket !== undefined),
+    madeAt,
   )
-  const registered = resolveDuplicates(asked.filter((answer): answer is Answer => answer.socket !== undefined))
   const named = new Set(registered.map(({ endpoint }) => endpoint))
   const others = await Promise.all(
     conventional.sockets.filter(({ path }) => !named.has(path)).map(({ path }) => askPlugin(rootDir, path, deadlineMs)),
@@ -80,26 +79,22 @@ function socketsOf(tree: readonly ListedEntry[], { top, within }: typeof REGISTR
   return { sockets: sockets.slice(0, MAX_SOCKETS), unread }
 }
 
-/** A registration socket's answer, with when it was made, in seconds since the epoch: that decides between two sockets of one driver. */
-interface Answer {
-  readonly socket: CsiSocket
-  readonly madeAt: number
-}
-
 /**
  * If several sockets announce the same driver, the kubelet keeps the one with the highest version, or the one that registered
  * first (C26). Only the kubelet knows the order of registration, so the age of the socket files is used instead. The other
  * sockets stay in the list as not registered, and name the socket that is kept.
+ *
+ * @param madeAt by path, in seconds since the epoch
  */
-function resolveDuplicates(answers: readonly Answer[]): readonly CsiSocket[] {
-  const highest = ({ socket }: Answer): string => highestSupportedVersion(socket.versions ?? []) ?? ''
-  const rivals = answers
-    .filter((answer) => highest(answer) !== '')
-    .toSorted((a, b) => compareVersions(highest(b), highest(a)) || a.madeAt - b.madeAt)
-  return answers.map((answer) => {
-    const { socket } = answer
-    const winner = rivals.find((rival) => rival.socket.driver === socket.driver)?.socket
-    if (winner === undefined || winner === socket || highest(answer) === '') return socket
+function resolveDuplicates(sockets: readonly CsiSocket[], madeAt: ReadonlyMap<string, number>): readonly CsiSocket[] {
+  const age = ({ path }: CsiSocket): number => madeAt.get(path) ?? 0
+  const highest = ({ versions = [] }: CsiSocket): string => highestSupportedVersion(versions) ?? ''
+  const rivals = sockets
+    .filter((socket) => highest(socket) !== '')
+    .toSorted((a, b) => compareVersions(highest(b), highest(a)) || age(a) - age(b))
+  return sockets.map((socket) => {
+    const winner = rivals.find(({ driver }) => driver === socket.driver)
+    if (winner === undefined || winner === socket || highest(socket) === '') return socket
     return {
       ...socket,
       registered: false,
@@ -122,15 +117,23 @@ const RECEIVE_LIMIT = 256 * 1024
  */
 async function askRegistration(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket | undefined> {
   const socketPath = join(rootDir, path)
+  let info: PluginInfo
   try {
-    const info = await unaryCall(socketPath, Registration.method.getInfo, {}, within(deadlineMs))
-    if (info.type !== CSI_PLUGIN) return undefined
-    const { name: driver, supportedVersions: versions } = info
-    const endpoint = info.endpoint === '' ? socketPath : info.endpoint
-    const judged = await judge(info, endpoint, deadlineMs)
-    return { path, driver, endpoint: recordedPath(rootDir, endpoint), versions, ...judged }
+    info = await unaryCall(socketPath, Registration.method.getInfo, {}, within(deadlineMs))
   } catch (error) {
     return { path, registered: false, error: `registration socket: ${failure(error)}` }
+  }
+  if (info.type !== CSI_PLUGIN) return undefined
+  const { name: driver, supportedVersions: versions } = info
+  const endpoint = info.endpoint === '' ? socketPath : info.endpoint
+  const known = { path, driver, endpoint: recordedPath(rootDir, endpoint), versions }
+  const unfit = whyUnfit(info, endpoint)
+  if (unfit !== undefined) return { ...known, registered: false, error: unfit }
+  try {
+    return { ...known, registered: true, capabilities: await nodeCapabilities(endpoint, within(deadlineMs)) }
+  } catch (error) {
+    const state = `registered, but the driver at ${endpoint} ${stateOf(error)}`
+    return { ...known, registered: false, error: `${state}: ${failure(error)}` }
   }
 }
 
@@ -144,25 +147,12 @@ function recordedPath(rootDir: string, path: string): string {
   return inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? path : inside
 }
 
-type Judgement = Pick<CsiSocket, 'registered' | 'capabilities' | 'error'>
-
-async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Promise<Judgement> {
-  if (info.name === '') return { registered: false, error: 'announces no driver name' }
-  if (highestSupportedVersion(info.supportedVersions) === undefined) {
-    const announced = info.supportedVersions.join(', ') || 'none'
-    return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
-  }
+function whyUnfit({ name, supportedVersions }: PluginInfo, endpoint: string): string | undefined {
+  if (name === '') return 'announces no driver name'
+  if (highestSupportedVersion(supportedVersions) === undefined)
+    return `announces no CSI version 1.x (versions: ${supportedVersions.join(', ') || 'none'})`
   // The kubelet takes the endpoint as a plain path (C5).
-  if (!isAbsolute(endpoint))
-    return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
-  try {
-    return { registered: true, capabilities: await nodeCapabilities(endpoint, within(deadlineMs)) }
-  } catch (error) {
-    return {
-      registered: false,
-      error: `registered, but the driver at ${endpoint} ${stateOf(error)}: ${failure(error)}`,
-    }
-  }
+  return isAbsolute(endpoint) ? undefined : `announces an endpoint that is not a path: ${endpoint}`
 }
 
 /** Only a driver that cannot be reached is dead: a busy one is late, another answers with its own error. */

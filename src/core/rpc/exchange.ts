@@ -5,16 +5,6 @@ import { Gathered } from '../trust/bytes.ts'
 import { walkTo } from '../trust/walk.ts'
 import { type Deadline, type GrpcCode, grpcCodeName } from './grpc-status.ts'
 
-interface Exchange {
-  readonly socketPath: string
-  /** `/package.Service/Method`. */
-  readonly path: string
-  /** The request's frame. */
-  readonly body: Buffer
-  readonly deadline: Deadline
-  readonly receiveLimit: number
-}
-
 /** How a call ended: with the server's status, or with the one that corresponds to an end of the stream without a status. */
 interface Reply {
   readonly code: GrpcCode
@@ -37,15 +27,24 @@ const WINDOW_BYTES = 1024 * 1024
  *
  * @grpc/grpc-js makes of an OK with half a message an UNIMPLEMENTED, by which a runtime that lies would pass for none (S9), tells errors
  * of the socket in prose alone, and takes 10 ms to load.
+ *
+ * @param path `/package.Service/Method`
+ * @param frame the request
  */
-export function exchange(call: Exchange): Promise<Reply> {
+export function exchange(
+  socketPath: string,
+  path: string,
+  frame: Buffer,
+  { deadline, receiveLimit }: { readonly deadline: Deadline; readonly receiveLimit: number },
+): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
-  const remainingMs = call.deadline.remainingMs()
-  if (remainingMs <= 0) return Promise.resolve(deadlineExceeded(call.deadline))
+  const late: Reply = { code: 'DEADLINE_EXCEEDED', details: `no answer within ${deadline.totalMs / 1000} s` }
+  const remainingMs = deadline.remainingMs()
+  if (remainingMs <= 0) return Promise.resolve(late)
 
   let socket: Socket
   try {
-    socket = connectUnixSocket(call.socketPath)
+    socket = connectUnixSocket(socketPath)
   } catch (error) {
     return Promise.resolve(statusOfConnection(error))
   }
@@ -57,7 +56,7 @@ export function exchange(call: Exchange): Promise<Reply> {
     ':method': 'POST',
     // Set by hand: servers not written in Go refuse an authority that they cannot make sense of (C5).
     ':authority': 'localhost',
-    ':path': call.path,
+    ':path': path,
     'content-type': 'application/grpc',
     te: 'trailers',
     'user-agent': 'volctl',
@@ -70,7 +69,7 @@ export function exchange(call: Exchange): Promise<Reply> {
     if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL)
     session.destroy()
   }
-  const timer = setTimeout(() => settle(deadlineExceeded(call.deadline)), remainingMs)
+  const timer = setTimeout(() => settle(late), remainingMs)
 
   let failure: unknown
   let headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
@@ -96,11 +95,11 @@ export function exchange(call: Exchange): Promise<Reply> {
     trailers = value
   })
   stream.on('data', (chunk: Buffer) => {
-    if (received.length + chunk.length > call.receiveLimit) settle(tooLarge(call.receiveLimit))
-    else received.add(chunk)
+    if (received.length + chunk.length <= receiveLimit) received.add(chunk)
+    else settle({ code: 'RESOURCE_EXHAUSTED', details: `the answer is larger than ${receiveLimit} bytes` })
   })
   stream.on('close', () => settle(conclude()))
-  stream.end(call.body)
+  stream.end(frame)
 
   function conclude(): Reply {
     // A status ends the call even where the server resets the stream after it.
@@ -110,32 +109,28 @@ export function exchange(call: Exchange): Promise<Reply> {
       // To JavaScript an empty text is the number 0, which would be OK.
       const code = grpcCodeName(/^\d{1,9}$/.test(String(given)) ? Number(given) : UNKNOWN)
       // The server knows the deadline, too, and may be first to notice that it has passed.
-      if (code === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0) return deadlineExceeded(call.deadline)
+      if (code === 'DEADLINE_EXCEEDED' && deadline.remainingMs() === 0) return late
       const message = source['grpc-message']
       return { code, details: decodeGrpcMessage(String(message ?? '')), body: received.all() }
     }
-    const httpStatus = headers[':status']
-    const contentType = headers['content-type'] ?? ''
-    if (httpStatus !== undefined && (httpStatus !== 200 || !contentType.startsWith('application/grpc'))) {
-      return statusOfHttp(httpStatus, contentType)
-    }
+    const { ':status': status, 'content-type': type = '' } = headers
+    if (status !== undefined && status !== 200)
+      return { code: BY_HTTP_STATUS[status] ?? 'UNKNOWN', details: `HTTP status ${status}` }
+    if (status !== undefined && !type.startsWith('application/grpc'))
+      return {
+        code: 'UNKNOWN',
+        details: `the answer is not gRPC but has ${type ? `content type ${type}` : 'no content type'}`,
+      }
     // Node closes the streams of a broken connection as cancelled, without a frame from the server.
     if (socket.destroyed || session.destroyed || session.closed) return statusOfConnection(failure)
-    return statusOfReset(stream.rstCode)
+    const details = `the server reset the call (HTTP/2 code ${stream.rstCode})`
+    return { code: BY_RESET_CODE[stream.rstCode] ?? 'INTERNAL', details }
   }
   return promise
 }
 
 /** The number of the status that says nothing. */
 const UNKNOWN = 2
-
-function deadlineExceeded(deadline: Deadline): Reply {
-  return { code: 'DEADLINE_EXCEEDED', details: `no answer within ${deadline.totalMs / 1000} s` }
-}
-
-function tooLarge(limit: number): Reply {
-  return { code: 'RESOURCE_EXHAUSTED', details: `the answer is larger than ${limit} bytes` }
-}
 
 /**
  * A gRPC message on the wire: one byte (0: not compressed), four bytes of length (big endian), the message.
@@ -209,21 +204,6 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = {
   ENOTSOCK: 'not a socket',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
-}
-
-function statusOfHttp(status: number, contentType: string): Reply {
-  if (status !== 200) return { code: BY_HTTP_STATUS[status] ?? 'UNKNOWN', details: `HTTP status ${status}` }
-  return {
-    code: 'UNKNOWN',
-    details: `the answer is not gRPC but has ${contentType ? `content type ${contentType}` : 'no content type'}`,
-  }
-}
-
-function statusOfReset(resetCode: number): Reply {
-  return {
-    code: BY_RESET_CODE[resetCode] ?? 'INTERNAL',
-    details: `the server reset the call (HTTP/2 code ${resetCode})`,
-  }
 }
 
 /** A connection that failed or broke: UNAVAILABLE, as for the kubelet's client (C5). */

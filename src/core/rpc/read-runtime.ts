@@ -30,9 +30,9 @@ const ANSWERS_BYTES = 128 * 1024 * 1024
 interface ReadRuntimeOptions {
   /** `unix:///…` or plain paths, the likeliest first. */
   readonly endpoints: readonly string[]
-  /** Endpoints that the node is configured to use: if one does not answer, that is an error (S9). */
+  /** Those that the node is configured to use, which are asked first. */
   readonly required?: readonly string[]
-  /** True if the node should have a runtime: then it is an error if none answers (S9). */
+  /** True if the node should have a runtime: then it is an error if none answers, or one that is required does not (S9). */
   readonly expected: boolean
   /** For one runtime's two calls together. */
   readonly deadlineMs: number
@@ -53,7 +53,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs, budget)))
   const answered = answers.filter((answer) => 'pods' in answer)
   const silent = answers.filter((answer) => 'error' in answer)
-  const failed = silent.filter(({ isAbsent, endpoint }) => !isAbsent || required.includes(endpoint))
+  const failed = silent.filter(({ isAbsent, endpoint }) => !isAbsent || (expected && required.includes(endpoint)))
   if (answered.length > 0)
     return {
       source: 'cri',

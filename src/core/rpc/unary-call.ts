@@ -46,26 +46,22 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
   options: CallOptions,
 ): Promise<MessageShape<O>> {
-  const { receiveLimit = DEFAULT_RECEIVE_LIMIT, secrets = [] } = options
+  const { deadline, receiveLimit = DEFAULT_RECEIVE_LIMIT, secrets = [], budget } = options
   const failure = (status: GrpcCode, said: string, cause?: unknown): GrpcError => {
     const details = shownText(said, secrets)
     // A cause that says the same would have the secrets.
     return new GrpcError(status, details, method.name, details === said ? cause : undefined)
   }
-  const { code, details, body, cause } = await exchange({
-    socketPath,
-    path: `/${method.parent.typeName}/${method.name}`,
-    body: encodeFrame(toBinary(method.input, create(method.input, request))),
-    deadline: options.deadline,
-    receiveLimit,
-  })
+  const path = `/${method.parent.typeName}/${method.name}`
+  const frame = encodeFrame(toBinary(method.input, create(method.input, request)))
+  const { code, details, body, cause } = await exchange(socketPath, path, frame, { deadline, receiveLimit })
   if (code !== 'OK' || body === undefined) throw failure(code, details, cause)
   try {
     const message = decodeFrame(body)
     const most = receiveLimit * UNPACKED
     const size = unpackedSize(method.output, message, most)
     if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
-    options.budget?.take(size)
+    budget?.take(size)
     // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
