@@ -128,15 +128,13 @@ describe('S7: standingObstacles', () => {
     referenceRootMountId: 27,
     hasSysfs: true,
   }
-  const { pidNamespace: _, ...unreadable } = good
-  const { referenceRootMountId: __, ...rootless } = good
   const nested = { ...good, pidNamespace: 'pid:[4026532999]', referencePidNamespace: 'pid:[4026532999]' }
   it.each<[name: string, facts: StandingFacts, want: string[]]>([
     ['the host', good, []],
-    ['no rights', rootless, ['mount namespace cannot be read']],
+    ['no rights', { ...good, referenceRootMountId: undefined }, ['mount namespace cannot be read']],
     ["a container's PID namespace", nested, ['PID namespace']],
     ['a node in a container, with its kubelet beside us', { ...nested, referenceIsKubelet: true }, []],
-    ['no /proc', { ...unreadable, uidMap: '' }, ['user namespace', 'PID namespace']],
+    ['no /proc', { ...good, pidNamespace: undefined, uidMap: '' }, ['user namespace', 'PID namespace']],
   ])('%s', (_name, facts, want) => {
     const found = standingObstacles(facts)
     expect(

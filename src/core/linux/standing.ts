@@ -18,41 +18,30 @@ export interface StandingObstacle {
   readonly hidesProcesses?: true
 }
 
-/** What /proc shows of this process and of the reference process for the node (the kubelet, otherwise PID 1). */
-export interface StandingFacts {
-  readonly uidMap: string
-  readonly pidNamespace?: string
-  /** PID namespace and root of the reference process; absent where they may not be read. */
-  readonly referencePidNamespace?: string
-  readonly referenceIsKubelet: boolean
-  /** A container runtime of root's runs in this PID namespace, so it is the node's. */
-  readonly seesRuntime: boolean
-  /** Mount id of the root directory, of this process and of the reference process. */
-  readonly rootMountId?: number
-  readonly referenceRootMountId?: number
-  /** Whether /sys is the kernel's: without it there would seem to be no disks and no loop devices. */
-  readonly hasSysfs: boolean
-}
-
 const SYSFS_MAGIC = 0x62656572
 
+export type StandingFacts = Readonly<ReturnType<typeof readStandingFacts>>
+
+/**
+ * What /proc shows of this process, and of the one that stands for the node: its namespaces are undefined where they may not be read.
+ *
+ * @param reference the kubelet, otherwise PID 1
+ */
 export function readStandingFacts(
   reference: Pick<PinnedProcess, 'link' | 'path'> | undefined,
   seen: { readonly kubelet: boolean; readonly runtime: boolean },
-): StandingFacts {
-  const pidNamespace = namespaceOf('self', 'pid')
-  const referencePidNamespace = reference?.link('ns/pid')
-  const rootMountId = mountIdOf('/')
-  const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
+) {
   return {
     uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
-    pidNamespace,
-    referencePidNamespace,
+    pidNamespace: namespaceOf('self', 'pid'),
+    referencePidNamespace: reference?.link('ns/pid'),
     referenceIsKubelet: seen.kubelet,
+    /** A container runtime of root's runs in this PID namespace, so it is the node's. */
     seesRuntime: seen.runtime,
-    rootMountId,
-    referenceRootMountId,
-    // Otherwise it is not mounted, or something else is in its place.
+    /** Mount id of the root directory. */
+    rootMountId: mountIdOf('/'),
+    referenceRootMountId: reference && mountIdOf(reference.path('root/')),
+    /** Otherwise it is not mounted, or something else is in its place: there would seem to be no disks and no loop devices. */
     hasSysfs: fileSystemTypeIfAny('/sys') === SYSFS_MAGIC,
   }
 }

@@ -168,9 +168,8 @@ export async function lookAt(
   const asked = await remote
   const api = asked?.api
   if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const named = node.ownName && { nodeName: node.ownName.name, nodeNameFrom: node.ownName.from }
   // As the host shows it, with what the API server saw of it, and the name that it gives its node.
-  const kubelet = localKubelet && { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...named }
+  const kubelet = localKubelet && { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...node.ownName }
   const renewed = api?.lease?.spec?.renewTime ?? 'not readable'
   if (kubelet !== undefined) log(`kubelet: ${describe(kubelet)}; lease ${renewed}`)
   const pods = runtime && `${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes`

@@ -4,7 +4,8 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, isMissing, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
-import type { NodeNameFrom, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
+import { present } from '../base/text.ts'
+import type { KubeletSnapshot, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
 import { unixSocketPath } from '../rpc/endpoints.ts'
 import { addDoubt, allDoubts, checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
@@ -60,7 +61,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const wantedRoot = choice.rootDir ?? places?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
   const ownName = await ownNodeName(kubelet)
   if (choice.nodeName !== undefined) requireOwnName(choice.nodeName, ownName)
-  const nodeName = choice.nodeName ?? places?.nodeName ?? ownName?.name ?? kubelet?.nodeName ?? hostname()
+  const nodeName = choice.nodeName ?? places?.nodeName ?? ownName?.nodeName ?? kubelet?.nodeName ?? hostname()
   if (places === undefined) {
     const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
     checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
@@ -71,7 +72,8 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    kubelet: kubelet === undefined ? undefined : letGoOf(kubelet),
+    // The process is only pinned while the node is located.
+    kubelet: kubelet && { ...kubelet, process: undefined },
     ownName,
     config,
     standing: places === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
@@ -92,14 +94,9 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
 
 /** S1, decided from this host alone. @throws SafetyRefusal OtherNode */
 function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
-  if (own === undefined || own.from === 'hostname' || own.name === canonicalNodeName(chosen)) return
-  const { rule, code, message, hint } = otherName(chosen, own.name)
+  if (own === undefined || own.nodeNameFrom === 'hostname' || own.nodeName === canonicalNodeName(chosen)) return
+  const { rule, code, message, hint } = otherName(chosen, own.nodeName)
   throw new SafetyRefusal(rule, code, message, { hint })
-}
-
-/** Without the process, which is only pinned while the node is located. */
-function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate {
-  return kubelet
 }
 
 async function stateNow(
@@ -138,17 +135,14 @@ function passedOver(): string {
 function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): readonly StandingObstacle[] {
   using first = pin(1)
   const facts = readStandingFacts(kubelet?.process ?? first, { kubelet: kubelet?.process !== undefined, runtime })
-  const standalone: readonly StandingObstacle[] = kubelet?.standalone
-    ? [
-        {
-          rule: 'S8',
-          code: 'KubeletUnclear',
-          message: `the kubelet of this host (${kubelet.source}) has no API server, so it is unknown which pods it should run`,
-          hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
-        },
-      ]
-    : []
-  return [...standingObstacles(facts), ...standalone]
+  if (!kubelet?.standalone) return standingObstacles(facts)
+  const standalone: StandingObstacle = {
+    rule: 'S8',
+    code: 'KubeletUnclear',
+    message: `the kubelet of this host (${kubelet.source}) has no API server, so it is unknown which pods it should run`,
+    hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
+  }
+  return [...standingObstacles(facts), standalone]
 }
 
 /** If no configuration could be read, kubeadm's directory is read: more static pods can only protect more directories. */
@@ -171,22 +165,15 @@ async function askRuntimes(
 ): Promise<RuntimeSnapshot> {
   const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../rpc/read-runtime.ts')
   const ofTest = places?.runtimeEndpoints
-  const named =
-    ofTest === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: ofTest, others: [] }
-  const { required, others } = named
-  const endpoints = [...required, ...others, ...(ofTest ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
-  const expected = places?.runtimeExpected ?? (ofTest === undefined || given !== undefined)
-  return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
+  const isNodes = ofTest === undefined || given !== undefined
+  const { required, others } = isNodes ? runtimeEndpoints(given, configured) : { required: ofTest, others: [] }
+  const endpoints = [...others, ...(ofTest ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
+  const expected = places?.runtimeExpected ?? isNodes
+  return readRuntime({ endpoints, required, expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }
 
-interface OwnNodeName {
-  readonly name: string
-  /**
-   * `flag`: a flag or its distribution's file; `credential`: the API accepts it under no other name; `hostname`: neither
-   * exists.
-   */
-  readonly from: NodeNameFrom
-}
+/** From a `flag` or its distribution's file; a `credential`, as the API accepts it under no other name; the `hostname`: neither exists. */
+type OwnNodeName = Pick<KubeletSnapshot, 'nodeName' | 'nodeNameFrom'> & { readonly nodeName: string }
 
 /**
  * The name that this host's kubelet uses (S1, N13). Undefined also for a root directory without a process or unit: how its kubelet is
@@ -194,16 +181,16 @@ interface OwnNodeName {
  */
 export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promise<OwnNodeName | undefined> {
   if (kubelet === undefined) return undefined
-  if (kubelet.isNamed) return { name: kubelet.nodeName, from: 'flag' }
+  if (kubelet.isNamed) return { nodeName: kubelet.nodeName, nodeNameFrom: 'flag' }
   // Imported only when needed, which is seldom: most kubelets have a flag.
   const { nodeNameInKubeconfig } = await import('../kube/kubeconfig/kube-credentials.ts')
   const name = kubelet.kubeconfig === undefined ? undefined : nodeNameInKubeconfig(kubelet.kubeconfig)
-  if (name !== undefined) return { name: canonicalNodeName(name), from: 'credential' }
+  if (name !== undefined) return { nodeName: canonicalNodeName(name), nodeNameFrom: 'credential' }
   const isStarted = kubelet.pid !== undefined || kubelet.unit !== undefined
   // An in-tree cloud provider asks the cloud for the name.
   const cloud = kubelet.flags.get('cloud-provider') ?? ''
   if (!isStarted || !['', 'external'].includes(cloud)) return undefined
-  return { name: kubelet.nodeName, from: 'hostname' }
+  return { nodeName: kubelet.nodeName, nodeNameFrom: 'hostname' }
 }
 
 // Where this node's container runtime listens: by --runtime-endpoint, otherwise by the kubelet's or crictl(1)'s configuration (S8, S9).
@@ -211,18 +198,12 @@ export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promis
 /** crictl's own configuration file. */
 const CRICTL_CONFIG = '/etc/crictl.yaml'
 
-interface RuntimeEndpoints {
-  /** If one of these does not answer, that is an error. */
-  readonly required: readonly string[]
-  /** Asked in addition. */
-  readonly others: readonly string[]
-}
-
 /**
  * The endpoint that is named first must answer. The others are asked as well, and all answers are merged (S9).
  *
  * @param given --runtime-endpoint
  * @param configured the kubelet's endpoint
+ * @returns those that must answer, and others that are asked in addition
  * @throws VolctlError Usage for a `given` that is not a unix socket
  */
 export function runtimeEndpoints(
@@ -230,21 +211,17 @@ export function runtimeEndpoints(
   configured: string | undefined,
   variable = environment().CONTAINER_RUNTIME_ENDPOINT,
   crictlConfig = CRICTL_CONFIG,
-): RuntimeEndpoints {
+) {
   if (given !== undefined && unixSocketPath(given) === undefined) {
     throw usageError(
       `--runtime-endpoint: "${given}" is not a unix socket`,
       'Give a socket such as unix:///run/containerd/containerd.sock.',
     )
   }
-  const named = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)
+  // An empty endpoint counts as none.
+  const named = present(given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT'))
   const crictls = believed(crictlsEndpoint(crictlConfig), crictlConfig)
-  return { required: named.slice(0, 1), others: [...named.slice(1), ...(crictls === undefined ? [] : [crictls])] }
-}
-
-/** An empty endpoint counts as none. */
-function isGiven(endpoint: string | undefined): endpoint is string {
-  return endpoint !== undefined && endpoint !== ''
+  return { required: named.slice(0, 1), others: present(...named.slice(1), crictls) }
 }
 
 /** A socket's answer about which pods run only counts if nobody but root could have put the socket there (S32). */

@@ -13,7 +13,10 @@ const HERE = hostname().toLowerCase()
 
 describe('S1: ownNodeName', () => {
   it('is what a flag says, in lower case', async () => {
-    expect(await ownNodeName(kubelet('--hostname-override= Edge-1 '))).toEqual({ name: 'edge-1', from: 'flag' })
+    expect(await ownNodeName(kubelet('--hostname-override= Edge-1 '))).toEqual({
+      nodeName: 'edge-1',
+      nodeNameFrom: 'flag',
+    })
   })
 
   it("is in the certificate that the kubelet's kubeconfig names, or in the user's name there", async () => {
@@ -26,14 +29,20 @@ describe('S1: ownNodeName', () => {
     // Of system:node:edge-2.
     const certificate = join(import.meta.dirname, 'edge-2.pem')
     const user = { 'client-certificate': certificate, 'client-key': certificate }
-    expect(await named(user)).toEqual({ name: 'edge-2', from: 'credential' })
-    expect(await named({ token: 't' }, 'system:node:edge-3')).toEqual({ name: 'edge-3', from: 'credential' })
+    expect(await named(user)).toEqual({ nodeName: 'edge-2', nodeNameFrom: 'credential' })
+    expect(await named({ token: 't' }, 'system:node:edge-3')).toEqual({
+      nodeName: 'edge-3',
+      nodeNameFrom: 'credential',
+    })
   })
 
   it('is this host’s, where neither tells, and no cloud gives another', async () => {
     const nowhere = '--kubeconfig=/nonexistent'
-    expect(await ownNodeName(kubelet(nowhere))).toEqual({ name: HERE, from: 'hostname' })
-    expect(await ownNodeName(kubelet(nowhere, '--cloud-provider=external'))).toEqual({ name: HERE, from: 'hostname' })
+    expect(await ownNodeName(kubelet(nowhere))).toEqual({ nodeName: HERE, nodeNameFrom: 'hostname' })
+    expect(await ownNodeName(kubelet(nowhere, '--cloud-provider=external'))).toEqual({
+      nodeName: HERE,
+      nodeNameFrom: 'hostname',
+    })
     expect(await ownNodeName(kubelet(nowhere, '--cloud-provider=aws'))).toBeUndefined()
   })
 

@@ -235,7 +235,7 @@ const staticPods = kept({
 
 export interface StaticPodsSnapshot extends ShapeOf<typeof staticPods> {}
 
-export type NodeNameFrom = 'flag' | 'credential' | 'hostname'
+type NodeNameFrom = 'flag' | 'credential' | 'hostname'
 
 export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
 
