@@ -197,12 +197,8 @@ describe('umount', () => {
     expect((await run(steps, expects)).state).toBe('done DetachedLazily')
     expect(fixture.host.log).toEqual([`umount lazy ${DIR}`])
     expect(fixture.journal()).toContainEqual(expect.objectContaining({ type: 'lazy', path: DIR }))
-    const remembered = readLazilyDetached({
-      directory: `${fixture.directory}/journal`,
-      bootID: planOf([]).bootID,
-      mounts: parseMountinfo(''),
-      isSuperblockGone: () => false,
-    })
+    const { bootID } = planOf([])
+    const remembered = readLazilyDetached(`${fixture.directory}/journal`, bootID, parseMountinfo(''), () => false)
     expect(remembered).toMatchObject({ detached: [{ path: DIR }] })
   })
 })

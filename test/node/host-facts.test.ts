@@ -158,12 +158,10 @@ describe('S6: checkMountNamespace', () => {
     const same = { self: line(5, '/k/a') + line(6, '/x'), 50: line(77, '/k/a') }
     using agreeing = world({ self: '1', 1: '1', 50: '2' }, same)
     using one = new PinnedProcess(50, agreeing.path)
-    expect(() => checkMountNamespace({ runtimes: [one], rootDir: '/k' }, agreeing.path)).not.toThrow()
+    expect(() => checkMountNamespace(undefined, [one], '/k', agreeing.path)).not.toThrow()
     using lacking = world({ self: '1', 1: '1', 50: '2' }, { ...same, 50: line(77, '/k/a') + line(78, '/k/b') })
     using other = new PinnedProcess(50, lacking.path)
-    expect(() => checkMountNamespace({ runtimes: [other], rootDir: '/k' }, lacking.path)).toThrow(
-      /have different mounts.*\/k\/b/,
-    )
+    expect(() => checkMountNamespace(undefined, [other], '/k', lacking.path)).toThrow(/have different mounts.*\/k\/b/)
   })
 
   it('tells tables apart by path, device, root and number', () => {
@@ -177,7 +175,12 @@ describe('S6: checkMountNamespace', () => {
 })
 
 it('reentry of an executable, which has script and options inside', () => {
-  const program = { script: undefined, options: ['--no-warnings'], args: ['plan', '-o', 'json'] }
   const word = '--internal-reentered=1:4711'
-  expect(reentryCommand(4711, program, word)).toEqual(['/proc/4711/exe', word, 'plan', '-o', 'json'])
+  expect(reentryCommand(4711, undefined, ['--no-warnings'], [word, 'plan', '-o', 'json'])).toEqual([
+    '/proc/4711/exe',
+    word,
+    'plan',
+    '-o',
+    'json',
+  ])
 })

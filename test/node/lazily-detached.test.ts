@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 
 const read = ({ bootID = 'b1', mountinfo = '', gone = false } = {}) =>
-  readLazilyDetached({ directory, bootID, mounts: parseMountinfo(mountinfo), isSuperblockGone: () => gone })
+  readLazilyDetached(directory, bootID, parseMountinfo(mountinfo), () => gone)
 
 describe('what was detached lazily (S20)', () => {
   it.each([
@@ -48,9 +48,7 @@ describe('what was detached lazily (S20)', () => {
     { name: 'no such file', at: () => directory },
     { name: 'no such directory', at: () => join(directory, 'missing/volctl') },
   ])('is nothing where there is $name', ({ at }) => {
-    const mounts = parseMountinfo('')
-    const question = { directory: at(), bootID: 'b1', mounts, isSuperblockGone: () => false }
-    expect(readLazilyDetached(question)).toEqual({ detached: [] })
+    expect(readLazilyDetached(at(), 'b1', parseMountinfo(''), () => false)).toEqual({ detached: [] })
   })
 })
 

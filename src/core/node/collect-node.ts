@@ -29,7 +29,7 @@ import { unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { DiskRead } from '../kube/read-api.ts'
-import { isSuperblockGone, loopDevices } from '../linux/block/device-use.ts'
+import { loopDevices } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
@@ -164,7 +164,7 @@ export async function lookAt(
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const known = await read
   const mounts = known?.mounts ?? parseMountinfo('')
-  const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
+  const lazy = readLazilyDetached(directory, host.bootID, mounts)
   const asked = await remote
   const api = asked?.api
   if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)

@@ -5,16 +5,6 @@ import { obeyedTextIfAny } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 
-/** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
-interface HostIdentity {
-  readonly machineID?: string
-  readonly systemUUID?: string
-  readonly bootID?: string
-  /** RFC 3339. */
-  readonly bootTime?: string
-  readonly kernelVersion: string
-}
-
 const MACHINE_ID_FILES = ['/etc/machine-id', '/var/lib/dbus/machine-id']
 
 /** In the order in which the kubelet looks: PC firmware, then device trees, then the machine id. */
@@ -28,19 +18,17 @@ const SYSTEM_UUID_FILES = [
 const BOOT_ID_FILES = ['/proc/sys/kernel/random/boot_id']
 
 /**
+ * What the kubelet writes into its Node object, read from the same files (S1), and since when the machine runs.
+ *
  * @param root prefix of the paths, for tests
  * @param flags the kubelet's flags, which may name other files
  */
-export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostIdentity {
-  const machineID = firstText(root, filesOf(flags, 'machine-id-file') ?? MACHINE_ID_FILES)
-  const systemUUID = firstText(root, SYSTEM_UUID_FILES)
-  const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
-  const bootTime = bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? '', `${root}/dev/null`)
+export function hostIdentity(root = '', flags: KubeletFlags = new Map()) {
   return {
-    machineID,
-    systemUUID,
-    bootID,
-    bootTime,
+    machineID: firstText(root, filesOf(flags, 'machine-id-file') ?? MACHINE_ID_FILES),
+    systemUUID: firstText(root, SYSTEM_UUID_FILES),
+    bootID: firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES),
+    bootTime: bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? '', `${root}/dev/null`),
     kernelVersion: release(),
   }
 }

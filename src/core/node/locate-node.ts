@@ -64,7 +64,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const nodeName = choice.nodeName ?? places?.nodeName ?? ownName?.nodeName ?? kubelet?.nodeName ?? hostname()
   if (places === undefined) {
     const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
-    checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
+    checkMountNamespace(kubelet?.process, runtimes, wantedRoot)
   }
   const rootDir = resolvedRoot(wantedRoot)
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)

@@ -20,20 +20,13 @@ export async function changeOwnershipApart(
   { command: [program = '', ...args], deadlineMs }: Apart,
 ): Promise<OwnershipChange> {
   let last: WalkMessage = {}
-  const result = await runCommand(
-    program,
-    args,
-    deadlineMs,
-    JSON.stringify({ parent: process.pid, path, mountId, ownership }),
-    {
-      onLine: (line) => {
-        last = messageIn(line)
-        if (last.entries !== undefined) onEntry?.(last.entries)
-      },
-      signal,
-    },
-  )
-  if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
+  const onLine = (line: string): void => {
+    last = messageIn(line)
+    if (last.entries !== undefined) onEntry?.(last.entries)
+  }
+  const request = JSON.stringify({ parent: process.pid, path, mountId, ownership })
+  const result = await runCommand(program, args, deadlineMs, request, { onLine, signal })
+  if (result.timedOut) throw givenUp(path, result, deadlineMs, signal?.aborted === true)
   if (last.done !== undefined) return last.done
   const { code, message, hint } = last.failed ?? {
     code: 'WriteFailed' as const,
@@ -43,11 +36,7 @@ export async function changeOwnershipApart(
   throw new StepFailed(code, message, { hint })
 }
 
-function givenUp(
-  path: string,
-  { abandonedPid }: CommandResult,
-  { deadlineMs, interrupted }: { deadlineMs: number; interrupted: boolean },
-): StepFailed {
+function givenUp(path: string, { abandonedPid }: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {
   const stuck = abandonedPid !== undefined
   const abandoned = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
   if (interrupted)

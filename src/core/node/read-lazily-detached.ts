@@ -6,20 +6,13 @@
  */
 
 import type { LazilyDetached, LazyMemoryDefect } from '../facts/actual/snapshot.ts'
+import { isSuperblockGone } from '../linux/block/device-use.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/write-journal.ts'
 
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
-
-interface LazyQuestion {
-  /** Where the journal is. */
-  readonly directory: string
-  readonly bootID: string | undefined
-  readonly mounts: MountTable
-  isSuperblockGone(dev: string, fsType: string): boolean
-}
 
 interface LazyMemory {
   readonly detached: readonly LazilyDetached[]
@@ -30,24 +23,25 @@ interface LazyMemory {
 /**
  * Records of this boot whose superblock is not shown to be gone. A record whose path is still mounted does not count, since
  * the umount failed. Without the file or its directory there are no records.
+ *
+ * @param directory where the journal is
  */
-export function readLazilyDetached(question: LazyQuestion): LazyMemory {
-  const path = `${question.directory}/${LAZY_FILE}`
+export function readLazilyDetached(
+  directory: string,
+  bootID: string | undefined,
+  mounts: MountTable,
+  isGone = isSuperblockGone,
+): LazyMemory {
+  const isThere = ({ path, dev, fsType, bootID: then = bootID }: LazyRecord): boolean =>
+    (bootID === undefined || then === bootID) &&
+    !mounts.at(path).some((mount) => mount.dev === dev) &&
+    !isGone(dev, fsType)
   try {
-    return { detached: linesOf(question.directory, LAZY_FILE, MAX_BYTES).flatMap((line) => stillThere(line, question)) }
+    const records = linesOf(directory, LAZY_FILE, MAX_BYTES).flatMap((line) => parse(line) ?? [])
+    return { detached: records.filter(isThere).map(({ path, dev, volume }) => ({ path, dev, volume })) }
   } catch (error) {
-    return { detached: [], defect: { path, why: unreadText(error) } }
+    return { detached: [], defect: { path: `${directory}/${LAZY_FILE}`, why: unreadText(error) } }
   }
-}
-
-function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQuestion): LazilyDetached[] {
-  const record = parse(line)
-  if (record === undefined) return []
-  const { path, dev, fsType, volume } = record
-  if (bootID !== undefined && record.bootID !== undefined && record.bootID !== bootID) return []
-  if (mounts.at(path).some((mount) => mount.dev === dev)) return []
-  if (isSuperblockGone(dev, fsType)) return []
-  return [{ path, dev, volume }]
 }
 
 /**

@@ -22,22 +22,20 @@ export class WrongNamespace extends SafetyRefusal {
   }
 }
 
-interface NamespaceProcesses {
-  /** The chosen kubelet, if it runs. */
-  readonly kubelet?: PinnedProcess
-  readonly runtimes: readonly PinnedProcess[]
-  readonly rootDir: string
-}
-
 /**
  * Checks that volctl is in the kubelet's mount namespace. If no kubelet runs, PID 1's namespace counts, and every container
  * runtime of root's must show the same mounts under the root directory: in a namespace where some are missing, an rmdir would
  * detach live data elsewhere.
  *
+ * @param kubelet the chosen one, if it runs
  * @throws WrongNamespace, or SafetyRefusal WrongNamespace
  */
-export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc'): void {
-  const { kubelet, runtimes, rootDir } = processes
+export function checkMountNamespace(
+  kubelet: PinnedProcess | undefined,
+  runtimes: readonly PinnedProcess[],
+  rootDir: string,
+  proc = '/proc',
+): void {
   using first = kubelet === undefined ? pin(1, proc) : undefined
   const reference = kubelet ?? first
   const wanted = reference?.link('ns/mnt')
@@ -67,9 +65,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
       'S6',
       'WrongNamespace',
       `PID 1 and the container runtime (pid ${runtime.pid}) have different mounts under ${rootDir}: ${difference}`,
-      {
-        hint: 'Start the kubelet, so that its namespace counts.',
-      },
+      { hint: 'Start the kubelet, so that its namespace counts.' },
     )
   }
 }
@@ -87,12 +83,18 @@ export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
 /** The first mount under the root directory that only one of two tables has, for messages. */
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
   const [left = [], right = []] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
-  const [lack] = new Set(left).symmetricDifference(new Set(right))
-  return lack ?? (left.length === right.length ? undefined : 'one of them has another mount on top')
+  return differing(left, right) ?? (left.length === right.length ? undefined : 'one of them has another mount on top')
 }
 
 function identity({ mountPoint, dev, root }: MountInfo): string {
   return `${mountPoint} (${dev} ${root})`
+}
+
+const linkText = ({ path, place }: PlaceLink): string => `${path} -> ${place}`
+
+/** The first text that only one of them has. */
+function differing(one: readonly string[], other: readonly string[]): string | undefined {
+  return [...new Set(one).symmetricDifference(new Set(other))][0]
 }
 
 /**
@@ -106,8 +108,7 @@ export function mountTableReader(rootDir: string, before: readonly PlaceLink[]):
   return () => {
     const mounts = readMountTable()
     const { links } = structureLinks(rootDir, mounts)
-    const [one = [], other = []] = [before, links].map((those) => those.map(({ path, place }) => `${path} -> ${place}`))
-    const [changed] = new Set(one).symmetricDifference(new Set(other))
+    const changed = differing(before.map(linkText), links.map(linkText))
     if (changed === undefined) return mounts.withLinks(links)
     throw new OperationRefused('Changed', `the link ${changed} is not as it was when the plan was made`)
   }

@@ -55,20 +55,21 @@ function linkOf(process: PinnedProcess, name: string): string {
   return link
 }
 
-interface Program {
-  /** Undefined: the program is one executable, with its script and options inside. */
-  readonly script: string | undefined
-  readonly options: readonly string[]
-  readonly args: readonly string[]
-}
-
-/** Pure: the command to run there. Links in the script's path are not resolved: their targets are paths of our namespace. */
-export function reentryCommand(pid: number, program: Program, word: string): readonly string[] {
-  const { script, options, args } = program
+/**
+ * Pure: the command to run there. Links in the script's path are not resolved: their targets are paths of our namespace.
+ *
+ * @param script undefined: the program is one executable, with its script and options inside
+ */
+export function reentryCommand(
+  pid: number,
+  script: string | undefined,
+  options: readonly string[],
+  args: readonly string[],
+): readonly string[] {
   const own = `/proc/${pid}`
-  if (script === undefined) return [`${own}/exe`, word, ...args]
+  if (script === undefined) return [`${own}/exe`, ...args]
   const ofNode = ['--preserve-symlinks', '--preserve-symlinks-main', ...options]
-  return [`${own}/exe`, ...ofNode, `${own}/root${resolve(script)}`, word, ...args]
+  return [`${own}/exe`, ...ofNode, `${own}/root${resolve(script)}`, ...args]
 }
 
 /**
@@ -82,6 +83,6 @@ export function reenter({ mountNamespace, pid = process.pid }: Reentry): Promise
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }
-  const program = { script: ownScript(), options: ownOptions(), args: thisRun().argv }
-  return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()), ownLibraryPath(pid))
+  const command = reentryCommand(pid, ownScript(), ownOptions(), [callerWord(), ...thisRun().argv])
+  return enterNamespace(mountNamespace, command, ownLibraryPath(pid))
 }
