@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireStoppable, type StopAsked, type UnitFacts } from '../../src/core/node/kubelet-stop/stoppable.ts'
+import { requireStoppable, type UnitFacts } from '../../src/core/node/kubelet-stop/stoppable.ts'
 
 const FACTS: UnitFacts = {
   unit: 'kubelet.service',
@@ -15,14 +15,14 @@ const FACTS: UnitFacts = {
   servesApi: false,
 }
 const SHIM = { pid: 7, comm: 'containerd-shim' }
-const asked = (facts: Partial<UnitFacts>, more: Partial<StopAsked> = {}): StopAsked => {
+const asked = (facts: Partial<UnitFacts>, otherApi = false) => {
   const all = { ...FACTS, ...facts }
-  return { unit: all.unit, facts: all, otherApi: false, ...more }
+  return { unit: all.unit, facts: all, otherApi }
 }
 /** The words of the refusal, or the unit that may be stopped. */
-function outcomeOf(given: StopAsked): string {
+function outcomeOf(unit: string, facts: UnitFacts | undefined, otherApi: boolean): string {
   try {
-    return requireStoppable(given).unit
+    return requireStoppable(unit, facts, otherApi).unit
   } catch (error) {
     const { code, message } = error as { code: string; message: string }
     return `${code}: ${message}`
@@ -32,7 +32,7 @@ function outcomeOf(given: StopAsked): string {
 /** What a real unit shows is in privileged/stop/stop.test.ts. */
 it.each([
   { name: 'a unit that runs the kubelet alone', given: asked({}), outcome: 'kubelet.service' },
-  { name: 'no systemd, or not its unit', given: asked({}, { facts: undefined }), outcome: 'systemd knows no unit' },
+  { name: 'no systemd, or not its unit', given: { ...asked({}), facts: undefined }, outcome: 'systemd knows no unit' },
   { name: 'a unit between two starts', given: asked({ activeState: 'activating' }), outcome: 'is activating' },
   {
     name: 'a unit that only dependencies stop',
@@ -43,7 +43,7 @@ it.each([
   { name: 'a k3s server', given: asked({ unit: 'k3s.service' }), outcome: 'API server' },
   {
     name: 'a k3s server, and another API server',
-    given: asked({ unit: 'k3s.service' }, { otherApi: true }),
+    given: asked({ unit: 'k3s.service' }, true),
     outcome: 'k3s.service',
   },
   {
@@ -52,6 +52,9 @@ it.each([
     outcome: 'kubelet.service',
   },
 ])('S35: $name: $outcome', ({ given, outcome }) => {
-  const isRefused = outcome !== given.unit
-  expect(outcomeOf(given)).toMatch(new RegExp(isRefused ? `^KubeletNotStopped: .*${outcome}` : `^${outcome}$`))
+  const { unit, facts, otherApi } = given
+  const isRefused = outcome !== unit
+  expect(outcomeOf(unit, facts, otherApi)).toMatch(
+    new RegExp(isRefused ? `^KubeletNotStopped: .*${outcome}` : `^${outcome}$`),
+  )
 })

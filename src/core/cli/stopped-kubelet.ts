@@ -59,7 +59,7 @@ export async function stopAsked(
   const needed = needStop({ stopped: then.shown, running, pods: api?.pods ?? [], settleMs })
   if (needed.length === 0 && then.plan.refused === undefined)
     return `Nothing here needs the kubelet to be stopped: ${unit ?? 'it'} keeps running.`
-  return { facts: requireStoppable({ unit, facts, otherApi: ownKubeconfig && !isHere }), then }
+  return { facts: requireStoppable(unit, facts, ownKubeconfig && !isHere), then }
 }
 
 const DNS_MS = 2000

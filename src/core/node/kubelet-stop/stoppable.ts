@@ -67,17 +67,15 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   const stopped = unitsIn(shown, ...STOPPED_WITH_IT)
   const [startedBy, stopsToo] = await Promise.all([activeAmong(state.startedBy), activeAmong(stopped)])
   const inside = processesOf(unit)
-  const containers = inside.filter(
-    ({ pid, comm }) => RUNTIME_COMM.test(comm) || SHIM_COMM.test(comm) || isContained(pid),
-  )
+  const isRuntime = ({ comm }: UnitProcess): boolean => RUNTIME_COMM.test(comm)
   const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort))
   return {
     ...state,
-    unit,
+    ...{ unit, startedBy, stopsToo },
     killMode: text('KillMode'),
     refusesManually: [text('RefuseManualStop'), text('RefuseManualStart')].includes('yes'),
-    ...{ startedBy, stopsToo, containers },
-    runsRuntime: inside.some(({ comm }) => RUNTIME_COMM.test(comm)),
+    containers: inside.filter((each) => isRuntime(each) || SHIM_COMM.test(each.comm) || isContained(each.pid)),
+    runsRuntime: inside.some(isRuntime),
     servesApi: inside.some(({ pid }) => api.includes(pid)),
   }
 }
@@ -97,69 +95,60 @@ function isContained(pid: number): boolean {
 
 // What follows from these facts. Pure.
 
-export interface StopAsked {
-  /** By the kubelet's process; undefined: it runs in no unit. */
-  readonly unit: string | undefined
-  /** Undefined: systemd knows no such unit, or is not there. */
-  readonly facts: UnitFacts | undefined
-  /** --kubeconfig was given, and its server is not on this machine. */
-  readonly otherApi: boolean
-}
-
 /** systemd ends all processes of such a unit. */
 const ENDS_ALL = new Set(['control-group', 'mixed'])
 const NAMED_AT_MOST = 3
 
+/** What keeps volctl from stopping the kubelet. */
+export function notStopped(message: string, hint: string): SafetyRefusal {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', message, { hint })
+}
+
 /**
+ * @param unit by the kubelet's process; undefined: it runs in no unit
+ * @param facts undefined: systemd knows no such unit, or is not there
+ * @param otherApi --kubeconfig was given, and its server is not on this machine
  * @returns the facts of a unit that runs, that only volctl stops, and with which nothing else stops
  * @throws SafetyRefusal
  */
-export function requireStoppable({ unit, facts, otherApi }: StopAsked): UnitFacts {
-  if (unit === undefined || facts === undefined) {
-    throw new SafetyRefusal(
-      'S35',
-      'KubeletNotStopped',
+export function requireStoppable(unit: string | undefined, facts: UnitFacts | undefined, otherApi: boolean): UnitFacts {
+  if (unit === undefined || facts === undefined)
+    throw notStopped(
       unit === undefined ? 'the kubelet runs in no systemd unit' : `systemd knows no unit ${unit}`,
-      { hint: 'Stop what runs the kubelet yourself, then: volctl apply; and start it again.' },
+      'Stop what runs the kubelet yourself, then: volctl apply; and start it again.',
     )
-  }
-  if (!otherApi && (facts.servesApi || runsApiServer(unit))) {
-    throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} runs this node's API server as well`, {
-      hint: 'Give the --kubeconfig of an API server on another machine.',
-    })
-  }
+  if (!otherApi && (facts.servesApi || runsApiServer(unit)))
+    throw notStopped(
+      `${unit} runs this node's API server as well`,
+      'Give the --kubeconfig of an API server on another machine.',
+    )
   const unstoppable = whyUnstoppable(facts)
   if (unstoppable === undefined) return facts
   const { why, remedy, command } = unstoppable
-  throw new SafetyRefusal('S35', 'KubeletNotStopped', why, { hint: `${remedy}: ${commandLine(...command)}` })
+  throw notStopped(why, `${remedy}: ${commandLine(...command)}`)
 }
 
 /** Why --stop-kubelet is refused, whatever API server is asked; undefined: it is not. */
 export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable'] {
-  const { unit, activeState, subState, unitFileState, refusesManually, startedBy, killMode, containers, stopsToo } =
-    facts
+  const { unit, activeState, startedBy, killMode, containers, stopsToo } = facts
   const steady = {
     remedy: 'volctl only stops a unit that runs, and that stays stopped',
     command: ['systemctl', 'status', unit],
   }
-  if (activeState !== 'active') return { why: `${unit} is ${activeState} (${subState})`, ...steady }
+  if (activeState !== 'active') return { why: `${unit} is ${activeState} (${facts.subState})`, ...steady }
   if (startedBy.length > 0)
     return {
       why: `${startedBy.join(', ')} may start ${unit} at any moment`,
       remedy: 'End that for as long, and start it again afterwards',
       command: ['systemctl', 'stop', ...startedBy],
     }
-  if (refusesManually) return { why: `${unit} may not be stopped or started by hand`, ...steady }
-  if (unitFileState === 'transient')
+  if (facts.refusesManually) return { why: `${unit} may not be stopped or started by hand`, ...steady }
+  if (facts.unitFileState === 'transient')
     return { why: `${unit} is transient: systemd forgets it once it is stopped`, ...steady }
   if (containers.length > 0 && ENDS_ALL.has(killMode)) {
-    const named = take(
-      containers.map(({ comm, pid }) => `${comm} (pid ${pid})`),
-      NAMED_AT_MOST,
-      'and ',
-    )
+    const named = containers.map(({ comm, pid }) => `${comm} (pid ${pid})`)
     return {
-      why: `stopping ${unit} would end containers: ${named.join(', ')}`,
+      why: `stopping ${unit} would end containers: ${take(named, NAMED_AT_MOST, 'and ').join(', ')}`,
       remedy: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to another unit`,
       command: ['systemctl', 'status', unit],
     }

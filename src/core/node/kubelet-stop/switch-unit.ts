@@ -1,10 +1,11 @@
 /** Stops and starts the unit that runs the kubelet, and sets the timer of systemd that starts it whatever becomes of volctl (S35). */
 
 import { commandLine } from '../../base/command.ts'
-import { errorMessage, SafetyRefusal, VolctlError } from '../../base/errors.ts'
+import { errorMessage, type SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import { pause } from '../../linux/deadline.ts'
 import { runCommand } from '../../trust/programs.ts'
 import { hasSystemd, startingService, timerOf, unitProperties } from '../kubelet/systemctl.ts'
+import { notStopped } from './stoppable.ts'
 
 /** A kubelet ends within a second; systemd kills most units that do not after 90 s. */
 const STOP_DEADLINE_MS = 30_000
@@ -115,7 +116,8 @@ async function disarm(name: string): Promise<boolean> {
 }
 
 function notArmed(unit: string, why: string): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletNotStopped', `no timer could be set that starts ${unit} again: ${why}`, {
-    hint: `volctl stops ${unit} only if systemd starts it again whatever happens. Stop and start it yourself, around: volctl apply`,
-  })
+  return notStopped(
+    `no timer could be set that starts ${unit} again: ${why}`,
+    `volctl stops ${unit} only if systemd starts it again whatever happens. Stop and start it yourself, around: volctl apply`,
+  )
 }

@@ -70,23 +70,15 @@ type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note
 
 /** systemd forgets a stopped unit that nothing wants, and then does not know when it stopped (O38). */
 function held({ unit, state }: KubeletAnswers): Held {
-  if (state === 'no systemd') {
-    return { mayReturn: false, stopUnknown: true, note: 'no kubelet process; no systemd here that could start one' }
-  }
-  if (state === 'no answer') {
-    return {
-      mayReturn: true,
-      stopUnknown: true,
-      note: 'no kubelet process; systemd did not answer whether one may start',
-    }
-  }
-  if (state === undefined) return { mayReturn: false, stopUnknown: true, note: `no kubelet process, no unit ${unit}` }
+  const unknown = (note: string, mayReturn = false): Held => ({ mayReturn, stopUnknown: true, note })
+  if (state === 'no systemd') return unknown('no kubelet process; no systemd here that could start one')
+  if (state === 'no answer') return unknown('no kubelet process; systemd did not answer whether one may start', true)
+  if (state === undefined) return unknown(`no kubelet process, no unit ${unit}`)
   const since: Pick<Held, 'stoppedAt' | 'stopUnknown'> =
     state.inactiveSince === undefined ? { stopUnknown: true } : { stoppedAt: state.inactiveSince }
   const { activeState, subState, unitFileState } = state
-  if (activeState !== 'inactive' && activeState !== 'failed') {
+  if (activeState !== 'inactive' && activeState !== 'failed')
     return { mayReturn: true, ...since, note: `${unit} ${activeState} (${subState})` }
-  }
   const startedBy = state.startedBy.join(', ')
   if (startedBy) return { mayReturn: true, ...since, note: `${unit} ${activeState}; ${startedBy} may start the unit` }
   const atBoot = unitFileState.startsWith('enabled') ? ', starts at next boot' : ''
