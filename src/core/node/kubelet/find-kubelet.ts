@@ -116,13 +116,10 @@ function ownArgs(words: readonly string[]): readonly string[] {
 /** Directories that hold pods although no unit says so; the flags are in kubeadm's files. */
 function knownRoots(root: string): readonly KubeletCandidate[] {
   const kubeadm = kubeadmArgs(root)
-  return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) =>
-    candidateFrom({
-      ...known,
-      source: `directory ${known.rootDir}`,
-      args: known.rootDir === DEFAULT_ROOT_DIR ? kubeadm : [],
-    }),
-  )
+  return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) => {
+    const args = known.rootDir === DEFAULT_ROOT_DIR ? kubeadm : []
+    return candidateFrom({ ...known, source: `directory ${known.rootDir}`, args })
+  })
 }
 
 function kubeadmArgs(root: string): readonly string[] {
@@ -140,9 +137,9 @@ function kubeadmArgs(root: string): readonly string[] {
 function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice): KubeletCandidate | undefined {
   const { rootDir, nodeName } = choice
   const fitting = candidates.filter(
-    (candidate) =>
-      (rootDir === undefined || sameDirectory(candidate.rootDir, rootDir)) &&
-      (nodeName === undefined || candidates.length === 1 || candidate.nodeName === canonicalNodeName(nodeName)),
+    (each) =>
+      (rootDir === undefined || sameDirectory(each.rootDir, rootDir)) &&
+      (nodeName === undefined || candidates.length === 1 || each.nodeName === canonicalNodeName(nodeName)),
   )
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
@@ -187,13 +184,12 @@ export async function kubeletsSeen(
   again: () => readonly HostProcess[] = scanKubelets,
 ): Promise<KubeletsSeen> {
   const pinned = [...processes]
-  const seen = async (found: readonly HostProcess[]) => runningKubelets(await hostsKubelets(found))
   try {
-    let kubelets = await seen(processes)
+    let kubelets = runningKubelets(await hostsKubelets(processes))
     for (let looks = 1; kubelets.length > 1 && looks < LOOKS; looks++) {
       const now = again()
       pinned.push(...now)
-      kubelets = await seen(now)
+      kubelets = runningKubelets(await hostsKubelets(now))
     }
     return { kubelets, [Symbol.dispose]: () => letGo(pinned) }
   } catch (error) {
@@ -223,13 +219,13 @@ interface Found {
  */
 function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolean {
   if (process.byFlags !== true) return false
-  const alike = all.filter(
+  return all.some(
     (other) =>
       other.process !== process &&
       other.candidate.rootDir === candidate.rootDir &&
-      other.candidate.nodeName === candidate.nodeName,
+      other.candidate.nodeName === candidate.nodeName &&
+      (other.process.byFlags !== true || other.process.parent === process.pid),
   )
-  return alike.some((other) => other.process.byFlags !== true || other.process.parent === process.pid)
 }
 
 /**
@@ -245,14 +241,8 @@ function isForked({ process }: Found, all: readonly Found[]): boolean {
   )
 }
 
-function kubeletOfProcess({
-  comm,
-  args,
-  workingDirectory,
-  byFlags,
-  ...found
-}: HostProcess): KubeletCandidate | undefined {
-  const { pid, process, unit } = found
+function kubeletOfProcess(found: HostProcess): KubeletCandidate | undefined {
+  const { pid, process, unit, comm, args, workingDirectory, byFlags } = found
   const origin = { source: `process ${pid} (${comm})`, pid, process, unit }
   const program = basename(args[0] ?? '')
   const own = args.slice(1)

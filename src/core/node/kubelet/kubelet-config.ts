@@ -6,33 +6,33 @@ import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trus
 import type { KubeletFlags } from './kubelet-flags.ts'
 
 interface Types {
-  readonly text: string
-  readonly path: string
-  readonly flag: boolean
+  readonly string: string
+  readonly boolean: boolean
   readonly number: number
 }
 
 /** The fields of KubeletConfiguration that volctl uses, and the flags that win over them. Nothing else is kept: some fields hold credentials. */
 const FIELDS = {
-  staticPodPath: ['path', 'pod-manifest-path'],
-  staticPodURL: ['text', 'manifest-url'],
-  enableControllerAttachDetach: ['flag', 'enable-controller-attach-detach'],
+  staticPodPath: ['string', 'pod-manifest-path'],
+  staticPodURL: ['string', 'manifest-url'],
+  enableControllerAttachDetach: ['boolean', 'enable-controller-attach-detach'],
   /** Removed from Kubernetes; old kubelets still use it (R710). */
-  keepTerminatedPodVolumes: ['flag', 'keep-terminated-pod-volumes'],
-  containerRuntimeEndpoint: ['text', 'container-runtime-endpoint'],
+  keepTerminatedPodVolumes: ['boolean', 'keep-terminated-pod-volumes'],
+  containerRuntimeEndpoint: ['string', 'container-runtime-endpoint'],
   /** Port of the kubelet's API. */
   port: ['number', 'port'],
   healthzPort: ['number', 'healthz-port'],
-  healthzBindAddress: ['text', 'healthz-bind-address'],
+  healthzBindAddress: ['string', 'healthz-bind-address'],
   /** Where the drivers of flexVolumes are (P85). */
-  volumePluginDir: ['path', 'volume-plugin-dir'],
+  volumePluginDir: ['string', 'volume-plugin-dir'],
 } as const satisfies Readonly<Record<string, readonly [keyof Types, string]>>
 
 export type KubeletConfig = {
   readonly [Name in keyof typeof FIELDS]?: Types[(typeof FIELDS)[Name][0]]
 } & { readonly featureGates?: Readonly<Record<string, boolean>> }
 
-const IN_A_FILE = { text: 'string', path: 'string', flag: 'boolean', number: 'number' } as const
+/** Relative to the file, or to the kubelet's working directory. */
+const PATHS: ReadonlySet<string> = new Set(['staticPodPath', 'volumePluginDir'])
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -58,10 +58,10 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   })
   const known = Object.entries(FIELDS).map(([name, [kind, flag]]) => {
     const given = flags.get(flag)
-    if (given === undefined) return [name, typeof merged[name] === IN_A_FILE[kind] ? merged[name] : '']
+    if (given === undefined) return [name, typeof merged[name] === kind ? merged[name] : '']
     if (kind === 'number') return [name, Number(given)]
-    if (kind === 'flag') return [name, given !== 'false']
-    return [name, kind === 'path' ? from(workingDirectory, given) : given]
+    if (kind === 'boolean') return [name, given !== 'false']
+    return [name, PATHS.has(name) ? from(workingDirectory, given) : given]
   })
   return {
     // Empty texts count as none.
@@ -85,13 +85,11 @@ function readConfigFile(path: string): Document {
   const kind = (document as Document).kind
   if (kind !== undefined && kind !== 'KubeletConfiguration')
     throw unreadable(path, `a ${String(kind)}, not a KubeletConfiguration`)
-  const { staticPodPath, volumePluginDir } = document as Document
-  const directory = dirname(path)
-  return {
-    ...document,
-    ...(typeof staticPodPath === 'string' && { staticPodPath: from(directory, staticPodPath) }),
-    ...(typeof volumePluginDir === 'string' && { volumePluginDir: from(directory, volumePluginDir) }),
-  }
+  const resolved = Object.entries(document).map(([name, value]) => [
+    name,
+    PATHS.has(name) && typeof value === 'string' ? from(dirname(path), value) : value,
+  ])
+  return Object.fromEntries(resolved)
 }
 
 /** An empty path always counts as no path. */
@@ -126,8 +124,5 @@ const REPAIR_IT =
   'Without this file the static pods and the container runtime are unknown: repair the file, or run volctl as root.'
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
-  return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, {
-    cause,
-    hint,
-  })
+  return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, { cause, hint })
 }

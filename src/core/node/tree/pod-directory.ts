@@ -76,7 +76,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, wantedUnder: Liv
     } else if (isOpen) {
       const entries = readAtomicVolume(walk, volume)
       // If the mounted volume was filled, the marker is not needed. It is that of the emptyDir that the volume is wrapped in.
-      const needsMarker = !walk.isMountPoint(volume) || !entries.some((entry) => entry.name === '..data')
+      const needsMarker = volume.onTop === undefined || !entries.some((entry) => entry.name === '..data')
       if (needsMarker) readMarker(walk, pod, EMPTY_DIR, wrappedName(name))
     }
   }

@@ -114,7 +114,10 @@ export class TreeWalk {
       return new ListedEntry(directory, name, this.typeOf(mount, dirent), onTop)
     })
     for (const entry of entries) {
-      if (entry.type === 'link') this.#noteLink(entry)
+      if (entry.type === 'link') {
+        entry.realPath = this.#places.get(`${this.rootDir}/${entry.path}`)
+        entry.error = this.#unknown.get(entry.path)
+      }
       this.#entries.push(entry)
     }
     return entries
@@ -130,18 +133,6 @@ export class TreeWalk {
   /** True for a directory, or a followed link to one, on which nothing is mounted that may not be entered. */
   isOpen(entry: ListedEntry): boolean {
     return (entry.type === 'dir' || entry.realPath !== undefined) && this.mayEnter(entry)
-  }
-
-  #noteLink(entry: ListedEntry): void {
-    if (this.#places.size === 0 && this.#unknown.size === 0) return
-    const place = this.#places.get(`${this.rootDir}/${entry.path}`)
-    if (place !== undefined) entry.realPath = place
-    const why = this.#unknown.get(entry.path)
-    if (why !== undefined) entry.error = why
-  }
-
-  isMountPoint(entry: ListedEntry): boolean {
-    return entry.onTop !== undefined
   }
 
   mayEnter(entry: ListedEntry): boolean {
@@ -163,7 +154,7 @@ export class TreeWalk {
   }
 
   isStateFile(entry: ListedEntry): boolean {
-    return entry.type === 'file' && STATE_FILES.has(entry.name) && !this.isMountPoint(entry)
+    return entry.type === 'file' && STATE_FILES.has(entry.name) && entry.onTop === undefined
   }
 
   /** Reads a state file's attributes and content. */
