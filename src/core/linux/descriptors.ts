@@ -5,6 +5,7 @@ import {
   type Dir,
   type Dirent,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   opendirSync,
@@ -16,7 +17,7 @@ import { posix } from 'node:path'
 import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../base/errors.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
-import { createNew, markDirectory, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
+import { createNew, markDirectory, openOwnDirectory, writeAll } from '../trust/plain-files.ts'
 
 export interface OpenDirectory {
   readonly fd: number
@@ -188,11 +189,13 @@ function replaceBy(draft: string, file: string, content: string | Uint8Array, mo
 }
 
 /** A new file that is on the disk with all of its content, or not there. @throws the system's error */
-function createWhole(path: string, content: string | Uint8Array, mode: number): void {
+export function createWhole(path: string | Buffer, content: string | Uint8Array, mode: number, owner?: number): void {
   closing(createNew(path, OWNER_ONLY), (fd) => {
     try {
-      writeThrough(fd, content)
+      writeAll(fd, content)
       fchmodSync(fd, mode)
+      if (owner !== undefined) fchownSync(fd, owner, -1)
+      fsyncSync(fd)
     } catch (error) {
       removeLeftover(path)
       throw error
@@ -201,7 +204,7 @@ function createWhole(path: string, content: string | Uint8Array, mode: number): 
 }
 
 /** What an attempt has left. If the disk fails, this may fail as well; the first failure is the one to report. */
-function removeLeftover(path: string): void {
+function removeLeftover(path: string | Buffer): void {
   try {
     unlinkSync(path)
   } catch {

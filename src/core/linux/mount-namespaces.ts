@@ -69,8 +69,9 @@ function readThrough(
     try {
       return { pid, process: processName(pid, proc), table: tableAt(`${proc}/${pid}/mountinfo`, { take: take() }) }
     } catch (error) {
-      // Through another process it is no smaller, and rests no more (S27).
-      const why = error instanceof TooLarge ? `its mount table ${error.why}` : refusedText(error)
+      // A table that is damaged, or changes all the time. Through another process it is no smaller, and rests no more (S27).
+      const refused = error instanceof VolctlError ? error.message : undefined
+      const why = error instanceof TooLarge ? `its mount table ${error.why}` : refused
       if (why !== undefined) return { pid, process: processName(pid, proc), table: EMPTY, unseen: why }
       // A process that is ending has no namespace any more (EINVAL).
       if (!hasEnded(error) && errnoOf(error) !== 'EINVAL') denied.push(pid)
@@ -78,9 +79,6 @@ function readThrough(
   }
   return denied.slice(0, 1)
 }
-
-/** Of a table that is damaged, or changes all the time. */
-const refusedText = (error: unknown): string | undefined => (error instanceof VolctlError ? error.message : undefined)
 
 const EMPTY = parseMountinfo('')
 
@@ -223,22 +221,15 @@ export function mountedOnElsewhere(
   others: readonly OtherNamespace[],
   stays: (mount: MountInfo, of: MountTable) => boolean = () => true,
 ): OtherNamespace | undefined {
-  return ofTheNode(others).find(({ table }) => isMountPoint(location, table, stays))
-}
-
-function isMountPoint(
-  location: Location,
-  table: MountTable,
-  stays: (mount: MountInfo, of: MountTable) => boolean,
-): boolean {
-  // By path, since there may be any number of mounts on one.
-  const parents = new Map<string, ReadonlySet<number>>()
-  return table.ofDevice(location.dev).some((mount) => {
-    const path = pathThrough(mount, location)
-    if (path === undefined) return false
-    const parentsAt = (): Set<number> =>
-      new Set(table.at(path).flatMap((each) => (stays(each, table) ? each.parentId : [])))
-    return once(parents, path, parentsAt).has(mount.id)
+  return ofTheNode(others).find(({ table }) => {
+    // By path, since there may be any number of mounts on one.
+    const parents = new Map<string, ReadonlySet<number>>()
+    const parentsAt = (path: string) =>
+      once(parents, path, () => new Set(table.at(path).flatMap((each) => (stays(each, table) ? each.parentId : []))))
+    return table.ofDevice(location.dev).some((mount) => {
+      const path = pathThrough(mount, location)
+      return path !== undefined && parentsAt(path).has(mount.id)
+    })
   })
 }
 

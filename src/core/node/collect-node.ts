@@ -50,7 +50,7 @@ import { mountTableReader, readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
 import type { LivingPod } from './tree/pod-directory.ts'
 import { scanTree } from './tree/read-tree.ts'
-import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
+import { structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string
@@ -137,7 +137,10 @@ export async function lookAt(
   const { rootDir } = node
   const read = begun.then(() => attempt('mountinfo', () => readMounts(rootDir, log)))
   // Without the mount table no directory is entered, and nobody is asked: what is mounted there might hang.
-  const within = <T>(part: Part, work: (known: KnownMounts) => T | Promise<T>): Promise<T | undefined> =>
+  const within = <T>(
+    part: Part,
+    work: (known: ReturnType<typeof readMounts>) => T | Promise<T>,
+  ): Promise<T | undefined> =>
     read.then((known) => (known === undefined ? undefined : attempt(part, () => work(known))))
   const scan = within('tree', (known) => scanTree({ rootDir, ...known, attributes: options.attributes }))
   const local = [
@@ -214,12 +217,7 @@ export async function lookAt(
   }
 }
 
-interface KnownMounts {
-  readonly mounts: MountTable
-  readonly links: StructureLinks
-}
-
-function readMounts(rootDir: string, log: (line: string) => void): KnownMounts {
+function readMounts(rootDir: string, log: (line: string) => void) {
   const raw = readMountTable()
   const links = structureLinks(rootDir, raw)
   const mounts = raw.withLinks(links.links)
@@ -369,19 +367,16 @@ export function readSelinux(root = ''): Selinux {
   // Before a policy is loaded, every process has the label `kernel`.
   const own = kernelTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
   if (enforce === undefined || own === 'kernel') return { enabled: false }
+  const policy = (): string =>
+    lastValue(readIfThere(`${root}/etc/selinux/config`) ?? '', 'SELINUXTYPE') || DEFAULT_POLICY
   try {
     const text =
-      readIfThere(root + CONTAINER_CONTEXTS) ??
-      readIfThere(`${root}/etc/selinux/${policyType(root)}/contexts/lxc_contexts`)
+      readIfThere(root + CONTAINER_CONTEXTS) ?? readIfThere(`${root}/etc/selinux/${policy()}/contexts/lxc_contexts`)
     const fileLabel = lastValue(text ?? '', 'file')
     return { enabled: true, fileLabel: fileLabel || undefined }
   } catch (error) {
     return { enabled: true, error: errorMessage(error) }
   }
-}
-
-function policyType(root: string): string {
-  return lastValue(readIfThere(`${root}/etc/selinux/config`) ?? '', 'SELINUXTYPE') || DEFAULT_POLICY
 }
 
 /** The value of `key = "value"`; the quotes are optional, and the last line with the key counts. */

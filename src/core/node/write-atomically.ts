@@ -11,9 +11,6 @@ import { randomInt } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -30,6 +27,7 @@ import { takeBackAll, type Undo } from '../base/undo.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import {
+  createWhole,
   entryPath,
   type OpenDirectory,
   openBelow,
@@ -39,7 +37,7 @@ import {
 } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
 import { changeOwnership } from '../linux/ownership.ts'
-import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { openPlain, readToLimit } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
 
 type Files = ReadonlyMap<string, PayloadFile<Buffer>>
@@ -206,7 +204,8 @@ function generationName(now: Date): string {
 
 /** Writes every file with its mode and owner, and returns when all is on the disk. The directory exists and is empty. */
 function writeGeneration(generation: OpenDirectory, files: Files): void {
-  for (const [path, file] of files) inParent(generation, path, makeBelow, (entry) => writeOne(entry, file))
+  for (const [path, { value, mode, owner }] of files)
+    inParent(generation, path, makeBelow, (entry) => createWhole(entry, value, mode, owner))
   for (const below of new Set([...files.keys()].flatMap(parentsOf)))
     inParent(generation, `${below}/.`, openBelow, syncDirectory)
   const itself = entryPath(generation, '.')
@@ -265,15 +264,6 @@ function inParent(
   } finally {
     if (at !== top) closeSync(at.fd)
   }
-}
-
-function writeOne(path: Buffer, { value, mode, owner }: PayloadFile<Buffer>): void {
-  closing(createNew(path, 0o600), (fd) => {
-    writeAll(fd, value)
-    fchmodSync(fd, mode)
-    if (owner !== undefined) fchownSync(fd, owner, -1)
-    fsyncSync(fd)
-  })
 }
 
 function hasContent(path: Buffer, content: Buffer): boolean {
