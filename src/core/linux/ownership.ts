@@ -11,22 +11,14 @@ import { diskFailure } from './disk-trouble.ts'
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
 
-interface OwnedEntry {
-  /** As stat(2) gives it: type and permissions. */
-  readonly mode: number
-  readonly gid: number
-}
-
-/**
- * Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode.
- */
+/** Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode. */
 export function ownedMode(mode: number, isDirectory: boolean, readOnly: boolean): number {
   const added = isDirectory ? directoryBits(readOnly) : readOnly ? 0o440 : 0o660
   return (mode & PERMISSIONS) | added
 }
 
 /** True if the attributes of the volume's root directory allow skipping the whole walk (P32). */
-export function isSkipped(root: OwnedEntry, { gid, policy, readOnly }: Ownership): boolean {
+export function isSkipped(root: Pick<Stats, 'mode' | 'gid'>, { gid, policy, readOnly }: Ownership): boolean {
   const needed = directoryBits(readOnly)
   return policy === 'OnRootMismatch' && root.gid === gid && (root.mode & needed) === needed
 }

@@ -304,10 +304,10 @@ function stopwatch(log: ((line: string) => void) | undefined): (line: string) =>
 const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
 
 function flexDrivers({ places, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
+  const own = posix.resolve(kubelet?.workingDirectory ?? '/', config.volumePluginDir ?? DEFAULT_DIRECTORY)
   // A test's host has its own drivers, or none: never this machine's.
-  if (places !== undefined) return places.volumePluginDir === undefined ? [] : driversIn(places.volumePluginDir)
-  const directory = config.volumePluginDir ?? DEFAULT_DIRECTORY
-  return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
+  const directory = places === undefined ? own : places.volumePluginDir
+  return directory === undefined ? [] : driversIn(directory)
 }
 
 /** @returns undefined if the directory exists but cannot be read, so that the drivers are unknown */

@@ -92,13 +92,12 @@ export async function healthOf(config: KubeletConfig, sockets = socketTables()):
   const address = config.healthzBindAddress
   const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
   return new Promise((resolve) => {
-    const request = get({ host, port, path: '/healthz', timeout: HEALTHZ_DEADLINE_MS, agent: false }, (response) => {
+    const signal = AbortSignal.timeout(HEALTHZ_DEADLINE_MS)
+    const request = get({ host, port, path: '/healthz', agent: false, signal }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    request.on('timeout', () => request.destroy())
     request.on('error', () => resolve(false))
-    setTimeout(() => request.destroy(), HEALTHZ_DEADLINE_MS).unref()
   })
 }
 

@@ -102,12 +102,8 @@ function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | 
 /** This process and its ancestors: a program that runs volctl with a kubelet's flags is not a kubelet. */
 function ownAncestors(proc: string): ReadonlySet<number> {
   const found = new Set<number>()
-  for (
-    let pid = process.pid;
-    pid > 0 && !found.has(pid);
-    pid = parentIn(kernelTextIfAny(`${proc}/${pid}/status`) ?? '')
-  )
-    found.add(pid)
+  const parentOf = (pid: number): number => parentIn(kernelTextIfAny(`${proc}/${pid}/status`) ?? '')
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(pid)) found.add(pid)
   return found
 }
 
