@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
-import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
+import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/rpc/endpoints.ts'
 import { Identity, Node } from '../../src/core/rpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/rpc/gen/pluginregistration/registration_pb.js'
@@ -58,10 +58,10 @@ async function serveSilence(path: string): Promise<void> {
 }
 
 /** @param mountinfo lines of the mounts below the root directory */
-async function discover(options: Pick<DiscoverOptions, 'deadlineMs'> = {}, mountinfo = '') {
+async function discover(deadlineMs?: number, mountinfo = '') {
   const mounts = parseMountinfo(`1 0 8:1 / / rw - ext4 /dev/vda1 rw\n${mountinfo}`)
   const scan = await scanTree({ rootDir, mounts, attributes: 'plan' })
-  return discoverCsiSockets({ rootDir, tree: scan.listed(), ...options })
+  return discoverCsiSockets(rootDir, scan.listed(), deadlineMs)
 }
 
 const ELSEWHERE = join(temporaryDirectory(), 'csi.sock')
@@ -162,7 +162,7 @@ test('a driver that is slow to tell its capabilities, and one that cannot, are n
     throw new StatusError(13, 'no backend')
   }
   cleanUps.push(serve(failing, [Node, fails]))
-  const found = await discover({ deadlineMs: 1000 })
+  const found = await discover(1000)
   expect(found.map(({ driver, registered, error }) => [driver, registered, error])).toEqual([
     [
       'a.test',
@@ -185,7 +185,7 @@ test('sockets that say nothing cost one deadline in all, and are named', async (
   register('a.test-reg.sock', {})
   drive('a.test')
   const started = performance.now()
-  const sockets = await discover({ deadlineMs: 1500 })
+  const sockets = await discover(1500)
   expect(performance.now() - started).toBeLessThan(3000)
   expect(sockets).toEqual([
     FOUND,
@@ -216,8 +216,8 @@ test("nothing is looked for in the kubelet's own directories, further down, or i
   drive('deep.test', `${rootDir}/plugins/deep/er/csi.sock`)
   drive('mounted.test', `${rootDir}/plugins/mounted/csi.sock`)
   const mounted = (path: string): string => `2 1 0:9 / ${rootDir}/${path} rw - nfs s:/e rw\n`
-  await expect(discover({}, mounted('plugins/mounted'))).resolves.toEqual([])
-  await expect(discover({}, mounted('plugins'))).resolves.toEqual([
+  await expect(discover(undefined, mounted('plugins/mounted'))).resolves.toEqual([])
+  await expect(discover(undefined, mounted('plugins'))).resolves.toEqual([
     { path: 'plugins', registered: false, error: 'what is mounted there may hang, and is not entered' },
   ])
   await expect(discover()).resolves.toMatchObject([{ driver: 'mounted.test' }])

@@ -172,7 +172,7 @@ export class LiveNode extends DescribedNode {
       mountinfo: mounts.text,
       tree: scan.complete(new Map()),
       blockDevices: ownLoops(loopDevices(), dirname(this.root)),
-      csiSockets: await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() }),
+      csiSockets: await discoverCsiSockets(this.root, scan.listed()),
       hostPaths: await hostPaths(this.api(), mounts, (uid) => this.processes.includes(uid)),
     })
     return { snapshot, mounts }
@@ -264,7 +264,7 @@ export class LiveNode extends DescribedNode {
   /** The driver that answers at the moment, found like a real one. */
   async csiNode(driver: string): Promise<CsiNode | undefined> {
     const scan = await scanTree({ rootDir: this.root, mounts: this.mounts(), attributes: 'plan' })
-    const sockets = await discoverCsiSockets({ rootDir: this.root, tree: scan.listed() })
+    const sockets = await discoverCsiSockets(this.root, scan.listed())
     const socket = sockets.find((each) => each.driver === driver && each.registered)
     const path = socket === undefined ? undefined : endpointPath(this.root, socket)
     return path === undefined ? undefined : csiNodeClient(driver, path)

@@ -13,15 +13,13 @@ it.each([
   { kernel: 'strange', texts: [ALL, ALL], want: 2, count: 2 },
 ])('S27: on $kernel a table is read $count times', ({ kernel, texts, want, count }) => {
   let at = 0
-  const table = tableAt('/proc/1/mountinfo', { kernel, read: () => [Buffer.from(texts[at++] ?? '')] })
+  const table = tableAt('/proc/1/mountinfo', undefined, kernel, () => [Buffer.from(texts[at++] ?? '')])
   expect(table.all).toHaveLength(want)
   expect(at).toBe(count)
 })
 
 it('S27: gives up where the table never rests', () => {
   let n = 0
-  expect(() => tableAt('/proc/1/mountinfo', { kernel: '4.18.0', read: () => [Buffer.from(String(n++))] })).toThrow(
-    VolctlError,
-  )
+  expect(() => tableAt('/proc/1/mountinfo', undefined, '4.18.0', () => [Buffer.from(String(n++))])).toThrow(VolctlError)
   expect(n).toBe(11)
 })

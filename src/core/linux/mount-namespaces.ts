@@ -67,7 +67,7 @@ function readThrough(
   const denied: number[] = []
   for (const pid of [...whole, ...pids]) {
     try {
-      return { pid, process: processName(pid, proc), table: tableAt(`${proc}/${pid}/mountinfo`, { take: take() }) }
+      return { pid, process: processName(pid, proc), table: tableAt(`${proc}/${pid}/mountinfo`, take()) }
     } catch (error) {
       // A table that is damaged, or changes all the time. Through another process it is no smaller, and rests no more (S27).
       const refused = error instanceof VolctlError ? error.message : undefined

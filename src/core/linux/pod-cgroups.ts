@@ -22,26 +22,20 @@ export function podUidsOfCgroup(text: string): readonly string[] {
   return [...new Set([...own, ...nested])]
 }
 
-/** The pods that a process is in. */
-interface PodsOfProcess {
-  /** Pods of this node's kubelet; a static pod's UID may appear in two readings. */
-  readonly own: readonly string[]
-  /** Pods of a kubelet that runs in a pod or container of this node, or deeper (kind, k3d, docker in docker). */
-  readonly nested: readonly string[]
-}
-
 /**
  * Which pods a process is in, and whose they are (S9). A pod inside another pod's or a container's cgroup belongs to a
  * kubelet that runs in there; only the outer pod is this node's. In doubt, a pod is this node's.
  *
  * @param bases cgroups of the containers that this node itself runs in; these do not make a pod nested
+ * @returns `own` of this node's kubelet, of which a static pod's UID may appear in two readings; `nested` of one in a pod or container
+ * of this node, or deeper (kind, k3d, docker in docker)
  */
-export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsOfProcess {
-  // Seen from a cgroup namespace beside the pods', the first of the names may be missing.
-  if (!text.includes('kubepods') && !text.includes(':/..')) return NOWHERE
+export function podsOfCgroup(text: string, bases: readonly string[] = []) {
   const own = new Set<string>()
   const nested = new Set<string>()
-  for (const path of pathsOf(text)) {
+  // Seen from a cgroup namespace beside the pods', the first of the names may be missing.
+  const mayBeAny = text.includes('kubepods') || text.includes(':/..')
+  for (const path of mayBeAny ? pathsOf(text) : []) {
     let isOwn = true
     for (const cgroup of cgroupsAlong(path.slice(longestBase(path, bases)))) {
       const uids = uidsOf(cgroup)
@@ -51,8 +45,6 @@ export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsO
   }
   return { own: [...own], nested: [...nested].filter((uid) => !own.has(uid)) }
 }
-
-const NOWHERE: PodsOfProcess = { own: [], nested: [] }
 
 /**
  * Cgroups of the containers that a process runs in, one for each hierarchy; empty if it runs in no container.

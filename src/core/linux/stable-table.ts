@@ -8,21 +8,20 @@ import { parseMountinfo } from './parse-mountinfo.ts'
 const FIRST_RELIABLE = { major: 5, minor: 8 }
 const TRIES = 10
 
-interface TableReading {
-  readonly kernel?: string
-  /** In pieces of whole lines. */
-  readonly read?: (path: string) => Iterable<Buffer>
-  /** Called with the number of bytes of each piece; throws TooLarge where it is enough. Absent: a table of the node's own, however long. */
-  readonly take?: (bytes: number) => void
-}
-
 /**
  * The mount table of a namespace, piece by piece, so that one that is too large need not be read to its end (S34).
  *
+ * @param take called with the number of bytes of each piece; throws TooLarge where it is enough. Default: a table of the node's own,
+ * however long
+ * @param read gives pieces of whole lines
  * @throws TooLarge, VolctlError NodeUnreadable, and what the file system says
  */
-export function tableAt(path: string, reading: TableReading = {}): MountTable {
-  const { kernel = release(), read = linesInPieces, take = () => {} } = reading
+export function tableAt(
+  path: string,
+  take: (bytes: number) => void = () => {},
+  kernel = release(),
+  read: (path: string) => Iterable<Buffer> = linesInPieces,
+): MountTable {
   const whole = (): string => {
     let text = ''
     take(0)

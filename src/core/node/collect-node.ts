@@ -248,7 +248,7 @@ async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
 
 async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promise<readonly CsiSocket[]> {
   const { discoverCsiSockets } = await import('../rpc/discover-csi-sockets.ts')
-  return discoverCsiSockets({ rootDir, tree })
+  return discoverCsiSockets(rootDir, tree)
 }
 
 interface Asked extends Connections {

@@ -15,15 +15,6 @@ const DEFAULT_DEADLINE_MS = 1000
 /** A node has one or two sockets for each driver. All are asked at once, so their number is limited (S34). */
 const MAX_SOCKETS = 256
 
-export interface DiscoverOptions {
-  /** The kubelet's root directory. */
-  readonly rootDir: string
-  /** What is in it, as far as it was listed. */
-  readonly tree: readonly ListedEntry[]
-  /** For each call; all sockets are asked at once. */
-  readonly deadlineMs?: number
-}
-
 /** Registration sockets: anywhere below this directory (C24, R045). */
 const REGISTRATION = { top: 'plugins_registry', within: /^plugins_registry(?:\/|$)/ }
 /** Sockets in plugins/DRIVER, where drivers listen by convention; not in the kubelet's own directories (C28). */
@@ -38,9 +29,16 @@ const CONVENTIONAL = { top: 'plugins', within: /^plugins(?:\/(?!kubernetes\.io(?
  * does not know the driver. If `registered` is false, `error` says why: nobody answers on the registration socket, a
  * registered driver is dead, no version fits, another socket has the same driver name, or a directory that may contain
  * sockets could not be read.
+ *
+ * @param rootDir the kubelet's root directory
+ * @param tree what is in it, as far as it was listed
+ * @param deadlineMs for each call; all sockets are asked at once
  */
-export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
-  const { rootDir, tree, deadlineMs = DEFAULT_DEADLINE_MS } = options
+export async function discoverCsiSockets(
+  rootDir: string,
+  tree: readonly ListedEntry[],
+  deadlineMs = DEFAULT_DEADLINE_MS,
+): Promise<readonly CsiSocket[]> {
   const registrations = socketsOf(tree, REGISTRATION)
   const conventional = socketsOf(tree, CONVENTIONAL)
   const unread = [...registrations.unread, ...conventional.unread]

@@ -12,12 +12,6 @@ export interface LocalKubelet extends KubeletSnapshot {
   readonly stopUnknown?: true
 }
 
-/** Milliseconds since the epoch by this host's clock, and how far the API server's clock is ahead of it. */
-interface Clocks {
-  readonly now: number
-  readonly skewMs?: number
-}
-
 /** Default, for a lease without a duration. */
 const LEASE_DURATION_MS = 40_000
 /** A kubelet renews its lease four times in its duration: it may have run that much longer. */
@@ -35,13 +29,13 @@ const ROUNDING_MS = 2000
  * explains shows that a kubelet of this name ran a moment ago, here or on another machine, and may still.
  *
  * @param api undefined if it was not read
+ * @param now milliseconds since the epoch, by this host's clock
  */
 export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefined, now: number): KubeletSnapshot {
   const { stopUnknown = false, ...kubelet } = local
   if (kubelet.running) return kubelet
-  const clocks = { now, skewMs: api?.clockSkewMs }
-  const lease = leaseRenewed(api?.lease, clocks)
-  const unit = kubelet.stoppedAt === undefined ? undefined : momentOf(kubelet.stoppedAt, { now })
+  const lease = leaseRenewed(api, now)
+  const unit = kubelet.stoppedAt === undefined ? undefined : momentOf(kubelet.stoppedAt, now)
   const heartbeat = api?.node?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime
   // If the unit shows a stop after the renewal, no later renewal can have been missed.
   const unexplained = lease !== undefined && (unit === undefined || lease.at > unit + ROUNDING_MS)
@@ -55,7 +49,7 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   if (lease !== undefined) moments.push(['lease', unexplained ? lease.at + lease.durationMs / RENEWALS : lease.at])
   if (heartbeat) {
     const intervalMs = moments.length === 0 ? STATUS_INTERVAL_MS : 0
-    moments.push(['heartbeat', momentOf(heartbeat, clocks) + intervalMs])
+    moments.push(['heartbeat', momentOf(heartbeat, now, api?.clockSkewMs) + intervalMs])
   }
   const [[stopShownBy, at] = ['nothing', now] as const] = moments.toSorted((a, b) => b[1] - a[1])
   // Never started here, and nothing uncertain: stopped long enough ago.
@@ -72,7 +66,7 @@ export function leaseIsAlive(
   api: ApiSnapshot | undefined,
   { now, since }: { readonly now: number; readonly since: number },
 ): boolean {
-  const lease = leaseRenewed(api?.lease, { now, skewMs: api?.clockSkewMs })
+  const lease = leaseRenewed(api, now)
   return lease !== undefined && now - lease.at < lease.durationMs && lease.at > since
 }
 
@@ -90,24 +84,24 @@ export function renewedSince(before: Lease | undefined, now: Lease | undefined):
   return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after volctl read the lease: a kubelet of this name has run since`
 }
 
-interface Renewal {
-  readonly at: number
-  readonly durationMs: number
-}
-
-function leaseRenewed(lease: Lease | undefined, clocks: Clocks): Renewal | undefined {
-  const { renewTime, leaseDurationSeconds } = { ...lease?.spec }
+function leaseRenewed(api: ApiSnapshot | undefined, now: number) {
+  const { renewTime, leaseDurationSeconds } = { ...api?.lease?.spec }
   if (!renewTime) return undefined
   const seconds = leaseDurationSeconds ?? 0
-  return { at: momentOf(renewTime, clocks), durationMs: seconds > 0 ? seconds * 1000 : LEASE_DURATION_MS }
+  return {
+    at: momentOf(renewTime, now, api?.clockSkewMs),
+    durationMs: seconds > 0 ? seconds * 1000 : LEASE_DURATION_MS,
+  }
 }
 
 /**
  * A time that another machine may have written, by this host's clock. It is unknown whether this host's clock or the server's
  * was used: the later reading counts, unless it is in the future. A time that is in the future by both, zero, or no time at
  * all counts as just now (S28).
+ *
+ * @param skewMs how far the API server's clock is ahead of this host's
  */
-function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
+function momentOf(time: string, now: number, skewMs = 0): number {
   const at = Date.parse(time)
   if (!(at > 0)) return now
   const possible = [at, at - skewMs].filter((each) => each <= now + AHEAD_MS)

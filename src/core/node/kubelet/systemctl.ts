@@ -83,38 +83,24 @@ export function fieldsOf(output: string): ReadonlyMap<string, string> {
 }
 
 /** The same moment by two clocks, in milliseconds: since the epoch, and by the monotonic clock. */
-interface Moment {
-  readonly wall: number
-  readonly monotonic: number
-}
-
-function thisMoment(): Moment {
+function thisMoment() {
   return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
 }
 
 /** @param fields of PROPERTIES */
-export function unitStateIn(fields: ReadonlyMap<string, string>, now: Moment = thisMoment()): UnitState | undefined {
+export function unitStateIn(fields: ReadonlyMap<string, string>, now = thisMoment()): UnitState | undefined {
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
-  const inactiveSince = sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now)
-  const job = fields.get('Job') ?? ''
-  return {
-    activeState: fields.get('ActiveState') ?? '',
-    subState: fields.get('SubState') ?? '',
-    unitFileState: fields.get('UnitFileState') ?? '',
-    inactiveSince,
-    startedBy: [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)],
-  }
-}
-
-/**
- * What may start a unit at any moment as long as it is active, by the unit's own properties. A timer of volctl's is not among those
- * that trigger the unit: it starts a service that wants it.
- *
- * @param fields those of STARTERS
- */
-function startersIn(fields: ReadonlyMap<string, string>): readonly string[] {
+  const text = (name: string): string => fields.get(name) ?? ''
+  const queued = /^[1-9]/.test(text('Job')) ? [QUEUED] : []
+  // A timer of volctl's is not among those that trigger the unit: it starts a service that wants it.
   const own = unitsIn(fields, 'WantedBy').filter((name) => name.startsWith(STARTS) && name.endsWith('.service'))
-  return [...unitsIn(fields, 'TriggeredBy', 'UpheldBy'), ...own.map(timerOf)]
+  return {
+    activeState: text('ActiveState'),
+    subState: text('SubState'),
+    unitFileState: text('UnitFileState'),
+    inactiveSince: sinceMonotonic(text('InactiveEnterTimestampMonotonic'), now),
+    startedBy: [...queued, ...unitsIn(fields, 'TriggeredBy', 'UpheldBy'), ...own.map(timerOf)],
+  }
 }
 
 /** The units that these properties name. */
@@ -131,7 +117,7 @@ export const startingService = (unit: string): string => `${STARTS}${unit}`
 export const timerOf = (service: string): string => service.replace(/\.service$/, '.timer')
 
 /** A time by the monotonic clock, in microseconds: its age is right even if the wall clock has been set since (S28). */
-function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
+function sinceMonotonic(text: string, { wall, monotonic }: ReturnType<typeof thisMoment>): string | undefined {
   const since = Number(text) / 1000
   if (!(since > 0) || since > monotonic) return undefined
   return new Date(wall - (monotonic - since)).toISOString()
