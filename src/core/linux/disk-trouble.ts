@@ -45,7 +45,9 @@ export function diskTrouble(error: unknown): DiskTrouble | undefined {
  */
 export function troubleText(error: unknown): string {
   const trouble = diskTrouble(error)
-  return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.meaning} (${errnoOf(error)})`
+  if (trouble !== undefined) return `${trouble.meaning} (${errnoOf(error)})`
+  // A path through a descriptor means nothing to a reader, and the sentence already names the file.
+  return errorMessage(error).replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
 }
 
 /** The same of a file that was to be read. */
@@ -53,11 +55,6 @@ export function unreadText(error: unknown): string {
   if (isMissing(error)) return 'no such file'
   const isDenied = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '')
   return isDenied ? 'permission denied' : troubleText(error)
-}
-
-/** A path through a descriptor means nothing to a reader, and the sentence already names the file. */
-function withoutDescriptor(message: string): string {
-  return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
 }
 
 /**

@@ -73,20 +73,12 @@ const FILE_TYPES: ReadonlyMap<string, PathType> = new Map([
   ['c', 'socket'],
 ])
 
-interface StatLine {
-  readonly type: PathType
-  /** "major:minor" of a device; meaningless for other types. */
-  readonly device: string
-  readonly name: string
-}
-
-/** Undefined: the line is not in stat's format. */
-export function parseStatLine(line: string): StatLine | undefined {
-  const [, kind, major, minor, name] = /^([0-9a-f])[0-9a-f]{3} ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
-  if (kind === undefined || major === undefined || minor === undefined || name === undefined) return undefined
+/** Undefined: the line is not in stat's format. @returns "major:minor" as `device`, which is meaningless for other types */
+export function parseStatLine(line: string) {
+  const [, kind = '', major = '', minor = '', name = ''] =
+    /^([0-9a-f])[0-9a-f]{3} ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
   const type = FILE_TYPES.get(kind)
-  if (type === undefined) return undefined
-  return { type, device: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`, name }
+  return type && { type, device: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`, name }
 }
 
 // Removes what the kernel appends to the names of removed files (P115). A file's own name may end like that, too.

@@ -51,8 +51,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const all = distinctEndpoints([...required, ...endpoints])
   const budget = new Budget(ANSWERS_BYTES)
   const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs, budget)))
-  const answered = answers.filter((answer) => 'pods' in answer)
-  const silent = answers.filter((answer) => 'error' in answer)
+  const [answered, silent] = [answers.filter(({ pods }) => pods), answers.filter(({ pods }) => !pods)]
   const failed = silent.filter(({ isAbsent, endpoint }) => !isAbsent || (expected && required.includes(endpoint)))
   if (answered.length > 0)
     return {
@@ -60,7 +59,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
       endpoint: answered.map(({ endpoint }) => endpoint).join(', '),
       error: describeErrors(failed),
       // Each runtime separately: two runtimes may use one id for different sandboxes.
-      pods: answered.flatMap(({ pods }) => pods),
+      pods: answered.flatMap(({ pods = [] }) => pods),
     }
   // The endpoint to name: the one that failed, otherwise the one that was expected.
   const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
@@ -76,7 +75,7 @@ function distinctEndpoints(endpoints: readonly string[]): readonly string[] {
 }
 
 /** Undefined: there are none. */
-function describeErrors(silent: readonly Silent[]): string | undefined {
+function describeErrors(silent: readonly Answer[]): string | undefined {
   const [failed, absent] = [silent.filter(({ isAbsent }) => !isAbsent), silent.filter(({ isAbsent }) => isAbsent)]
   const single = absent.length > 1 ? failed : [...failed, ...absent]
   const errors = single.map(({ endpoint, error }) => `${endpoint}: ${error}`)
@@ -89,14 +88,14 @@ function describeErrors(silent: readonly Silent[]): string | undefined {
 /** The kubelet's receive limit for the runtime (C117). */
 const RECEIVE_LIMIT = 16 * 1024 * 1024
 
-interface Silent {
+interface Answer {
   readonly endpoint: string
-  readonly error: string
-  /** There is no CRI v1 runtime: no socket, or another kind of server. Otherwise one is there that did not answer as it should. */
-  readonly isAbsent: boolean
+  /** Undefined: it did not answer as it should. */
+  readonly pods?: readonly SandboxState[]
+  readonly error?: string
+  /** There is no CRI v1 runtime: no socket, or another kind of server. */
+  readonly isAbsent?: boolean
 }
-
-type Answer = { readonly endpoint: string; readonly pods: readonly SandboxState[] } | Silent
 
 /**
  * Asks one endpoint for its sandboxes and then for its containers. In this order a container that starts in between is listed
@@ -107,7 +106,7 @@ type Answer = { readonly endpoint: string; readonly pods: readonly SandboxState[
  */
 async function askRuntime(endpoint: string, deadlineMs: number, budget: Budget): Promise<Answer> {
   const path = unixSocketPath(endpoint)
-  if (path === undefined) return { endpoint, error: 'not a unix socket', isAbsent: false }
+  if (path === undefined) return { endpoint, error: 'not a unix socket' }
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, budget }
   let sandboxes: readonly PodSandbox[] | undefined
   try {

@@ -160,14 +160,12 @@ export function fileSystemLives(dev: string, fsType: string): boolean {
 
 // What the machine swaps to.
 
-interface SwapArea {
-  /** A partition's device file, or a file's path from the root of the mount namespace in which it was opened. */
-  readonly name: string
-  readonly type: 'partition' | 'file' | (string & {})
-}
-
-/** @param text of /proc/swaps (proc(5)): a heading, then one line per area */
-export function swapAreas(text: string): SwapArea[] {
+/**
+ * @param text of /proc/swaps (proc(5)): a heading, then one line per area
+ * @returns the type, `partition` or `file`, and the name: a partition's device file, or a file's path from the root of the mount
+ * namespace in which it was opened
+ */
+export function swapAreas(text: string) {
   return text.split('\n').flatMap((line) => {
     const [name = '', type = ''] = line.split(/[ \t]+/)
     return name.startsWith('/') ? [{ name: decodeOctal(name), type }] : []

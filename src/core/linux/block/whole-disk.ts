@@ -78,14 +78,11 @@ export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reac
 /** The device with this number; one that sysfs does not have (any more) has only its number. */
 export function nodeOf(dev: string, tree: BlockTree): BlockNode {
   const name = tree.nameOf(dev)
-  return (name === undefined ? undefined : tree.node(name)) ?? bareNode(dev, name ?? dev)
-}
-
-function bareNode(dev: string, name: string): BlockNode {
-  return {
-    ...{ name, dev, partitions: [], holders: [], slaves: [], characters: [] },
+  const bare = {
+    ...{ name: name ?? dev, dev, partitions: [], holders: [], slaves: [], characters: [] },
     ...{ isMultipath: false, isScsi: false, isRecovering: false },
   }
+  return (name === undefined ? undefined : tree.node(name)) ?? bare
 }
 
 const isLogicalVolume = (dmUuid: string | undefined): boolean => dmUuid?.startsWith('LVM-') === true

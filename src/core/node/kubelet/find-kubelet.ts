@@ -31,7 +31,7 @@ const KUBELET_UNITS = [
 ]
 
 /** Root directories of distributions whose kubelet leaves no unit behind (N16). */
-const KNOWN_ROOTS: readonly Partial<KubeletCandidate>[] = [
+const KNOWN_ROOTS = [
   { rootDir: DEFAULT_ROOT_DIR },
   {
     rootDir: '/var/lib/k0s/kubelet',
@@ -41,10 +41,10 @@ const KNOWN_ROOTS: readonly Partial<KubeletCandidate>[] = [
   { rootDir: '/var/snap/microk8s/common/var/lib/kubelet' },
   { rootDir: '/var/vcap/data/kubelet' },
   { rootDir: '/mnt/paas/kubernetes/kubelet' },
-]
+] as const
 
 /** Root directories that a kubelet may have, even if nothing names them. */
-export const KNOWN_ROOT_DIRS: readonly string[] = KNOWN_ROOTS.flatMap(({ rootDir }) => rootDir ?? [])
+export const KNOWN_ROOT_DIRS: readonly string[] = KNOWN_ROOTS.map(({ rootDir }) => rootDir)
 
 export interface KubeletChoice {
   /** --root-dir */
@@ -116,7 +116,9 @@ function ownArgs(words: readonly string[]): readonly string[] {
 /** Directories that hold pods although no unit says so; the flags are in kubeadm's files. */
 function knownRoots(root: string): readonly KubeletCandidate[] {
   const kubeadm = kubeadmArgs(root)
-  return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) => {
+  const hasPods = (rootDir: string): boolean =>
+    statSync(`${root}${rootDir}/pods`, { throwIfNoEntry: false })?.isDirectory() === true
+  return KNOWN_ROOTS.filter(({ rootDir }) => hasPods(rootDir)).map((known) => {
     const args = known.rootDir === DEFAULT_ROOT_DIR ? kubeadm : []
     return candidateFrom({ ...known, source: `directory ${known.rootDir}`, args })
   })
@@ -146,10 +148,6 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   throw new SafetyRefusal('S8', 'KubeletUnclear', `this host has ${fitting.length} kubelets (${list})`, {
     hint: 'Choose one with --root-dir and --node; if two units have the same root directory, mask the unused unit.',
   })
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /**

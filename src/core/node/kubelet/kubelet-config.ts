@@ -52,10 +52,12 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   const documents = files.map(readConfigFile)
   const merged: Document = Object.assign({}, ...documents)
   // In a map, unlike a list, a later file replaces single keys.
-  const featureGates = gatesOf({
-    ...Object.assign({}, ...documents.map(({ featureGates }) => featureGates)),
-    ...flagGates(flags.get('feature-gates') ?? ''),
-  })
+  const gates = Object.assign({}, ...documents.map(({ featureGates }) => featureGates))
+  const featureGates = Object.fromEntries(
+    Object.entries({ ...gates, ...flagGates(flags.get('feature-gates') ?? '') }).filter(
+      ([, on]) => typeof on === 'boolean',
+    ),
+  )
   const known = Object.entries(FIELDS).map(([name, [kind, flag]]) => {
     const given = flags.get(flag)
     if (given === undefined) return [name, typeof merged[name] === kind ? merged[name] : '']
@@ -108,10 +110,6 @@ function dropIns(directory: string): string[] {
     if (errnoOf(error) === 'ENOENT') return []
     throw unreadable(directory, errorMessage(error), error)
   }
-}
-
-function gatesOf(gates: object): Readonly<Record<string, boolean>> {
-  return Object.fromEntries(Object.entries(gates).filter(([, value]) => typeof value === 'boolean'))
 }
 
 /** `A=true,B=false` */

@@ -56,7 +56,7 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const isKnown = unit !== undefined || stopUnknown
   return {
     ...kubelet,
-    ...(isKnown && { stoppedAt: rfc3339(Math.min(now, at)), stopShownBy }),
+    ...(isKnown && { stoppedAt: new Date(Math.min(now, at)).toISOString().replace('.000Z', 'Z'), stopShownBy }),
     ...(renewed && { mayReturn: true, note: renewed.filter(Boolean).join('; ') }),
   }
 }
@@ -106,8 +106,4 @@ function momentOf(time: string, now: number, skewMs = 0): number {
   if (!(at > 0)) return now
   const possible = [at, at - skewMs].filter((each) => each <= now + AHEAD_MS)
   return possible.length === 0 ? now : Math.min(now, Math.max(...possible))
-}
-
-function rfc3339(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z')
 }
