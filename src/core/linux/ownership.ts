@@ -103,12 +103,9 @@ export async function changeOwnership(
   const { gid, readOnly } = ownership
   const mounts: string[] = []
   let [entries, failed, skipped] = [0, 0, false]
-  /** The mode that it needs; undefined: it has all bits already, or is a link. */
-  const modeFor = (entry: Stats): number | undefined => {
-    const mode = ownedMode(entry.mode, entry.isDirectory(), readOnly)
-    return entry.isSymbolicLink() || mode === (entry.mode & 0o7777) ? undefined : mode
-  }
-  const isRight = (entry: Stats): boolean => entry.gid === gid && modeFor(entry) === undefined
+  const modeFor = (entry: Stats): number => ownedMode(entry.mode, entry.isDirectory(), readOnly)
+  const isRight = (entry: Stats): boolean =>
+    entry.gid === gid && (entry.isSymbolicLink() || modeFor(entry) === (entry.mode & PERMISSIONS))
   /** The group first, since changing it may clear setuid and setgid. Through /proc the entry itself is changed, even a link. */
   const change = (fd: number, entry: Stats): void => {
     entries += 1
@@ -117,7 +114,7 @@ export async function changeOwnership(
     const itself = `/proc/self/fd/${fd}`
     const changed = [
       attempt(() => chownSync(itself, -1, gid)),
-      entry.isSymbolicLink() || attempt(() => chmodSync(itself, ownedMode(entry.mode, entry.isDirectory(), readOnly))),
+      entry.isSymbolicLink() || attempt(() => chmodSync(itself, modeFor(entry))),
     ]
     if (changed.includes(false)) failed += 1
   }

@@ -101,9 +101,8 @@ const orThrow: Attempt = async (_, read) => await read()
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
   const node = await locateNode(options)
-  const { asked, ...look } = await lookAt(node, { ...options, log }, orThrow)
-  if (asked === undefined) throw new Error('the API was not asked')
-  const { api: _, ...connections } = asked
+  const { connections, ...look } = await lookAt(node, { ...options, log }, orThrow)
+  if (connections === undefined) throw new Error('the API was not asked')
   return { ...look, ...connections }
 }
 
@@ -115,7 +114,7 @@ export async function lookAt(
   node: LocatedNode,
   options: CollectOptions & { readonly log: (line: string) => void },
   attempt: Attempt,
-): Promise<Look & { readonly asked: Asked | undefined }> {
+): Promise<Look & { readonly connections?: Connections }> {
   const { log } = options
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
@@ -168,8 +167,7 @@ export async function lookAt(
   const known = await read
   const mounts = known?.mounts ?? parseMountinfo('')
   const lazy = readLazilyDetached(directory, host.bootID, mounts)
-  const asked = await remote
-  const api = asked?.api
+  const { api, connections } = { ...(await remote) }
   if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
   // As the host shows it, with what the API server saw of it, and the name that it gives its node.
   const kubelet = localKubelet && { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...node.ownName }
@@ -211,7 +209,7 @@ export async function lookAt(
   // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.
   const copies = known && (await attempt('mountinfo', () => copiesObstacle(mounts, rootDir, options.hostRoot)))
   return {
-    ...{ snapshot, mounts, asked },
+    ...{ snapshot, mounts, connections },
     node: copies === undefined ? node : { ...node, standing: [...node.standing, copies] },
     readMounts: mountTableReader(rootDir, known?.links.links ?? []),
   }
@@ -251,11 +249,7 @@ async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promis
   return discoverCsiSockets(rootDir, tree)
 }
 
-interface Asked extends Connections {
-  readonly api: ApiSnapshot
-}
-
-async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead): Promise<Asked> {
+async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead) {
   const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
     import('../kube/read-api.ts'),
     import('../kube/kube-client.ts'),
@@ -279,7 +273,7 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
   const { client, kubeletClient, kubeletUnused } = before ?? connect()
   try {
     const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, kubeletUnused, disk, signal })
-    return { api, client, kubeletClient, kubeletUnused }
+    return { api, connections: { client, kubeletClient, kubeletUnused } }
   } catch (error) {
     if (before === undefined) {
       client.close()

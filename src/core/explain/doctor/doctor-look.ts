@@ -53,13 +53,14 @@ export async function lookForDoctor(
     await noting('api', () => discoverKubeConfig({ kubeconfig, context }))
     return { failures, host: { ...may, standing: [] } }
   }
-  const { snapshot, mounts, node, asked } = await lookAt(located, { ...options, attributes: 'plan' }, noting)
-  asked?.client.close()
-  asked?.kubeletClient?.close()
+  const looked = await lookAt(located, { ...options, attributes: 'plan' }, noting)
+  const { snapshot, mounts, node, connections } = looked
+  connections?.client.close()
+  connections?.kubeletClient?.close()
   return {
     state: { snapshot, mounts },
     failures,
-    credential: asked?.client.source,
+    credential: connections?.client.source,
     host: { ...may, standing: node.standing },
   }
 }

@@ -111,7 +111,7 @@ export function readLevels(walk: TreeWalk, directory: ListedEntry, levels: numbe
     return
   }
   for (const entry of walk.children(directory)) {
-    if (walk.isStateFile(entry)) walk.stateFile(entry)
+    walk.stateFile(entry)
     if (walk.isOpen(entry)) readLevels(walk, entry, levels - 1, whole)
   }
 }

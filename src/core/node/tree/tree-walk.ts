@@ -153,12 +153,9 @@ export class TreeWalk {
     else this.#gone.add(entry)
   }
 
-  isStateFile(entry: ListedEntry): boolean {
-    return entry.type === 'file' && STATE_FILES.has(entry.name) && entry.onTop === undefined
-  }
-
-  /** Reads a state file's attributes and content. */
+  /** Reads the attributes and the content of a state file; of any other entry nothing. */
   stateFile(entry: ListedEntry): void {
+    if (entry.type !== 'file' || entry.onTop !== undefined || !STATE_FILES.has(entry.name)) return
     readStateFile(entry, this.absolute(entry.path))
     if (entry.error === 'ENOENT') this.#gone.add(entry)
   }
