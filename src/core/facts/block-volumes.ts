@@ -178,7 +178,7 @@ function blockVolume(
     return {
       podUid,
       symlink: linkOf.get(podUid),
-      ...mapFileOf(inputs, mapDir, podUid),
+      ...mapFileOf(inputs, `${mapDir}/${podUid}`),
       publishPath: published && existing(inputs, published),
       publishLayers: published === undefined ? [] : inputs.at(published),
     }

@@ -11,7 +11,7 @@ import type { Step } from '../plan/plan.ts'
 import { contentDifference, volumeObstacle } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount, wrappedName } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
-import { mountedUnless, type SetUp, type SetUpContext, type VolumePlugin } from './plugin.ts'
+import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 
 interface AtomicKind {
   readonly name: string
@@ -33,8 +33,7 @@ function atomicPlugin({ name, source, fsType, content }: AtomicKind): VolumePlug
     reconstructs: true,
     tearDown: 'projected',
     mountsOver: () => fsType === 'tmpfs',
-    evidence: (inputs, volume) =>
-      mountedUnless(whyNotThere(inputs, volume, fsType) ?? whyNotFilled(inputs, volume, fsType)),
+    whyMissing: (inputs, volume) => whyNotThere(inputs, volume, fsType) ?? whyNotFilled(inputs, volume, fsType),
     setUp: (context, volume) => setUp(context, volume, fsType),
   }
 }

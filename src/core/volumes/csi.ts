@@ -1,11 +1,9 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { parentOf } from '../facts/actual/tree.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import {
   type Attachability,
-  csiMapFile,
   csiPublishStateFile,
   csiStagingDir,
   csiStagingPath,
@@ -13,8 +11,7 @@ import {
   VOLUME_DATA,
   type VolumeToMount,
 } from './desired-state.ts'
-import { mapEvidence } from './map-steps.ts'
-import { type MountEvidence, notMounted, type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
+import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
 
 /** @property volumeHandle of a PersistentVolume alone */
 interface CsiSource {
@@ -41,8 +38,13 @@ export const csi: VolumePlugin<CsiSource> = {
     return { shared: `${driver}^${handle}`, attachability: attachabilityOf(driver, context.lookup), driver, handle }
   },
   globalPath: csiStagingPath,
-  evidence: (inputs, volume) =>
-    volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
+  /** What the driver made at the target (C17, C20): a mount point, a link or a device. */
+  whyMissing: (inputs, volume) => {
+    const target = csiTarget(volume)
+    const type = inputs.tree.get(target)?.type
+    const isThere = inputs.top(target) !== undefined || type === 'link' || type === 'block'
+    return isThere ? undefined : 'nothing is mounted on its directory'
+  },
   takesLabel,
   setUp: csiSetUp,
 }
@@ -55,25 +57,10 @@ export function attachabilityOf(driver: string, lookup: SpecContext['lookup']): 
   return required ? 'attachable' : 'notAttachable'
 }
 
-/** What the driver made at the target (C17, C20): a mount point, a link or a device. */
-function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const target = csiTarget(volume)
-  const entry = inputs.tree.get(target)
-  const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
-  if (!published) return notMounted('nothing is mounted on its directory')
-  const global = csiStagingDir(volume)
+/** A state file that a kubelet needs for what is mounted: an empty or broken one counts as none (C93, C94, O5). */
+export function lostStateFile(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const global = volume.mode === 'Block' ? undefined : csiStagingDir(volume)
   const isStaged = global !== undefined && inputs.top(`${global}/globalmount`) !== undefined
-  return mountedWith(inputs, csiPublishStateFile(volume), ...(isStaged ? [`${global}/${VOLUME_DATA}`] : []))
-}
-
-/** @param needed state files that a kubelet needs: an empty or broken one counts as none (C93, C94, O5) */
-function mountedWith({ tree }: ActualInputs, ...needed: readonly string[]): MountEvidence {
-  const stateFileLost = needed.find((path) => tree.stateFile(path)?.data === undefined)
-  return { state: 'mounted', stateFileLost }
-}
-
-/** Published, and mapped for the pod (R805). */
-function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
-  return mapped.state === 'mounted' ? mountedWith(inputs, csiPublishStateFile(volume)) : mapped
+  const needed = [csiPublishStateFile(volume), ...(isStaged ? [`${global}/${VOLUME_DATA}`] : [])]
+  return needed.find((path) => inputs.tree.stateFile(path)?.data === undefined)
 }

@@ -8,7 +8,7 @@ import { leftToKubelet } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, inTheWay, type MediumType, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
 import { ownershipOf } from './mount-options.ts'
-import { mountedUnless, notMounted, type SetUp, type SetUpContext, type VolumePlugin } from './plugin.ts'
+import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 import { parseQuantity } from './quantity.ts'
 
 export const emptyDir: VolumePlugin = {
@@ -21,15 +21,11 @@ export const emptyDir: VolumePlugin = {
   reconstructs: true,
   tearDown: 'emptyDir',
   mountsOver: (volume) => mediumOf(volume).fsType !== 'none',
-  evidence: (inputs, volume) => {
+  whyMissing: (inputs, volume) => {
     const medium = mediumOf(volume)
-    if (medium.fsType === undefined) return notMounted(noSuch(medium))
-    return mountedUnless(
-      whyNotThere(inputs, volume, medium.fsType) ??
-        (pagesFit(inputs, volume, medium)
-          ? whyNotReady(inputs, volume.podUid, volume.specName)
-          : 'its huge pages have another size'),
-    )
+    if (medium.fsType === undefined) return noSuch(medium)
+    const pages = pagesFit(inputs, volume, medium) ? undefined : 'its huge pages have another size'
+    return whyNotThere(inputs, volume, medium.fsType) ?? pages ?? whyNotReady(inputs, volume.podUid, volume.specName)
   },
   setUp,
 }
@@ -150,7 +146,7 @@ export const gitRepo: VolumePlugin = {
   tearDown: 'emptyDir',
   mountsOver: () => false,
   // A kubelet of an earlier version may have set the volume up, and the pod may still run.
-  evidence: (inputs, { podUid, specName }) => mountedUnless(whyNotReady(inputs, podUid, specName, GIT_REPO)),
+  whyMissing: (inputs, { podUid, specName }) => whyNotReady(inputs, podUid, specName, GIT_REPO),
   setUp: () => ({
     steps: [],
     blocked: {

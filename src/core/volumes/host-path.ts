@@ -6,7 +6,7 @@ import type { HostPath } from '../facts/actual/snapshot.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
-import { notMounted, SATISFIED, type VolumePlugin } from './plugin.ts'
+import type { VolumePlugin } from './plugin.ts'
 
 export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
   name: 'kubernetes.io/host-path',
@@ -20,12 +20,10 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
   sourceText: ({ path }) => `hostPath ${path}`,
   mountsOver: () => false,
   /** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
-  evidence: (inputs, volume) => {
-    if (mountOptionsObstacle(volume) !== undefined)
-      return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
-    const { fault } = judged(inputs, volume)
-    return fault === undefined ? SATISFIED : notMounted(fault.why)
-  },
+  whyMissing: (inputs, volume) =>
+    mountOptionsObstacle(volume) === undefined
+      ? judged(inputs, volume).fault?.why
+      : 'its PersistentVolume has mount options, which a hostPath cannot have',
   setUp: ({ inputs }, volume) => {
     const { path, type, fault } = judged(inputs, volume)
     if (fault === undefined || fault.makes !== undefined)
@@ -104,6 +102,6 @@ export const image: VolumePlugin = {
   },
   tearDown: 'nothing',
   mountsOver: () => false,
-  evidence: () => SATISFIED,
+  whyMissing: () => undefined,
   setUp: () => ({ steps: [] }),
 }

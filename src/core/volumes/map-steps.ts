@@ -4,15 +4,7 @@ import { mapFileOf } from '../facts/actual/block-volume.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import type { Step } from '../plan/plan.ts'
 import { podDeviceLink, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
-import {
-  MOUNTED,
-  type MountEvidence,
-  mountedUnless,
-  notMounted,
-  type PluginDevice,
-  type SpecSource,
-  type VolumePlugin,
-} from './plugin.ts'
+import type { PluginDevice, SpecSource, VolumePlugin } from './plugin.ts'
 
 /**
  * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
@@ -32,19 +24,18 @@ export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: st
 }
 
 /**
- * Mapped if all three parts are there, the loop device as far as that is known.
+ * Which of a map's three parts is missing, the loop device as far as that is known; undefined: none.
  *
- * @param mapDir undefined: not known; then the pod's link is enough
+ * @param map the map file, relative to the root directory; undefined: not known; then the pod's link is enough
  */
-export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir: string | undefined): MountEvidence {
-  if (inputs.tree.get(podDeviceLink(volume))?.type !== 'link')
-    return notMounted("the pod's link to the device is missing")
-  if (mapDir === undefined) return MOUNTED
-  const { mapLayers, loops } = mapFileOf(inputs, mapDir, volume.podUid)
-  if (mapLayers.length === 0) return notMounted('no device is mapped for the pod')
+export function whyNotMapped(inputs: ActualInputs, volume: VolumeToMount, map: string | undefined): string | undefined {
+  if (inputs.tree.get(podDeviceLink(volume))?.type !== 'link') return "the pod's link to the device is missing"
+  if (map === undefined) return undefined
+  const { mapLayers, loops } = mapFileOf(inputs, map)
+  if (mapLayers.length === 0) return 'no device is mapped for the pod'
   // The kernel shows "/" for a backing file that is not visible in this mount namespace: that may be this map's device.
   const mayHave = inputs.snapshot.blockDevices?.some(({ backingFile }) => backingFile === '/') ?? true
-  return mountedUnless(loops.length === 0 && !mayHave && 'no loop device holds its device open')
+  return loops.length > 0 || mayHave ? undefined : 'no loop device holds its device open'
 }
 
 // What the plugins of LUNs, iscsi and fc, have in common (P83, P98).

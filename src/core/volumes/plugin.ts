@@ -130,10 +130,10 @@ export interface VolumePlugin<Source = never> {
   /** Is a file system mounted on the directory? Then the directory has to be empty (S22). Absent: yes. */
   mountsOver?(volume: VolumeToMount): boolean
   /**
-   * Is something there for a wanted volume, by disk and mount table (O1, R805)? Whether it is the volume: `evidenceOf`. Absent: a mount
-   * on its directory, or a map of its device.
+   * Why nothing is there for a wanted file system, by disk and mount table (O1, R805); undefined: something is. Whether that is the volume:
+   * `evidenceOf`. Absent: a mount on its directory is asked for.
    */
-  evidence?(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
+  whyMissing?(inputs: ActualInputs, volume: VolumeToMount): string | undefined
   readonly setUp: SetUpOf | LeftToKubelet
 }
 
@@ -161,21 +161,7 @@ export function allowedFsTypes(family: TeardownFamily): readonly string[] | unde
   return family === 'projected' ? ['tmpfs'] : undefined
 }
 
-// What plugins are made of: a volume's name on disk, and whether a wanted volume is there.
-
 /** The volume's name on disk (R005). */
 export function specNameOf({ persistentVolume, source }: SpecSource): string {
   return persistentVolume?.metadata.name ?? source?.name ?? ''
-}
-
-export const MOUNTED: MountEvidence = { state: 'mounted' }
-export const SATISFIED: MountEvidence = { state: 'satisfied' }
-
-export function notMounted(why: string): MountEvidence {
-  return { state: 'notMounted', why }
-}
-
-/** @param why it is not */
-export function mountedUnless(why: string | false | undefined): MountEvidence {
-  return why ? notMounted(why) : MOUNTED
 }

@@ -4,7 +4,7 @@ import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
-import { csi } from './csi.ts'
+import { csi, lostStateFile } from './csi.ts'
 import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import { emptyDir, gitRepo } from './empty-dir.ts'
 import { fc } from './fc.ts'
@@ -12,9 +12,9 @@ import { flexVolume } from './flex-volume.ts'
 import { hostPath, image } from './host-path.ts'
 import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
-import { mapEvidence } from './map-steps.ts'
+import { whyNotMapped } from './map-steps.ts'
 import { nfs } from './nfs.ts'
-import { type DeviceSource, type MountEvidence, mountedUnless, notMounted, type VolumePlugin } from './plugin.ts'
+import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 
 /** In the kubelet's order, flexVolume last. */
@@ -82,27 +82,31 @@ const judged = memoize((inputs: ActualInputs) => memoize((volume: VolumeToMount)
 
 function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const plugin = pluginNamed(volume.plugin)
-  if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
+  const isBlock = volume.mode === 'Block'
+  if (isBlock && !plugin.block) return { state: 'notMounted', why: 'no container gets the device' }
   const global = globalPathOf(volume)
-  const evidence =
-    plugin.evidence?.(inputs, volume) ??
-    (volume.mode === 'Block'
-      ? mapEvidence(inputs, volume, global)
-      : mountedUnless(inputs.top(podVolumeDir(volume)) === undefined && 'nothing is mounted on its directory'))
-  if (evidence.state !== 'mounted') return evidence
-  const mounted = (): OtherVolume | undefined => {
-    if (volume.mode === 'Filesystem')
-      return otherMounted(inputs, volume, {
-        path: podPathOf(volume),
-        staged: global === undefined ? [] : [global],
-        isDirectory: !mountsOver(volume),
-      })
-    if (plugin === csi) return otherMapped(inputs, volume, csiMapFile(volume), csiTarget(volume))
-    return global === undefined ? undefined : otherMapped(inputs, volume, `${global}/${volume.podUid}`)
+  const map = plugin === csi ? csiMapFile(volume) : global && `${global}/${volume.podUid}`
+  const why = isBlock ? whyNotMapped(inputs, volume, map) : whyNoFileSystem(inputs, volume, plugin)
+  if (why !== undefined) return { state: 'notMounted', why }
+  if (plugin.tearDown === 'nothing') return { state: 'satisfied' }
+  const stateFileLost = plugin === csi ? lostStateFile(inputs, volume) : undefined
+  const other = (): OtherVolume | undefined => {
+    const published = plugin === csi ? csiTarget(volume) : undefined
+    if (isBlock) return map === undefined ? undefined : otherMapped(inputs, volume, map, published)
+    const staged = global === undefined ? [] : [global]
+    return otherMounted(inputs, volume, { path: podPathOf(volume), staged, isDirectory: !mountsOver(volume) })
   }
   // Without a state file it is asked first which volume it should be (S17).
-  const other = otherOnRecord(inputs, volume) ?? (evidence.stateFileLost === undefined ? mounted() : undefined)
-  return other === undefined ? evidence : { ...evidence, other }
+  return {
+    state: 'mounted',
+    stateFileLost,
+    other: otherOnRecord(inputs, volume) ?? (stateFileLost === undefined ? other() : undefined),
+  }
+}
+
+function whyNoFileSystem(inputs: ActualInputs, volume: VolumeToMount, plugin: VolumePlugin): string | undefined {
+  if (plugin.whyMissing !== undefined) return plugin.whyMissing(inputs, volume)
+  return inputs.top(podVolumeDir(volume)) === undefined ? 'nothing is mounted on its directory' : undefined
 }
 
 // Stands in for a plugin that this version does not know: one of an older Kubernetes, or none at all (P3, P4, R514).

@@ -50,13 +50,8 @@ export interface BlockVolume {
   }
 }
 
-/** A pod's map file, the mounts on it, and the loop devices that hold it open. */
-export function mapFileOf(
-  inputs: ActualInputs,
-  mapDir: string,
-  podUid: string,
-): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
-  const path = `${mapDir}/${podUid}`
+/** A pod's map file, the mounts on it, and the loop devices that hold it open. @param path relative to the root directory */
+export function mapFileOf(inputs: ActualInputs, path: string): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
   return {
     mapFile: existing(inputs, path),
     mapLayers: inputs.at(path),
