@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeSelectorTerm, PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
-import { translateInlineVolume, translatePersistentVolume } from '../../src/core/volumes/in-tree-volumes.ts'
+import { translate } from '../../src/core/volumes/in-tree-volumes.ts'
 
 const GA = 'topology.kubernetes.io/zone'
 const GA_REGION = 'topology.kubernetes.io/region'
@@ -22,13 +22,13 @@ function within(key: string, ...values: string[]) {
 }
 
 function translated(volume: PersistentVolume): PersistentVolume['spec'] {
-  const translation = translatePersistentVolume(volume)
+  const translation = translate({ persistentVolume: volume })
   if (translation === undefined || 'error' in translation) throw new Error(`not translated: ${translation?.error}`)
   return translation.persistentVolume.spec
 }
 
 function inline(source: Omit<PodVolumeSource, 'name'>, namespace = 'ns'): PersistentVolume {
-  const translation = translateInlineVolume({ name: 'vol', ...source }, namespace)
+  const translation = translate({ source: { name: 'vol', ...source } }, namespace)
   if (translation === undefined || 'error' in translation) throw new Error(`not translated: ${translation?.error}`)
   return translation.persistentVolume
 }
@@ -126,12 +126,12 @@ describe('T124, R155: PersistentVolumes', () => {
     ['Azure File without namespace', pv(azureFile)],
     ['a zone label without zone', pv({ cinder: { volumeID: 'c' } }, { labels: { [GA]: ' __ ' } })],
   ])('%s cannot be translated', (_name, volume) => {
-    expect(translatePersistentVolume(volume)).toEqual({ error: expect.any(String) })
+    expect(translate({ persistentVolume: volume })).toEqual({ error: expect.any(String) })
   })
 
   it.each([{ csi: { driver: 'd', volumeHandle: 'h' } }, { nfs: { server: 's', path: '/' } }, { local: { path: '/' } }])(
     'R150: %o stays as it is',
-    (spec) => expect(translatePersistentVolume(pv(spec))).toBeUndefined(),
+    (spec) => expect(translate({ persistentVolume: pv(spec) })).toBeUndefined(),
   )
 
   it.each([
@@ -252,6 +252,6 @@ describe('T124: inline volumes', () => {
     { rule: 'R163', source: { vsphereVolume: { volumePath: 'p', storagePolicyName: 'gold' } } },
     { rule: 'R155', source: { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Shared' } } },
   ])('$rule: $source cannot be translated', ({ source }) => {
-    expect(translateInlineVolume({ name: 'vol', ...source }, 'ns')).toEqual({ error: expect.any(String) })
+    expect(translate({ source: { name: 'vol', ...source } }, 'ns')).toEqual({ error: expect.any(String) })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
-import { pluginOf } from '../../src/core/volumes/resolve-volume.ts'
+import { specOf } from '../../src/core/volumes/resolve-volume.ts'
 import { api, volume } from './builders.ts'
 
 const context = (parts: Parameters<typeof api>[0] = {}) => {
@@ -45,14 +45,14 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     },
     { source: { flexVolume: { driver: 'vendor/driver' } }, want: 'vendor/driver/uid-v', attachability: 'unknown' },
   ])('$want', ({ source, want, attachability = 'notAttachable', deviceMountable = false }) => {
-    const facts = pluginOf({ source: { name: 'v', ...source } }, context())
+    const facts = specOf({ source: { name: 'v', ...source } }, context())
     expect(facts).toMatchObject({ uniqueName: want, attachability, deviceMountable })
     expect(want.startsWith(`${'plugin' in facts ? facts.plugin : ''}/`)).toBe(true)
   })
 
   it('R008, C32: an inline CSI volume has a made-up handle, and attaches under no CSIDriver', () => {
     const errors = [{ resource: 'csidrivers', status: 403 }]
-    expect(pluginOf({ source: { name: 'v', csi: { driver: 'd' } } }, context({ errors }))).toMatchObject({
+    expect(specOf({ source: { name: 'v', csi: { driver: 'd' } } }, context({ errors }))).toMatchObject({
       driver: 'd',
       handle: inlineCsiHandle('uid', 'v'),
       attachability: 'notAttachable',
@@ -65,20 +65,20 @@ describe('R010, R019, P6: plugin and unique name of an inline volume', () => {
     { rule: 'R003', source: { emptyDir: {}, hostPath: { path: '/x' } }, error: /several sources/ },
     { rule: 'R013', source: { fc: { targetWWNs: ['w'] } }, error: /WWIDs/ },
   ])('$rule: $source is an error', ({ source, error }) => {
-    expect(pluginOf({ source: { name: 'v', ...source } }, context())).toMatchObject({
+    expect(specOf({ source: { name: 'v', ...source } }, context())).toMatchObject({
       error: expect.stringMatching(error),
     })
   })
 
   it('P7: a flex volume that the Node lists is attachable, and shared', () => {
     const node = { metadata: { name: 'n', uid: 'u' }, status: { volumesInUse: ['vendor/driver/v'] } }
-    expect(
-      pluginOf({ source: { name: 'v', flexVolume: { driver: 'vendor/driver' } } }, context({ node })),
-    ).toMatchObject({
-      uniqueName: 'vendor/driver/v',
-      attachability: 'attachable',
-      deviceMountable: true,
-    })
+    expect(specOf({ source: { name: 'v', flexVolume: { driver: 'vendor/driver' } } }, context({ node }))).toMatchObject(
+      {
+        uniqueName: 'vendor/driver/v',
+        attachability: 'attachable',
+        deviceMountable: true,
+      },
+    )
   })
 })
 
@@ -93,7 +93,7 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
       attachability: 'attachable',
     },
   ])('$want', ({ spec, want, attachability = 'notAttachable', deviceMountable = true }) => {
-    const facts = pluginOf({ persistentVolume: volume('c', spec) }, context())
+    const facts = specOf({ persistentVolume: volume('c', spec) }, context())
     expect(facts).toMatchObject({ uniqueName: want, attachability, deviceMountable })
   })
 
@@ -119,7 +119,7 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
       want: 'unknown',
     },
   ])('$rule, C35: $name: $want, and the name stays', ({ parts, want }) => {
-    const facts = pluginOf({ persistentVolume: volume('c') }, context(parts))
+    const facts = specOf({ persistentVolume: volume('c') }, context(parts))
     expect(facts).toMatchObject({
       attachability: want,
       uniqueName: 'kubernetes.io/csi/csi.test^vol-c',

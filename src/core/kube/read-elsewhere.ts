@@ -9,7 +9,7 @@ import { compareText } from '../base/text.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../facts/actual/snapshot.ts'
 import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import { apiObjects } from '../volumes/api-objects.ts'
-import { translateInlineVolume } from '../volumes/in-tree-volumes.ts'
+import { translate } from '../volumes/in-tree-volumes.ts'
 import { allowsSeveralNodes, volumesInStatus } from '../volumes/node-affinity.ts'
 import { isTerminalPhase, podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumes } from '../volumes/populate.ts'
@@ -93,7 +93,7 @@ function mayHavePersistentVolume(pod: Pod): boolean {
   return (pod.spec.volumes ?? []).some(
     (volume) =>
       claimReferenceOf(pod, volume, 'controller') !== undefined ||
-      translateInlineVolume(volume, podNamespace(pod)) !== undefined,
+      translate({ source: volume }, podNamespace(pod)) !== undefined,
   )
 }
 

@@ -1,10 +1,6 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
-import type {
-  CsiPersistentVolumeSource,
-  InTreeSources,
-  PersistentVolume,
-  PodVolumeSource,
-} from '../kube/api/objects.ts'
+import type { CsiPersistentVolumeSource, InTreeSources, PersistentVolume } from '../kube/api/objects.ts'
+import type { VolumeSpec } from './desired-state.ts'
 import {
   BETA_LABELS,
   GA_LABELS,
@@ -14,7 +10,7 @@ import {
   type Untranslatable,
 } from './in-tree-topology.ts'
 
-export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
+type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
 interface Within {
@@ -150,21 +146,28 @@ function inTreeOf(sources: InTreeSources | undefined) {
   return undefined
 }
 
-function csiOf(found: NonNullable<ReturnType<typeof inTreeOf>>, within: Within) {
-  const { source, kind } = found
-  const csi = kind.csi(source, within)
-  if ('error' in csi) return csi
-  const { fsType, readOnly } = source
-  return { driver: kind.driver, ...csi, fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }
-}
-
-/** Undefined if the PersistentVolume has no in-tree source (R151). */
-export function translatePersistentVolume(pv: PersistentVolume): Translation | undefined {
-  const found = inTreeOf(pv.spec)
+/**
+ * A PersistentVolume, or an inline volume as a synthetic one without claim, capacity, mount options and node affinity (R153); undefined:
+ * its source is not in-tree (R151).
+ *
+ * @param namespace of the pod that an inline volume is in
+ */
+export function translate(
+  { persistentVolume: pv, source: volume }: Pick<VolumeSpec, 'persistentVolume' | 'source'>,
+  namespace?: string,
+): Translation | undefined {
+  const found = inTreeOf(pv?.spec ?? volume)
   if (found === undefined) return undefined
-  const { key, kind } = found
-  const csi = csiOf(found, { name: pv.metadata.name, pv })
-  if ('error' in csi) return csi
+  const { key, source, kind } = found
+  const named = kind.csi(source, { name: pv?.metadata.name ?? volume?.name ?? '', namespace, pv })
+  if ('error' in named) return named
+  const { fsType, readOnly } = source
+  const csi = { driver: kind.driver, ...named, fsType, readOnly: kind.dropsReadOnly ? undefined : readOnly }
+  if (pv === undefined) {
+    const name = kind.inlineName?.(source, csi.volumeHandle) ?? `${kind.driver}-${csi.volumeHandle}`
+    const accessModes = [kind.inlineAccessMode?.(source) ?? 'ReadWriteOnce']
+    return { persistentVolume: { metadata: { name, uid: '' }, spec: { csi, accessModes, volumeMode: 'Filesystem' } } }
+  }
   const nodeSelectorTerms = kind.topology ? translateTopology(pv, kind.topology) : []
   if ('error' in nodeSelectorTerms) return nodeSelectorTerms
   const { [key]: _translated, ...rest } = pv.spec
@@ -177,25 +180,11 @@ export function translatePersistentVolume(pv: PersistentVolume): Translation | u
   return { persistentVolume: { ...pv, spec } }
 }
 
-/** Gives a synthetic PersistentVolume without claim, capacity, mount options and node affinity (R153). */
-export function translateInlineVolume(volume: PodVolumeSource, namespace: string): Translation | undefined {
-  const found = inTreeOf(volume)
-  if (found === undefined) return undefined
-  const { source, kind } = found
-  const csi = csiOf(found, { name: volume.name, namespace })
-  if ('error' in csi) return csi
-  const name = kind.inlineName?.(source, csi.volumeHandle) ?? `${kind.driver}-${csi.volumeHandle}`
-  const accessModes = [kind.inlineAccessMode?.(source) ?? 'ReadWriteOnce']
-  return { persistentVolume: { metadata: { name, uid: '' }, spec: { csi, accessModes, volumeMode: 'Filesystem' } } }
-}
-
 /** The CSI source of a PersistentVolume, translated if its source is in-tree (R150); undefined for other sources. */
-export function csiSourceOf(volume: PersistentVolume): CsiPersistentVolumeSource | undefined {
-  if (volume.spec.csi !== undefined) return volume.spec.csi
-  const translation = translatePersistentVolume(volume)
-  return translation !== undefined && 'persistentVolume' in translation
-    ? translation.persistentVolume.spec.csi
-    : undefined
+export function csiSourceOf(persistentVolume: PersistentVolume): CsiPersistentVolumeSource | undefined {
+  const given = { persistentVolume }
+  const found = persistentVolume.spec.csi === undefined ? translate(given) : given
+  return found && 'persistentVolume' in found ? found.persistentVolume.spec.csi : undefined
 }
 
 /** `aws://zone/vol-1` to `vol-1`; without the prefix an ID is taken unchecked. */

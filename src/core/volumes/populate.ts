@@ -16,7 +16,7 @@ import {
 import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
-import { persistentSpec, resolveVolume } from './resolve-volume.ts'
+import { resolveVolume, specOf } from './resolve-volume.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
@@ -56,7 +56,7 @@ interface StatusVolume extends DeviceSource {
 /** All such volumes that were read. */
 export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
-    const found = persistentSpec(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
+    const found = specOf({ persistentVolume }, { podUid: '', lookup: apiLookup(api), node: api.node })
     // CSI volumes have VolumeAttachments.
     if ('error' in found || found.plugin === CSI_PLUGIN || found.attachability === 'notAttachable') return []
     const { plugin, specName } = found

@@ -6,29 +6,28 @@ import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects
 import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { type DeviceKind, sharedSourcesOf, type UnresolvedVolume, type VolumeSpec } from './desired-state.ts'
+import { type DeviceKind, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
 import { flexVolume } from './flex-volume.ts'
-import { IN_TREE, type Translation, translateInlineVolume, translatePersistentVolume } from './in-tree-volumes.ts'
+import { IN_TREE, translate } from './in-tree-volumes.ts'
 import { type SpecContext, type SpecFailure, type SpecSource, specNameOf } from './plugin.ts'
 import { onDiskUid, podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS, pluginsFor } from './registry.ts'
 import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 
-type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
+type Resolution =
+  | { readonly spec: VolumeSpec; readonly unresolved?: undefined }
+  | { readonly spec?: undefined; readonly unresolved: Unresolved }
 
-interface ResolvedVolume {
-  /** The volume, usable or not, if it is known which one it is (S4). */
-  readonly spec?: VolumeSpec
-  /** Why the pod cannot have it; absent: it can. */
-  readonly unresolved?: UnresolvedVolume
-}
-
-/** @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709) */
-export function resolveVolume(pod: Pod, volume: PodVolumeSource, api: ApiSnapshot, use?: VolumeUse): ResolvedVolume {
+/**
+ * The volume, usable or not, if it is known which one it is (S4), and why the pod cannot have it, if it cannot.
+ *
+ * @param use how containers of the pod use it; undefined: by the controller's rules, for which every volume counts (R709)
+ */
+export function resolveVolume(pod: Pod, volume: PodVolumeSource, api: ApiSnapshot, use?: VolumeUse) {
   const podUid = onDiskUid(pod)
   const found = resolve(pod, volume, { podUid, lookup: apiLookup(api), node: api.node }, use)
-  if ('spec' in found) return found
   const { unresolved } = found
+  if (unresolved === undefined) return found
   return { spec: unresolved.volume, unresolved: { podUid, pod, podVolumeName: volume.name, ...unresolved } }
 }
 
@@ -50,7 +49,7 @@ function resolve(
     volume: { object: persistentVolume },
   } = bound
   const about = { claimName: claim.metadata.name, persistentVolumeName: persistentVolume.metadata.name }
-  const found = persistentSpec(persistentVolume, context)
+  const found = specOf({ persistentVolume }, context)
   const why = (use && modeFault(persistentVolume, use)) ?? ('error' in found ? found.error : undefined)
   const message = bound.fault ?? (why && `PersistentVolume ${about.persistentVolumeName} ${why}`)
   if ('error' in found) return { unresolved: { ...ofSource(persistentVolume.spec), message: message ?? '', ...about } }
@@ -66,44 +65,54 @@ function claimLookup(lookup: ApiLookup) {
     claim: (namespace: string, called: string) =>
       mapFound(lookup.persistentVolumeClaim(called, namespace), (object) => ({ ...claimFacts(object), object })),
     volume: (called: string) =>
-      mapFound(lookup.persistentVolume(called), (object) => {
-        const {
-          metadata: { name },
-          spec: { claimRef },
-        } = object
-        return { name, claim: claimRef ?? undefined, object }
-      }),
+      mapFound(lookup.persistentVolume(called), (object) => ({
+        name: called,
+        claim: object.spec.claimRef ?? undefined,
+        object,
+      })),
   }
 }
 
 /** Inline volumes are always file systems, and only a mount makes them read-only (R114, R116, R117, R152). */
 export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: SpecContext): Resolution {
-  const translation = translateInlineVolume(volume, pod.namespace ?? 'default')
-  const found = specOf({ source: volume }, translation, context)
+  const found = specOf({ source: volume }, context, pod.namespace)
   if ('error' in found) return { unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${found.error}` } }
-  return { spec: { ...found, readOnly: false, source: volume } }
+  return { spec: { ...found, readOnly: false } }
 }
 
-type SpecFacts = Pick<VolumeSpec, 'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'>
-type SpecOfSource = SpecFacts & SpecSource & Pick<VolumeSpec, 'specName' | 'mode'>
-
-/** The volume that a PersistentVolume is, translated to CSI if it is in-tree; a failure completes a message after its name. */
-export function persistentSpec(persistentVolume: PersistentVolume, context: SpecContext): SpecOfSource | SpecFailure {
-  return specOf({ persistentVolume }, translatePersistentVolume(persistentVolume), context)
-}
-
-function specOf(
-  source: SpecSource,
-  translation: Translation | undefined,
+/**
+ * The volume that a source is, translated to CSI if it is in-tree, by the kubelet's plugin and with the unique name that follows from it
+ * (R003, R010, R019; P1-P9). It is an error if no plugin matches, or several (R003).
+ *
+ * @returns a failure completes a message after the volume's name
+ */
+export function specOf(
+  given: SpecSource,
   context: SpecContext,
-): SpecOfSource | SpecFailure {
+  namespace?: string,
+): Omit<VolumeSpec, 'readOnly' | 'claim'> | SpecFailure {
+  const translation = translate(given, namespace)
   if (translation !== undefined && 'error' in translation)
     return { error: `cannot be translated to CSI: ${translation.error}` }
-  const spec = translation ?? source
-  const facts = pluginOf(spec, context)
+  const spec = { ...given, ...translation }
+  const facts = factsOf(spec, context)
   if ('error' in facts) return { error: `cannot be mounted: ${facts.error}` }
-  const mode = spec.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
-  return { ...facts, ...spec, specName: specNameOf(spec), mode }
+  const specName = specNameOf(spec)
+  const { plugin, shared, attachability = 'notAttachable', driver, handle } = facts
+  return {
+    ...spec,
+    ...{ specName, plugin, attachability, driver, handle, deviceMountable: shared !== undefined },
+    uniqueName:
+      shared === undefined ? uniquePodVolumeName(plugin, context.podUid, specName) : uniqueVolumeName(plugin, shared),
+    mode: spec.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem',
+  }
+}
+
+function factsOf(spec: SpecSource, context: SpecContext) {
+  const [found, other] = pluginsFor(sharedSourcesOf(spec))
+  if (found === undefined) return { error: 'the kubelet has no plugin for its type' }
+  if (other !== undefined) return { error: 'it has several sources, so more than one plugin matches' }
+  return { plugin: found.plugin.name, ...found.plugin.facts?.(found.source, spec, context) }
 }
 
 /** The mode must be set, and fit every use; no mode fits a volume that is both mounted and mapped (R116). */
@@ -172,21 +181,4 @@ function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined
   if (plugin === flexVolume) return named === undefined ? undefined : [{ plugin: named }]
   if (plugin === undefined) return undefined
   return plugin.device === undefined ? [] : [{ plugin: plugin.name }]
-}
-
-// The kubelet's plugin of a volume, and the unique name that follows from it (R003, R010, R019; P1-P9).
-
-/** Of a PersistentVolume already translated to CSI if it was in-tree; it is an error if no plugin matches, or several (R003). */
-export function pluginOf(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure {
-  const [found, other] = pluginsFor(sharedSourcesOf(spec))
-  if (found === undefined) return { error: 'the kubelet has no plugin for its type' }
-  if (other !== undefined) return { error: 'it has several sources, so more than one plugin matches' }
-  const facts = found.plugin.facts?.(found.source, spec, context) ?? {}
-  if ('error' in facts) return facts
-  const { plugin = found.plugin.name, shared, attachability = 'notAttachable', ...identity } = facts
-  const uniqueName =
-    shared === undefined
-      ? uniquePodVolumeName(plugin, context.podUid, specNameOf(spec))
-      : uniqueVolumeName(plugin, shared)
-  return { plugin, uniqueName, attachability, deviceMountable: shared !== undefined, ...identity }
 }

@@ -147,7 +147,7 @@ function inlineVolume(
   lookup: ClusterObjects,
 ): PodVolumeResolution {
   const found = resolveInline(pod, source, { podUid: pod.uid, lookup, node: null })
-  if ('unresolved' in found) return { unresolved: { pod, name, ...found.unresolved } }
+  if (found.unresolved !== undefined) return { unresolved: { pod, name, ...found.unresolved } }
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
   const more = { driver, handle, inlineSpec: persistentVolume?.spec }

@@ -16,7 +16,7 @@ import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { containerStatusesOf, isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
 import { claimReferenceOf } from '../../volumes/resolve-claim.ts'
-import { ofSource, persistentSpec } from '../../volumes/resolve-volume.ts'
+import { ofSource, specOf } from '../../volumes/resolve-volume.ts'
 import {
   type ClusterAttachment,
   type ClusterDriver,
@@ -157,7 +157,7 @@ function namesOf(
   volume: PersistentVolume,
   lookup: SpecContext['lookup'],
 ): Partial<ClusterVolume> & Pick<ClusterVolume, 'attachability'> {
-  const found = persistentSpec(volume, { podUid: '', lookup, node: null })
+  const found = specOf({ persistentVolume: volume }, { podUid: '', lookup, node: null })
   if ('error' in found) {
     // S4: a readable source that is never attached holds nothing but its pod.
     const isNeverAttached = ofSource(volume.spec).mayBe.length === 0
