@@ -1,6 +1,5 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
-import { isGateOn } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import {
@@ -13,20 +12,20 @@ import {
 import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
-import { type WantedLabel, wantedLabel } from '../../volumes/selinux-label.ts'
+import { wantedLabel } from '../../volumes/selinux-label.ts'
 import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../context/context.ts'
 
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
   const { inputs, options, staged } = context
-  const wanted = wantedOf(context, volume)
+  const wanted = wantedLabel(context.inputs, volume)
   // Where the label is unclear, `labelObstacle` says so.
   return { inputs, options, staged, label: ('label' in wanted && wanted.label) || undefined }
 }
 
 /** Why the volume cannot be mounted with its label: a kubelet waits for that as well, unless it knows the label better. */
 export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
-  const wanted = wantedOf(context, volume)
+  const wanted = wantedLabel(context.inputs, volume)
   if ('unclear' in wanted) {
     return {
       code: 'LeftToKubelet',
@@ -67,7 +66,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
   const having = all.filter((each) => evidenceOf(inputs, each).state !== 'notMounted')
   for (const each of [...having, ...all]) {
     if (each.podUid === volume.podUid) return undefined
-    const wanted = wantedOf(context, each)
+    const wanted = wantedLabel(context.inputs, each)
     if ('label' in wanted) return { podUid: each.podUid, label: wanted.label }
   }
   return undefined
@@ -76,7 +75,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 /** R824: a running pod keeps its volume; the kubelet would unmount it. */
 export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
-  const wanted = wantedOf(context, volume)
+  const wanted = wantedLabel(context.inputs, volume)
   const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPublishStateFile(volume)) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
@@ -84,16 +83,6 @@ export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   const hint =
     'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.'
   context.findings.problem('warning', 'SELinuxMismatch', message, aboutWanted(context, volume, path), hint)
-}
-
-function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
-  const { snapshot } = context.inputs
-  const { takesLabel = () => false } = pluginNamed(volume.plugin)
-  return wantedLabel(volume, {
-    selinux: snapshot.selinux,
-    takesLabel: takesLabel(context.inputs, volume),
-    everyAccessMode: isGateOn(snapshot, 'SELinuxMount'),
-  })
 }
 
 /** A label and where it was found; the path is relative to the root directory. */
