@@ -27,35 +27,26 @@ export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | unde
   // Only a flex driver itself knows whether it can resize; a raw local device has nothing to grow (R319, R462).
   const grows = plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
   if (!grows) return undefined
-  const from = claim.status?.capacity?.storage
+  const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {}
+  const from = capacity?.storage
   const to = persistentVolume.spec.capacity?.storage
   if (from === undefined || to === undefined || !parseQuantity(from) || compareQuantities(to, from) !== 1)
     return undefined
-  if (isLegacyResize(claim)) return { from, to, procedure: 'legacy' }
-  const target = claim.status?.allocatedResources?.storage
-  if (target === undefined || !recoveryCallsDriver(claim, target)) return undefined
-  return { from, to: target, procedure: isUpdated(claim, target) ? 'updated' : 'recovery' }
-}
-
-/** An old resize controller leaves neither of the fields that allow recovery (R457). */
-function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
-  return !status?.allocatedResourceStatuses?.storage && status?.allocatedResources === undefined
-}
-
-/** The table of R458. */
-function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
-  // With ReadWriteMany every node has to expand its own mount, even if another node updated the claim.
-  if (isUpdated(claim, target)) {
-    const isShared = claim.spec.accessModes?.includes('ReadWriteMany') ?? false
-    return isShared && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  const progress = allocatedResourceStatuses?.storage
+  // An old resize controller leaves neither of the fields that allow recovery (R457).
+  if (!progress && allocatedResources === undefined) return { from, to, procedure: 'legacy' }
+  // The table of R458.
+  const target = allocatedResources?.storage
+  if (target === undefined) return undefined
+  const order = compareQuantities(from, target)
+  if (progress || order === undefined || order < 0) {
+    const isPending = progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
+    return isPending ? { from, to: target, procedure: 'recovery' } : undefined
   }
-  const progress = claim.status?.allocatedResourceStatuses?.storage
-  return progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
-}
-
-function isUpdated({ status }: PersistentVolumeClaim, target: string): boolean {
-  const order = compareQuantities(status?.capacity?.storage, target)
-  return !status?.allocatedResourceStatuses?.storage && order !== undefined && order >= 0
+  // With ReadWriteMany every node has to expand its own mount, even if another node updated the claim.
+  const isShared = claim.spec.accessModes?.includes('ReadWriteMany') ?? false
+  const isRequired = claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  return isShared && isRequired ? { from, to: target, procedure: 'updated' } : undefined
 }
 
 // What a node writes into a claim's status before and after an expansion: strategic merge patches (C102, R459).
