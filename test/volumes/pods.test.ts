@@ -63,12 +63,13 @@ it('T121, R105: names come from mounts and devices of init, main and ephemeral c
       ephemeralContainers: [{ name: 'e', volumeMounts: [{ name: 'd' }], volumeDevices: [{ name: 'both' }] }],
     },
   })
-  expect([...usedVolumeNames(it)]).toEqual([
-    ['a', { mounted: true, mapped: false }],
-    ['both', { mounted: true, mapped: true }],
-    ['b', { mounted: false, mapped: true }],
-    ['d', { mounted: true, mapped: false }],
-  ])
+  const want = {
+    a: { mounted: true, mapped: false },
+    both: { mounted: true, mapped: true },
+    b: { mounted: false, mapped: true },
+    d: { mounted: true, mapped: false },
+  }
+  expect(usedVolumeNames(it)).toEqual(new Map(Object.entries(want)))
 })
 
 describe('S10: an annotation becomes a path only where it is one plain name', () => {

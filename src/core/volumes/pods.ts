@@ -78,14 +78,12 @@ export interface VolumeUse {
 
 /** The names of the volumes that any init, main or ephemeral container uses; the kubelet ignores the others (R105). */
 export function usedVolumeNames(pod: Pod): Map<string, VolumeUse> {
-  const used = new Map<string, VolumeUse>()
-  for (const container of allContainers(pod)) {
-    for (const { name } of container.volumeMounts ?? [])
-      used.set(name, { mounted: true, mapped: used.get(name)?.mapped ?? false })
-    for (const { name } of container.volumeDevices ?? [])
-      used.set(name, { mounted: used.get(name)?.mounted ?? false, mapped: true })
-  }
-  return used
+  const containers = allContainers(pod)
+  const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts ?? []).map(({ name }) => name))
+  const mapped = new Set(containers.flatMap(({ volumeDevices }) => volumeDevices ?? []).map(({ name }) => name))
+  return new Map(
+    [...mounted, ...mapped].map((name) => [name, { mounted: mounted.has(name), mapped: mapped.has(name) }]),
+  )
 }
 
 /** `namespace/name`, for messages. */
