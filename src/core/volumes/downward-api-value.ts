@@ -40,17 +40,8 @@ function mapText(map: Readonly<Record<string, string>>): string {
   return sorted.map(([key, value]) => `${key}=${goQuote(value)}`).join('\n')
 }
 
-const NAMED: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '"': '\\"',
-  '\\': '\\\\',
-}
+/** Escapes of Go that JSON does not have; it has the others: \\n, \\" … */
+const NAMED: Readonly<Record<string, string>> = { '\u0007': '\\a', '\v': '\\v' }
 
 /** Characters that Go prints as they are: letters, marks, numbers, punctuation, symbols, and the plain space. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
@@ -61,7 +52,8 @@ export function goQuote(text: string): string {
 }
 
 function quoteCharacter(character: string): string {
-  const named = NAMED[character]
+  const json = JSON.stringify(character).slice(1, -1)
+  const named = NAMED[character] ?? (/^\\.$/.test(json) ? json : undefined)
   if (named !== undefined) return named
   if (PRINTABLE.test(character)) return character
   const code = character.codePointAt(0) ?? 0
