@@ -13,18 +13,18 @@ import { podVolumeDir, type VolumeToMount, wrappedName } from './desired-state.t
 import { emptyDirSteps, foreignMount, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 
-interface AtomicKind {
-  readonly name: string
-  readonly source: 'configMap' | 'secret' | 'downwardAPI' | 'projected'
-  /** On disk, or in a tmpfs (P22). */
-  readonly fsType: 'none' | 'tmpfs'
-  /** What fills the volume, for the manual. */
-  readonly content: string
-}
+/** On disk, or in a tmpfs (P22). */
+type Medium = 'none' | 'tmpfs'
 
-function atomicPlugin({ name, source, fsType, content }: AtomicKind): VolumePlugin {
+/** @param content what fills the volume, for the manual */
+function atomicPlugin(
+  name: string,
+  source: 'configMap' | 'secret' | 'downwardAPI' | 'projected',
+  content: string,
+  fsType: Medium = 'tmpfs',
+): VolumePlugin {
   return {
-    name,
+    name: `kubernetes.io/${name}`,
     source,
     about: {
       tearDown: `${fsType === 'tmpfs' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
@@ -42,7 +42,7 @@ function atomicPlugin({ name, source, fsType, content }: AtomicKind): VolumePlug
  * Without `..data` the volume was not filled, even if the marker is there: after a boot, or a set-up that was killed half-way. For a tmpfs
  * the mount and `..data` are enough (R805). A directory that was not read is taken as filled.
  */
-function whyNotFilled(inputs: ActualInputs, volume: VolumeToMount, fsType: AtomicKind['fsType']): string | undefined {
+function whyNotFilled(inputs: ActualInputs, volume: VolumeToMount, fsType: Medium): string | undefined {
   const dir = podVolumeDir(volume)
   const read = inputs.tree.get(dir)
   const isFilled = read === undefined || read.error !== undefined || inputs.tree.has(`${dir}/..data`)
@@ -51,7 +51,7 @@ function whyNotFilled(inputs: ActualInputs, volume: VolumeToMount, fsType: Atomi
 }
 
 /** P22, P46. A tmpfs that is mounted already is filled as it is, as the kubelet does. */
-function setUp(context: SetUpContext, volume: VolumeToMount, fsType: AtomicKind['fsType']): SetUp {
+function setUp(context: SetUpContext, volume: VolumeToMount, fsType: Medium): SetUp {
   const { inputs } = context
   const path = podVolumeDir(volume)
   const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
@@ -84,33 +84,17 @@ export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {
 }
 
 /** Files in a tmpfs (P48, P49). */
-export const secret = atomicPlugin({
-  name: 'kubernetes.io/secret',
-  source: 'secret',
-  fsType: 'tmpfs',
-  content: 'the keys of a Secret',
-})
+export const secret = atomicPlugin('secret', 'secret', 'the keys of a Secret')
 
 /** Files on the kubelet's own disk (P46, P47). */
-export const configMap = atomicPlugin({
-  name: 'kubernetes.io/configmap',
-  source: 'configMap',
-  fsType: 'none',
-  content: 'the keys of a ConfigMap',
-})
+export const configMap = atomicPlugin('configmap', 'configMap', 'the keys of a ConfigMap', 'none')
 
 /** Fields and resources of the pod, in a tmpfs (P50). */
-export const downwardApi = atomicPlugin({
-  name: 'kubernetes.io/downward-api',
-  source: 'downwardAPI',
-  fsType: 'tmpfs',
-  content: "the pod's own fields and resources",
-})
+export const downwardApi = atomicPlugin('downward-api', 'downwardAPI', "the pod's own fields and resources")
 
 /** Several sources, tokens and trust bundles among them, in one tmpfs (P51-P56). */
-export const projected = atomicPlugin({
-  name: 'kubernetes.io/projected',
-  source: 'projected',
-  fsType: 'tmpfs',
-  content: 'config maps, secrets, fields of the pod, service account tokens and trust bundles',
-})
+export const projected = atomicPlugin(
+  'projected',
+  'projected',
+  'config maps, secrets, fields of the pod, service account tokens and trust bundles',
+)
