@@ -55,9 +55,8 @@ function lookUpDriver({ snapshot: { api } }: ActualInputs, { driver = '' }: Volu
 
 /** C106; the kubelet stages such a volume before it refuses it. */
 function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined): Obstacle | undefined {
-  const ephemeral = isEphemeral(volume)
-  if (volume.mode === 'Block' || allowsLifecycle(driver, ephemeral)) return undefined
-  const kind = ephemeral ? 'Ephemeral' : 'Persistent'
+  const kind = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
+  if (volume.mode === 'Block' || allowsLifecycle(driver, kind)) return undefined
   return {
     code: 'InvalidVolume',
     message:

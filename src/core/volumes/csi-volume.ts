@@ -40,9 +40,8 @@ export function secretOf(volume: VolumeToMount, use: SecretUse): { namespace: st
 }
 
 /** Does the CSIDriver allow volumes of this kind? Without a CSIDriver only persistent volumes are allowed (C106). */
-export function allowsLifecycle(driver: CsiDriver | undefined, ephemeral: boolean): boolean {
-  if (driver === undefined) return !ephemeral
-  return driver.spec.volumeLifecycleModes?.includes(ephemeral ? 'Ephemeral' : 'Persistent') ?? !ephemeral
+export function allowsLifecycle(driver: CsiDriver | undefined, kind: 'Ephemeral' | 'Persistent'): boolean {
+  return (driver?.spec.volumeLifecycleModes ?? ['Persistent']).includes(kind)
 }
 
 /**

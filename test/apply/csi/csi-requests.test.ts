@@ -249,7 +249,8 @@ it.each<[CsiDriver | undefined, boolean, boolean]>([
   [driverOf({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] }), true, true],
   [driverOf({ volumeLifecycleModes: [] }), false, false],
 ])('TestCSI_VolumeAll: lifecycle modes (C106) %#', (driver, isPersistent, isInline) => {
-  expect([allowsLifecycle(driver, false), allowsLifecycle(driver, true)]).toEqual([isPersistent, isInline])
+  const kinds = ['Persistent', 'Ephemeral'] as const
+  expect(kinds.map((kind) => allowsLifecycle(driver, kind))).toEqual([isPersistent, isInline])
 })
 
 describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
