@@ -184,7 +184,7 @@ function blockVolume(
     }
   })
   return {
-    ...{ plugin, name, dir, own: [dir], mapDir, mappings },
+    ...{ plugin, name, dir, own: [dir], mapDir, mappings, staging: { path: dir, mounts: [], files: [] } },
     foreign: dirs
       .flatMap((each) => inputs.mountsWithin(each))
       .filter((mount) => !known.has(inputs.pathOf(mount)))

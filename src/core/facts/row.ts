@@ -132,7 +132,7 @@ function mountsOf({ onDisk, leaked, staged, globals, maps }: VolumeRow): MountIn
     ...[...onDisk, ...staged, ...globals].flatMap(({ layers }) => layers),
     ...subPaths.flatMap(({ leaves }) => leaves.flatMap(({ layers }) => layers)),
     ...maps.flatMap(({ staging, mappings }) => [
-      ...(staging?.mounts ?? []),
+      ...staging.mounts,
       ...mappings.flatMap(({ mapLayers, publishLayers }) => [...mapLayers, ...publishLayers]),
     ]),
   ]

@@ -222,7 +222,7 @@ function deviceSights({ staged, globals, maps, onDisk }: VolumeRow): Sight[] {
     ...maps.map(({ plugin, stateFile, staging, mappings }): Sight => {
       const isRecorded = plugin !== CSI_PLUGIN || stateFile?.data !== undefined
       if (isRecorded && mappings.some(isBound)) return 'proven'
-      const isThere = (staging?.mounts.length ?? 0) + mappings.length > 0 || stateFile !== undefined
+      const isThere = staging.mounts.length + mappings.length > 0 || stateFile !== undefined
       return isThere ? 'uncertain' : 'nothing'
     }),
   ]

@@ -42,8 +42,8 @@ export interface BlockVolume {
   readonly foreign: readonly MountInfo[]
   /** Files below the other directories that the kubelet does not make. */
   readonly unexpected: readonly TreeEntry[]
-  /** Mounts and files in the staging path, which belongs to the driver; CSI only. */
-  readonly staging?: {
+  /** Mounts and files in the staging path, which belongs to the driver; of other plugins none, in the directory. */
+  readonly staging: {
     readonly path: string
     readonly mounts: readonly MountInfo[]
     readonly files: readonly TreeEntry[]

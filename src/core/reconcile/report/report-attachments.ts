@@ -228,7 +228,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const { plugin, stateFile, mappings, staging, name, dir: path } = block
     const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
     if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
-    if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) continue
+    if (held.length === 0 && staging.mounts.length === 0) continue
     const pods = held.map(({ podUid }) => podUid)
     noteCsi(stateFile.data, { name, path, pods, subject: () => ledger.of(block, held[0]?.podUid) })
   }

@@ -104,7 +104,7 @@ function knownBlock(context: PlanContext, block: BlockVolume, mapping?: BlockMap
 
 export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   const { inputs, ledger, findings } = context
-  const { plugin, name, stateFile, staging = { path: block.dir, mounts: [], files: [] } } = block
+  const { plugin, name, stateFile, staging } = block
   const { isCsi, identified, identity, volume } = knownBlock(context, block)
   const dir = inputs.absolute(block.dir)
   const uniqueName = identity && uniqueNameOf(identity)
@@ -153,17 +153,15 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
 
 /** No mount, map, state file or any other file: only directories of the kubelet, which are removed without a driver (R837). */
 function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: BlockVolume): boolean {
-  const files = [...unexpected, ...(staging?.files ?? [])]
-  return (
-    stateFile === undefined && mappings.length + foreign.length + files.length + (staging?.mounts.length ?? 0) === 0
-  )
+  const found = [...mappings, ...foreign, ...unexpected, ...staging.files, ...staging.mounts]
+  return stateFile === undefined && found.length === 0
 }
 
 /** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it creates itself. */
 function csiSteps({ inputs }: PlanContext, block: BlockVolume, unstages: boolean): Step[] {
   const { dir, own, mapDir, stagingPath, publishDir, staging, stateFile } = block
   // S16: also if nothing is staged on disk, unlike the kubelet (C85).
-  const isCalled = unstages && staging !== undefined && (stagingPath ?? stateFile) !== undefined
+  const isCalled = unstages && (stagingPath ?? stateFile) !== undefined
   const record = `${dir}/data/vol_data.json`
   return [
     ...present<Step>(isCalled && { op: 'NodeUnstageVolume', target: staging.path }),
