@@ -228,32 +228,23 @@ function textOf(forms: readonly string[]): string {
 }
 
 /**
- * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Without those
- * where drivers and older kubelets put other links (a target, a device's map).
+ * Directories that may contain a volume, with those above them: if one is a link that is not followed, anything may be behind it. Without
+ * those where drivers and older kubelets put other links (a target, a device's map).
  */
 const EXPECTED = pathForms(
-  'plugins/kubernetes.io',
-  'plugins/kubernetes.io*',
-  'plugins/kubernetes.io~*/volumeDevices',
-  'plugins/kubernetes.io~*/volumeDevices/*',
-  'plugins/kubernetes.io/csi/pv/*',
-  'plugins/kubernetes.io/csi/pv/*/globalmount',
-  'plugins/kubernetes.io/csi/*/HASH',
-  'plugins/kubernetes.io/csi/*/HASH/globalmount',
-  'plugins/kubernetes.io/csi/volumeDevices/*',
-  'plugins/kubernetes.io/csi/volumeDevices/*/dev',
-  'plugins/kubernetes.io/csi/volumeDevices/*/data',
-  'plugins/kubernetes.io/csi/volumeDevices/staging/*',
-  'plugins/kubernetes.io/csi/volumeDevices/publish/*',
-  'pods/*',
-  'pods/*/volumes',
-  'pods/*/volumes/*',
-  'pods/*/volumes/*/*',
-  'pods/*/volumeDevices',
-  'pods/*/volumeDevices/*',
-  'pods/*/volume-subpaths',
-  'pods/*/volume-subpaths/*',
-  'pods/*/volume-subpaths/*/*',
+  ...[
+    'plugins/kubernetes.io*',
+    'plugins/kubernetes.io~*/volumeDevices/*',
+    'plugins/kubernetes.io/csi/pv/*/globalmount',
+    'plugins/kubernetes.io/csi/*/HASH/globalmount',
+    'plugins/kubernetes.io/csi/volumeDevices/*/dev',
+    'plugins/kubernetes.io/csi/volumeDevices/*/data',
+    'plugins/kubernetes.io/csi/volumeDevices/staging/*',
+    'plugins/kubernetes.io/csi/volumeDevices/publish/*',
+    'pods/*/volumes/*/*',
+    'pods/*/volumeDevices/*',
+    'pods/*/volume-subpaths/*/*',
+  ].flatMap((form) => form.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))),
 )
 
 /** True if a kubelet expects a real directory at this path. */
