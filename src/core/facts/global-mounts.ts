@@ -47,12 +47,9 @@ export function globalMounts(inputs: ActualInputs): GlobalMount[] {
 
 /** By the form of the path alone: any other mount below these directories is foreign. */
 function ownerOf(path: string): Pick<GlobalMount, 'plugin' | 'flex'> | undefined {
-  for (const each of PLUGINS) {
-    if (each.device === undefined || !path.startsWith(`${each.device.base}/`)) continue
-    const plugin = each.device.ownerOf(path.slice(each.device.base.length + 1).split('/'))
-    return plugin === undefined ? undefined : { plugin, flex: each === flexVolume }
-  }
-  return undefined
+  const owner = PLUGINS.find(({ device }) => device !== undefined && path.startsWith(`${device.base}/`))
+  const [at, plugin = owner?.name ?? ''] = owner?.device?.globals.exec(path.slice(owner.device.base.length + 1)) ?? []
+  return at === undefined ? undefined : { plugin, flex: owner === flexVolume }
 }
 
 /** Is this the directory of a plugin's global directories, or below it, as deep as a global directory can be? */

@@ -105,7 +105,7 @@ export const fc = lunPlugin({
   },
   sourceText: ({ targetWWNs = [], wwids = [] }) => `Fibre Channel ${[...targetWWNs, ...wwids].join(', ')}`,
   directoryOf: fcDirectory,
-  ownerOf: (parts) => (parts.length === 1 && parts[0] !== 'volumeDevices' ? FC_PLUGIN : undefined),
+  globals: /^(?!volumeDevices$)[^/]+$/,
   isOf: isFcOf,
   uniqueName: (path) => {
     const disk = parseFcDirectory(posix.basename(path))

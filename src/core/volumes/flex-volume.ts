@@ -13,10 +13,7 @@ export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> 
   device: {
     base: 'plugins/kubernetes.io/flexvolume',
     // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
-    ownerOf: (parts) =>
-      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
-        ? parts.slice(0, -2).join('/')
-        : undefined,
+    globals: /^([^/]+(?:\/[^/]+)?)\/mounts\/[^/]+$/,
     depths: [3, 4],
   },
   refusesMountOptions: true,

@@ -93,7 +93,7 @@ export const iscsi = lunPlugin({
   }),
   sourceText: ({ iqn, lun, targetPortal }) => `iSCSI ${iqn} LUN ${lun ?? 0} at ${targetPortal}`,
   directoryOf: iscsiDirectory,
-  ownerOf: ([iface, ...rest]) => (rest.length === 1 && iface?.startsWith('iface-') ? ISCSI_PLUGIN : undefined),
+  globals: /^iface-[^/]*\/[^/]+$/,
   // With any portal: one LUN behind two portals is one disk.
   isOf: ({ iqn, lun }, name) => name.endsWith(`-${iqn}-lun-${lun ?? 0}`),
   // With the port: the directory's name contains it, a pod's spec may lack it (R014, R019).

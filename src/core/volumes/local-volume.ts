@@ -8,10 +8,8 @@ import { mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
 import { specNameOf, type VolumePlugin } from './plugin.ts'
 
-const NAME = 'kubernetes.io/local-volume'
-
 export const localVolume: VolumePlugin<{ readonly path: string }> = {
-  name: NAME,
+  name: 'kubernetes.io/local-volume',
   source: 'local',
   about: {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
@@ -22,7 +20,7 @@ export const localVolume: VolumePlugin<{ readonly path: string }> = {
   tearDown: 'mount',
   device: {
     base: 'plugins/kubernetes.io/local-volume',
-    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    globals: /^mounts\/[^/]+$/,
     // A directory without a mount has no session and no state, and the kubelet creates it again.
     depths: [],
     maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },

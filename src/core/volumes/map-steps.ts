@@ -43,7 +43,7 @@ export function whyNotMapped(inputs: ActualInputs, volume: VolumeToMount, map: s
 type LunSource<Kind extends 'iscsi' | 'fc'> = NonNullable<SharedSources[Kind]>
 
 interface LunKind<Kind extends 'iscsi' | 'fc'>
-  extends Pick<PluginDevice, 'ownerOf' | 'uniqueName' | 'record' | 'session' | 'release'>,
+  extends Pick<PluginDevice, 'globals' | 'uniqueName' | 'record' | 'session' | 'release'>,
     Required<Pick<VolumePlugin<LunSource<Kind>>, 'facts' | 'sourceText'>> {
   readonly source: Kind
   /** In words. */

@@ -71,11 +71,8 @@ export type DeviceSource = Pick<VolumeSpec, 'plugin' | 'specName' | 'source' | '
 export interface PluginDevice {
   /** The directory of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
   readonly base: string
-  /**
-   * The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: no global mount can be
-   * there.
-   */
-  ownerOf(parts: readonly string[]): string | undefined
+  /** The paths below `base` at which a global mount can be; of a flexVolume with its driver. */
+  readonly globals: RegExp
   /** Levels below `base` at which a directory without a mount is the leftover of a tear-down; empty: none. */
   readonly depths: readonly number[]
   /** The directory of the maps of raw block volumes, relative to the root directory, and what the maps are named after. */
