@@ -1,14 +1,14 @@
 /** Kubernetes resource quantities ("10Gi", "1500m", "1e3"), exactly. */
 
-const SYNTAX = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,3})?$/
+const SYNTAX = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
-/** From 10^-9 to 10^18. */
-const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
-
-const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
-
-/** Enough for every suffix with nine decimals, as Kubernetes keeps them; finer parts are rounded up. */
+/** Of the smallest suffix, n, one: nine decimals, as Kubernetes keeps them; finer parts are rounded up. */
 const SCALE = 10n ** 9n
+
+const UNITS: Readonly<Record<string, bigint>> = Object.fromEntries([
+  ...['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, 1000n ** BigInt(index)]),
+  ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index) => [suffix, SCALE * 1024n ** BigInt(index + 1)]),
+])
 
 /** Whole units (bytes, cores), rounded up as Kubernetes does; undefined if the text is not a quantity. */
 export function parseQuantity(text: string | undefined): bigint | undefined {
@@ -34,23 +34,12 @@ export function compareQuantities(a: string | undefined, b: string | undefined):
 }
 
 function scaledQuantity(text: string | undefined): bigint | undefined {
-  const [, sign, digits, suffix = ''] = SYNTAX.exec(text ?? '') ?? []
-  if (digits === undefined) return undefined
-  const [whole = '', fraction = ''] = digits.split('.')
-  const mantissa = BigInt(whole + fraction)
-  const binary = BINARY_SUFFIXES.indexOf(suffix)
-  const multiplier = SCALE * (binary < 0 ? 1n : 1024n ** BigInt(binary + 1))
-  const exponent = (binary < 0 ? decimalExponent(suffix) : 0) - fraction.length
-  const value =
-    exponent >= 0
-      ? mantissa * multiplier * 10n ** BigInt(exponent)
-      : divideUp(mantissa * multiplier, 10n ** BigInt(-exponent))
+  const [, sign, whole = '', fraction = '', suffix = '', power = '0'] = SYNTAX.exec(text ?? '') ?? []
+  if (sign === undefined) return undefined
+  const scaled = BigInt(whole + fraction) * (UNITS[suffix] ?? SCALE)
+  const exponent = Number(power) - fraction.length
+  const value = exponent >= 0 ? scaled * 10n ** BigInt(exponent) : divideUp(scaled, 10n ** BigInt(-exponent))
   return sign === '-' ? -value : value
-}
-
-function decimalExponent(suffix: string): number {
-  const index = DECIMAL_SUFFIXES.indexOf(suffix)
-  return index < 0 ? Number(suffix.slice(1)) : 3 * index - 9
 }
 
 /** Rounds up values that are not negative; truncates negative ones. */
