@@ -121,24 +121,15 @@ function parse(content: string): { data: VolumeData } | { corrupt: string } {
   return { data: { driver, handle, specVolID, volumeLifecycleMode, seLinuxMountContext } }
 }
 
-/** The kubelet's decoder takes the first JSON value and ignores what follows it (C12). */
+/**
+ * The kubelet's decoder takes the first JSON value and ignores what follows it (C12). The engine says where that begins; if it said so in
+ * other words, such a file would be corrupt.
+ */
 function firstJsonValue(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    const first = text.slice(0, endOfFirstObject(text))
-    return first === '' || first === text ? undefined : firstJsonValue(first)
+  } catch (error) {
+    const [, end] = /after JSON at position (\d+)/.exec(String(error)) ?? []
+    return end === undefined ? undefined : JSON.parse(text.slice(0, Number(end)))
   }
-}
-
-/** A brace within a string is none; one that is not ended goes on to the end. */
-const STRING_OR_BRACE = /"[^"\\]*(?:\\.?[^"\\]*)*(?:"|$)|[{}]/gs
-
-function endOfFirstObject(text: string): number {
-  let depth = 0
-  for (const { 0: mark, index } of text.matchAll(STRING_OR_BRACE)) {
-    if (mark === '{') depth++
-    else if (mark === '}' && --depth === 0) return index + 1
-  }
-  return 0
 }
