@@ -90,19 +90,16 @@ const byDevice = memoize((staged: readonly StagedVolume[]): ReadonlyMap<string, 
 
 /** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
 export function stagedUnder(staged: readonly StagedVolume[], handle: string): readonly StagedVolume[] {
-  return byHandle(staged)(handle)
+  return byHash(staged).get(sha256Hex(handle)) ?? []
 }
 
 /** Asked for every volume of every pod. */
-const byHandle = memoize((staged: readonly StagedVolume[]) => {
-  const older = Map.groupBy(staged, isOld)
-  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.handle)
-  const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
-  return (handle: string): readonly StagedVolume[] => {
-    const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
-    return found.toSorted((a, b) => compareText(a.dir, b.dir))
-  }
-})
+const byHash = memoize((staged: readonly StagedVolume[]) =>
+  Map.groupBy(staged, (each) => {
+    const handle = each.stateFile?.data?.handle
+    return isOld(each) ? handle && sha256Hex(handle) : each.key
+  }),
+)
 
 export function driverOf(staged: StagedVolume): string | undefined {
   return isOld(staged) ? staged.stateFile?.data?.driver : staged.driverDir
