@@ -5,7 +5,7 @@
  * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 
-import { compareText } from '../../base/text.ts'
+import { compareText, present } from '../../base/text.ts'
 import { locate } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin, undeletedRoot } from '../../linux/paths.ts'
@@ -133,17 +133,14 @@ function outsideMounts(inputs: ActualInputs, mounts: readonly MountInfo[], entri
 }
 
 function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: string): string[] {
-  const meta = `pods/${podUid}/plugins/kubernetes.io~empty-dir`
-  // Those of what the kubelet fills have a directory of another name (P22).
-  const candidates =
-    plugin === 'kubernetes.io/empty-dir'
-      ? [`${meta}/${name}/ready`]
-      : API_CONTENT.has(plugin) || plugin === 'kubernetes.io/git-repo'
-        ? [`${meta}/wrapped_${name}/ready`]
-        : []
-  if (plugin === 'kubernetes.io/git-repo')
-    candidates.push(`pods/${podUid}/plugins/kubernetes.io~git-repo/${name}/ready`)
-  return candidates.filter((path) => inputs.tree.has(path))
+  const meta = `pods/${podUid}/plugins`
+  const isGitRepo = plugin === 'kubernetes.io/git-repo'
+  return present(
+    plugin === 'kubernetes.io/empty-dir' && `${meta}/kubernetes.io~empty-dir/${name}/ready`,
+    // Those of what the kubelet fills have a directory of another name (P22).
+    (isGitRepo || API_CONTENT.has(plugin)) && `${meta}/kubernetes.io~empty-dir/wrapped_${name}/ready`,
+    isGitRepo && `${meta}/kubernetes.io~git-repo/${name}/ready`,
+  ).filter((path) => inputs.tree.has(path))
 }
 
 /** Sub-paths of a pod, for each volume name (P136, P142): from the tree and from the mount table. */
