@@ -140,7 +140,7 @@ describe('a question shows', () => {
   const scope = (given: Partial<Scope>): Scope => ({ pods: [], only: [], volumes: [], paths: [], ...given })
   const volumes = ledger.ofPod(WEB).filter(({ key }) => key === VOLUME)
   const ofPod = scope({ pods: [WEB], only: [WEB], volumes })
-  const driver = { name: DRIVER, sockets: [], rows: ledger.keysOfDriver(DRIVER) }
+  const driver = { name: DRIVER, sockets: [] }
   it.each<[string, Scope, Subject, 'own' | 'problem' | 'nothing']>([
     ['the pod: its volume', ofPod, { row: VOLUME, pod: WEB }, 'own'],
     ['the pod: the node’s part of its volume', ofPod, { row: VOLUME }, 'own'],

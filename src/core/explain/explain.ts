@@ -60,7 +60,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
   const { context } = decided
   const { pods: uids, driver: own } = asked.scope
   const pods = uids.flatMap((uid) => context.classes.of(uid) ?? [])
-  const rows = own ? context.ledger.all.filter((row) => own.rows.has(row.key) && isHere(row)) : asked.scope.volumes
+  const rows = own ? context.ledger.concerningDriver(own.name).filter(isHere) : asked.scope.volumes
   const volumes = rows.map((volume) => describeVolume(decided, volume, uids))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const driver = own && judgeDriver(context, own.name, rows.length > 0)

@@ -46,8 +46,7 @@ function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: re
   const { ledger } = context
   const pods = kind === 'Pod' ? things.map((each) => each.name) : []
   const volumes = volume === undefined ? pods.flatMap((uid) => ledger.ofPod(uid)) : [volume]
-  const driver =
-    kind === 'Driver' ? { name, sockets: driverSockets(context, name), rows: ledger.keysOfDriver(name) } : undefined
+  const driver = kind === 'Driver' ? { name, sockets: driverSockets(context, name) } : undefined
   return { pods, volumes: [...new Set(volumes)], driver }
 }
 

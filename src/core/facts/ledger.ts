@@ -107,13 +107,11 @@ export function ledgerOf(sources: LedgerSources) {
     ofAttachment: (name: string): VolumeRow | undefined => rows().byAttachment.get(name),
     ofDriver: (name: string): readonly VolumeRow[] => rows().all.filter(({ identity }) => identity?.driver === name),
     /** Also of what is not identified, and is staged in the driver's directory, or attached by the driver. */
-    keysOfDriver: (name: string): ReadonlySet<RowKey> => {
-      const own = rows().all.filter(
+    concerningDriver: (name: string): readonly VolumeRow[] =>
+      rows().all.filter(
         ({ identity, staged, attachment }) =>
           (identity?.driver ?? staged[0]?.driverDir ?? attachment?.spec.attacher) === name,
-      )
-      return new Set(own.map(({ key }) => key))
-    },
+      ),
     /** The volume whose driver and handle give a staging directory its name. */
     stagedIn: (directory: string): CsiIdentity | undefined => staged().get(directory),
     /**

@@ -2,7 +2,7 @@
 
 import { Grouped, lazy } from '../base/collections.ts'
 import { isWithin } from '../linux/paths.ts'
-import { type PodUid, type RowKey, rowOf, type Subject } from '../plan/subject.ts'
+import { type PodUid, rowOf, type Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
 import type { Part, VolumeRow } from './row.ts'
 
@@ -16,16 +16,13 @@ export interface Scope {
   /** Absolute: what was asked about, where it was a path. */
   readonly paths?: readonly string[]
   /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
-  readonly driver?: {
-    readonly name: string
-    readonly sockets: readonly string[]
-    readonly rows: ReadonlySet<RowKey>
-  }
+  readonly driver?: { readonly name: string; readonly sockets: readonly string[] }
 }
 
 /** Which findings belong to what is asked about. */
 export function scopeTest({ pods, only = pods, volumes, paths = [], driver }: Scope, ledger: Ledger) {
   const keys = new Set(volumes.map(({ key }) => key))
+  const ofDriver = new Set(driver && ledger.concerningDriver(driver.name).map(({ key }) => key))
   const asked = new Set(pods)
   const places = paths.map((path) => meetsPath(ledger, path))
   const mayBe = (uid: PodUid | undefined): boolean => uid === undefined || only.length === 0 || only.includes(uid)
@@ -44,7 +41,7 @@ export function scopeTest({ pods, only = pods, volumes, paths = [], driver }: Sc
 
   return {
     /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
-    has: (subject: Subject | undefined): boolean => driver?.rows.has(rowOf(subject) ?? '') || isOwn(subject),
+    has: (subject: Subject | undefined): boolean => ofDriver.has(rowOf(subject) ?? '') || isOwn(subject),
     /**
      * Of problems: also what is wrong with what it needs: its driver, a pod that has it, the pod's directory. A driver needs none of
      * these.
