@@ -9,7 +9,7 @@ import { nodesText } from '../cluster/model/findings.ts'
 import { attachmentRecord, volumeRecord } from '../cluster/read/records.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import type { VolumeAttachment } from '../kube/api/objects.ts'
+import type { PersistentVolumeClaim, VolumeAttachment } from '../kube/api/objects.ts'
 import { namespacedName } from '../plan/names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
@@ -17,7 +17,7 @@ import { attachabilityOf as attachabilityOfDriver } from '../volumes/csi.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { pluginsFor } from '../volumes/registry.ts'
-import { type ClaimFacts, claimFacts } from '../volumes/resolve-claim.ts'
+import { claimFacts } from '../volumes/resolve-claim.ts'
 import type { Link, Subject } from './explanation.ts'
 
 export type Judged = Pick<Link, 'state' | 'says'>
@@ -45,7 +45,7 @@ export function objectLinks(context: PlanContext, { kind, name }: Subject): Link
   if (kind !== 'VolumeAttachment') return []
   const found = asked(context, (objects) => objects.volumeAttachment(name))
   const ofNode = (object: VolumeAttachment): Judged => {
-    const { state, says } = judgeAttachment(attachmentRecord(object), true, undefined)
+    const { state, says } = judgeAttachment(object, true, undefined)
     return { state, says: `${says}; to node ${object.spec.nodeName}` }
   }
   return [{ kind, name, ...judge(found, true, ofNode) }]
@@ -70,8 +70,7 @@ type ClaimName = { readonly namespace: string; readonly name: string }
 
 function claimLink(context: PlanContext, claim: ClaimName, isNeeded: boolean): Link {
   const found = asked(context, (objects) => objects.persistentVolumeClaim(claim.name, claim.namespace))
-  const seen = judge(found, isNeeded, (object) => judgeClaim(claimFacts(object)))
-  return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...seen }
+  return { kind: 'PersistentVolumeClaim', name: namespacedName(claim), ...judge(found, isNeeded, judgeClaim) }
 }
 
 /** Of the claim that a volume is of, or would be. */
@@ -110,7 +109,7 @@ function attachmentLink(context: PlanContext, volume: VolumeRow, isNeeded: boole
     identity === undefined || api?.node == null
       ? undefined
       : context.objects.isAttached(csiUniqueName(identity.driver, identity.handle))
-  const seen = (object: VolumeAttachment): Judged => judgeAttachment(attachmentRecord(object), isNeeded, isListed)
+  const seen = (object: VolumeAttachment): Judged => judgeAttachment(object, isNeeded, isListed)
   const link = (name: string, judged: Judged): Link[] => [{ kind: 'VolumeAttachment', name, ...judged }]
   if (attachment !== undefined) return link(attachment.metadata.name, seen(attachment))
   if (identity === undefined || wanted.length + mounts.length === 0) return []
@@ -158,7 +157,8 @@ function judge<T>(found: Lookup<T>, isNeeded: boolean, ofObject: (object: T) => 
   return (isNeeded ? bad : absent)('does not exist')
 }
 
-function judgeClaim(record: ClaimFacts): Judged {
+function judgeClaim(claim: PersistentVolumeClaim): Judged {
+  const record = claimFacts(claim)
   const { phase, volumeName } = record
   const isBound = volumeName !== undefined && (phase ?? 'Bound') === 'Bound'
   const bound = volumeName === undefined ? 'not bound to a PersistentVolume' : `bound to ${volumeName}`
@@ -177,7 +177,8 @@ function judgeVolume(record: ClusterVolume, source: string | undefined): Judged 
  * @param isNeeded a pod of the node needs it: an attachment that nobody needs is as bad as one that is missing
  * @param isListed in volumesAttached of its node; undefined: not known
  */
-function judgeAttachment(record: ClusterAttachment, isNeeded: boolean, isListed: boolean | undefined): Judged {
+function judgeAttachment(object: VolumeAttachment, isNeeded: boolean, isListed: boolean | undefined): Judged {
+  const record = attachmentRecord(object)
   const { attached, attachError, detachError } = record
   const isAttached = attached === true
   return judged(

@@ -179,9 +179,10 @@ function deviceTarget(context: PlanContext, given: string): Asked | undefined {
   const all = inputs.mounts.all
   // A mount in /dev is no device.
   if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.top(given))) return undefined
-  const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])
+  const isNumber = NUMBER.test(given)
+  const fromIt = isNumber ? inputs.mounts.ofDevice(given) : all.filter(({ source }) => source === given)
+  const names = new Set(isNumber ? fromIt.map(({ source }) => source) : [given])
   names.delete('')
-  const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
   const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
   const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
   const files = loops.flatMap(({ backingFile }) => backingFile ?? [])
