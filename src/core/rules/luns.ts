@@ -11,14 +11,7 @@ import { inOneSpelling } from '../linux/location.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import type { Host } from '../node/host.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'
-import {
-  ISCSI_PLUGIN,
-  type IscsiDisk,
-  ifaceOf,
-  isDirectoryOf,
-  parseIscsiDirectory,
-  parseIscsiJson,
-} from '../volumes/iscsi.ts'
+import { ISCSI_PLUGIN, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../volumes/iscsi.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import { deviceBehind, userOfDisks } from './disk-users.ts'
 import { describeMount, expectedMounts, isExpected } from './expected-mounts.ts'
@@ -332,7 +325,7 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
  * True for a session of this target and interface. Target names are compared whole: one that begins like this one is another target
  * (S25). A session whose interface is unknown may be one; other interfaces have their own directories.
  */
-function isThrough({ iqn, iface }: IscsiSession, disk: IscsiDisk): boolean {
+function isThrough({ iqn, iface }: IscsiSession, disk: IscsiVolume['disk']): boolean {
   return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
 }
 

@@ -6,17 +6,7 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written
  * the file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  type Stats,
-} from 'node:fs'
+import { constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { allowing, closing, closingOnError, errnoOf, isMissing } from '../base/errors.ts'
 import { openPlain, readToLimit } from './plain-files.ts'
@@ -86,8 +76,7 @@ export function requireTrustedInput(pathOf: (path: string) => string): void {
  */
 export function checkTrusted(path: string): Stats {
   const { fd, stats } = walkTo(path)
-  closeSync(fd)
-  return stats
+  return closing(fd, () => stats)
 }
 
 /**
