@@ -47,13 +47,11 @@ export class Uses {
    */
   constructor(all: readonly ByProcess[], tables: readonly MountTable[], unseen: readonly Unseen[], ofServers = false) {
     this.#tables = tables
-    const isUnknown = ({ error, mount }: ByProcess): boolean =>
-      error !== undefined && this.#mountOf(mount) === undefined && (ofServers || !OF_SERVERS.has(error))
-    const unknown = all.filter(isUnknown)
-    this.#all = all.filter(({ error, mount }) => error === undefined || this.#mountOf(mount) !== undefined)
-    this.#located = new PlaceIndex(
-      this.#all.flatMap((use) => (use.device === undefined ? [[this.#placeOf(use), use] as const] : [])),
-    )
+    const isKnown = ({ error, mount }: ByProcess): boolean => error === undefined || this.#mountOf(mount) !== undefined
+    const unknown = all.filter((use) => !isKnown(use) && (ofServers || !OF_SERVERS.has(use.error ?? '')))
+    this.#all = all.filter(isKnown)
+    const inFiles = this.#all.filter(({ device }) => device === undefined)
+    this.#located = new PlaceIndex(inFiles.map((use) => [this.#placeOf(use), use]))
     // A deleted file on a mount that is gone, or memory without a name, is already lost.
     this.strays = this.#located.unplaced.filter(({ deleted }) => deleted !== true)
     this.unseen = [
