@@ -600,7 +600,8 @@ it.each([
     expect(refuseInsecureApi(made.inputs.api, { ...OPTIONS, acceptInsecureApi: true })).toBeUndefined()
     expect(codes(plan(built, { acceptInsecureApi: true }))).not.toContain('InsecureApi')
     // No other flag lifts it.
-    expect(refuseInsecureApi(made.inputs.api, { ...OPTIONS, orphans: true, acceptOutage: 1 })).toBeDefined()
+    const others = { ...OPTIONS, orphans: true, acceptOutage: 1 }
+    expect(refuseInsecureApi(made.inputs.api, others)).toBeDefined()
   },
 )
 

@@ -5,7 +5,6 @@
  * Its shape is that of the file that `plan --cluster --out` saves.
  */
 
-import type { Insecure } from '../facts/actual/snapshot.ts'
 import type { PersistentVolume } from '../kube/api/objects.ts'
 import {
   anything,
@@ -19,8 +18,17 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
+import type { CauseSubject } from './cause.ts'
 import { commonFields, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
-import { EITHER_PLAN, type Plan, type PlanSummary, type Problem, refused, type Waiting } from './plan.ts'
+import {
+  EITHER_PLAN,
+  type Plan,
+  type PlanInputs,
+  type PlanSummary,
+  type Problem,
+  refused,
+  type Waiting,
+} from './plan.ts'
 import type { Subject } from './subject.ts'
 
 /** A volume without what only a node knows of it. */
@@ -95,16 +103,9 @@ export interface ClusterWaiting extends Omit<Waiting, 'pod' | 'volume'> {
   readonly attachment?: string
 }
 
-export interface ClusterAbout {
-  readonly nodes?: readonly string[]
+export interface ClusterAbout extends Pick<CauseSubject, 'nodes' | 'claim' | 'attachment' | 'driver' | 'list'> {
   readonly pods?: readonly PodRef[]
   readonly volume?: ClusterVolumeRef
-  /** namespace/name */
-  readonly claim?: string
-  readonly attachment?: string
-  readonly driver?: string
-  /** A list of the API, by its plural name. */
-  readonly list?: string
 }
 
 export interface ClusterProblem extends Omit<Problem, 'about'> {
@@ -127,12 +128,7 @@ export interface ControllerState {
 }
 
 interface ClusterPlanInputs {
-  readonly api: {
-    readonly server: string
-    readonly user?: string
-    /** Why anyone on the network path could answer in the server's place (S34). */
-    readonly insecure?: Insecure
-  }
+  readonly api: Pick<PlanInputs['api'], 'server' | 'user' | 'insecure'>
   readonly controller: ControllerState
   readonly lists: Readonly<
     Record<string, { readonly state: 'whole' | 'failed'; readonly count: number; readonly resourceVersion?: string }>

@@ -1,7 +1,6 @@
 import { present } from '../base/text.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
-import type { ClusterOptions } from './cluster-plan.ts'
-import type { PlanOptions, Refusal } from './plan.ts'
+import type { PlanInputs, PlanOptions, Refusal } from './plan.ts'
 
 /** Why anyone on the network path could answer (S34). */
 export const INSECURE_API: Readonly<Record<Insecure, string>> = {
@@ -10,10 +9,7 @@ export const INSECURE_API: Readonly<Record<Insecure, string>> = {
 }
 
 /** Of a look at a node or a cluster, and of a second one with the kubelet's own credential. */
-interface Api {
-  readonly insecure?: Insecure
-  readonly secondLookInsecure?: Insecure
-}
+type Api = Pick<PlanInputs['api'], 'server' | 'insecure' | 'secondLookInsecure'>
 
 export function apiDoubts({ insecure, secondLookInsecure }: Api): string[] {
   return present(
@@ -27,8 +23,8 @@ export function apiDoubts({ insecure, secondLookInsecure }: Api): string[] {
  * changes nothing; an apply is refused.
  */
 export function refuseInsecureApi(
-  { server, insecure, secondLookInsecure }: Api & { readonly server: string },
-  { acceptInsecureApi }: PlanOptions | ClusterOptions,
+  { server, insecure, secondLookInsecure }: Api,
+  { acceptInsecureApi }: Pick<PlanOptions, 'acceptInsecureApi'>,
 ): Refusal | undefined {
   const why = insecure ?? secondLookInsecure
   if (why === undefined || acceptInsecureApi === true) return undefined
