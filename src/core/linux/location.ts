@@ -44,14 +44,10 @@ export function locationIn(mount: MountInfo, path: string): Location {
 
 /** The path below another directory. As posix.relative and posix.join, which look at each character of both paths. */
 function rebased(path: string, from: string, to: string): string {
-  if (!isPlain(path) || !isPlain(from) || !isPlain(to) || !isWithin(path, from))
+  if ([path, from, to].some((each) => plainPath(each) !== each) || !isWithin(path, from))
     return posix.join(to, posix.relative(from, path))
   const below = from === '/' ? path : path.slice(from.length)
   return to === '/' ? below || '/' : `${to}${below === '/' ? '' : below}`
-}
-
-function isPlain(path: string): boolean {
-  return plainPath(path) === path
 }
 
 /** The path at which a mount of the same file system shows the location; undefined: it does not. */

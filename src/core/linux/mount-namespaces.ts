@@ -153,17 +153,16 @@ export function keptNamespaces(
   const isRoots = (pid: number): boolean =>
     statusField(kernelTextIfAny(`/proc/${pid}/status`) ?? '', 'Uid') === '0\t0\t0\t0' &&
     namespaceOf(pid, 'user') === nodes
-  const held = descriptors
-    .filter(({ pid, path }) => !living.has(path) && isRoots(pid))
-    .slice(0, 1)
-    .map(({ pid }) => {
-      const text = `${processName(pid)} (pid ${pid}) has a mount namespace open that no process is in`
-      return unseenOf([pid], text)
-    })
-  const [mount] = mounts.filter(({ root }) => !living.has(root))
-  if (mount === undefined) return held
-  const text = `a mount namespace that no process is in is kept by ${mount.mountPoint}`
-  return [...held, { text, hint: whoMounted(mount.mountPoint) }]
+  const unseen: Unseen[] = []
+  const { pid } = { ...descriptors.find(({ pid, path }) => !living.has(path) && isRoots(pid)) }
+  if (pid !== undefined)
+    unseen.push(unseenOf([pid], `${processName(pid)} (pid ${pid}) has a mount namespace open that no process is in`))
+  const { mountPoint } = { ...mounts.find(({ root }) => !living.has(root)) }
+  if (mountPoint !== undefined) {
+    const text = `a mount namespace that no process is in is kept by ${mountPoint}`
+    unseen.push({ text, hint: whoMounted(mountPoint) })
+  }
+  return unseen
 }
 
 /** How the kernel names one. */

@@ -44,7 +44,9 @@ export function exchange(
 
   let socket: Socket
   try {
-    socket = connectUnixSocket(socketPath)
+    // By a descriptor: a way that leads into a file system that hangs does not hang this process (S36), and the path may be longer
+    // than a socket address.
+    socket = closing(walkTo(socketPath, { throughDoubt: true }).fd, (fd) => connect({ path: `/proc/self/fd/${fd}` }))
   } catch (error) {
     return Promise.resolve(statusOfConnection(error))
   }
@@ -210,14 +212,4 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = {
 function statusOfConnection(cause: unknown): Reply {
   const reason = SOCKET_REASONS[errnoOf(cause) ?? '']
   return { code: 'UNAVAILABLE', details: reason ?? (cause ? errorMessage(cause) : 'the connection was closed'), cause }
-}
-
-/**
- * Connects to a unix socket, by a descriptor: a way that leads into a file system that hangs does not hang this process (S36), and the
- * path may be longer than a socket address.
- *
- * @throws what the file system says
- */
-function connectUnixSocket(path: string): Socket {
-  return closing(walkTo(path, { throughDoubt: true }).fd, (fd) => connect({ path: `/proc/self/fd/${fd}` }))
 }

@@ -25,7 +25,9 @@ export function deviceUsers(dev: string, sys = '/sys'): readonly string[] {
     (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
   )
   for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
-  if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
+  // A kernel without swap has no such list.
+  const isSwap = swapAreas(textIn('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
+  if (isSwap) users.push(`the kernel, which swaps to /dev/${name}`)
   const busy = openExclusively(`${link}/uevent`)
   if (busy !== undefined) users.push(busy)
   return users
@@ -46,11 +48,6 @@ function openExclusively(uevent: string): string | undefined {
       ? `${SOMEBODY} that has /dev/${name} open exclusively`
       : `/dev/${name} could not be opened (${code})`
   }
-}
-
-/** A kernel without swap has no such list. */
-function isSwap(name: string): boolean {
-  return swapAreas(textIn('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
 }
 
 /** The disk's sequence number; a partition has that of its disk, one directory up. */

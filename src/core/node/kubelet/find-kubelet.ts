@@ -161,11 +161,6 @@ function sameDirectory(a: string, b: string): boolean {
 
 // The kubelets that run.
 
-/** The kubelets of one moment, pinned as long as it is kept. */
-interface KubeletsSeen extends Disposable {
-  readonly kubelets: readonly KubeletCandidate[]
-}
-
 /** A node on which pods start and stop shows a child of its kubelet in one look of a thousand. */
 const LOOKS = 3
 
@@ -176,11 +171,12 @@ const LOOKS = 3
  *
  * @param processes of the first look; they are let go with the rest
  * @param again takes another look
+ * @returns the kubelets of one moment, pinned as long as it is kept
  */
 export async function kubeletsSeen(
   processes: readonly HostProcess[] = scanKubelets(),
   again: () => readonly HostProcess[] = scanKubelets,
-): Promise<KubeletsSeen> {
+) {
   const pinned = [...processes]
   try {
     let kubelets = runningKubelets(await hostsKubelets(processes))

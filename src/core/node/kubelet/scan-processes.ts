@@ -5,14 +5,6 @@ import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
-/** Result of one scan of /proc: which pods have a process, and which of root's processes may be a kubelet or a runtime (S32). */
-interface ProcessScan extends Disposable {
-  /** Absent: /proc could not be listed, so nothing was seen. */
-  readonly pods?: PodsWithProcesses
-  readonly kubelets: readonly HostProcess[]
-  readonly runtimes: readonly HostProcess[]
-}
-
 /** Sorted UIDs (S9). */
 export interface PodsWithProcesses {
   /** Of this node's pods. */
@@ -41,18 +33,20 @@ const KUBELET_COMM = /^(kubelet.*|hyperkube|kubelite|k3s.*)$/
 export const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
 
 /**
- * Reads `comm` and `cgroup` of every process, synchronously, which is fastest on procfs. A process that ends meanwhile is
- * skipped. A process that is not root's is neither a kubelet nor a runtime, whatever its name; it may belong to a pod.
+ * Which pods have a process, and which of root's processes may be a kubelet or a runtime (S32). Reads `comm` and `cgroup` of every
+ * process, synchronously, which is fastest on procfs. A process that ends meanwhile is skipped. A process that is not root's is neither
+ * a kubelet nor a runtime, whatever its name; it may belong to a pod.
  *
  * @param proc "/proc", or a fixture
+ * @returns without pods where /proc could not be listed, so that nothing was seen
  */
-export function scanProcesses(proc = '/proc'): ProcessScan {
+export function scanProcesses(proc = '/proc') {
   const cgroups = new Set<string>()
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
   const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
   const pids = ifAny(() => processIds(proc))
-  if (pids === undefined) return found
+  if (pids === undefined) return { pods: undefined, ...found }
   for (const pid of pids) {
     cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
     const comm = commOf(pid, proc)
