@@ -3,7 +3,7 @@
 import { append, memoize } from '../base/collections.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../facts/actual/volume-names.ts'
-import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
+import type { Pod } from '../kube/api/objects.ts'
 import { apiLookup } from './api-lookup.ts'
 import {
   type DesiredState,
@@ -16,7 +16,7 @@ import {
 import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
-import { resolveVolume, specOf } from './resolve-volume.ts'
+import { resolveVolume, type SpecOfSource, specOf } from './resolve-volume.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
@@ -47,25 +47,18 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
 
 // PersistentVolumes without a VolumeAttachment (iscsi, fc, flexVolume): only the status of Nodes shows where they are attached.
 
-interface StatusVolume extends DeviceSource {
-  /** The name in the Node's status. */
-  readonly uniqueName: string
-  readonly persistentVolume: PersistentVolume
-}
-
-/** All such volumes that were read. */
-export const statusVolumes = memoize((api: ApiSnapshot): readonly StatusVolume[] =>
-  api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
+/** All such volumes that were read, under their names in the Node's status. */
+export const statusVolumes = memoize((api: ApiSnapshot) =>
+  api.persistentVolumes.flatMap((persistentVolume) => {
     const found = specOf({ persistentVolume }, { podUid: '', lookup: apiLookup(api), node: api.node })
     // CSI volumes have VolumeAttachments.
     if ('error' in found || found.plugin === CSI_PLUGIN || found.attachability === 'notAttachable') return []
-    const { plugin, specName } = found
-    return [{ uniqueName: sharedName(found), plugin, specName, persistentVolume }]
+    return { ...found, uniqueName: sharedName(found), persistentVolume }
   }),
 )
 
 /** The volumes to which a global directory of this name may belong. */
-export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
+export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string) {
   return statusVolumes(api).filter((volume) => isDeviceOf(volume, plugin, name))
 }
 
@@ -114,9 +107,7 @@ export function wantedDevices(
   return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes
 }
 
-type Named = Pick<VolumeSpec, 'plugin' | 'specName' | 'uniqueName' | 'deviceMountable'>
-
 /** By which the controller and the Node's status have a volume that is attached: the kubelet has none of a flexVolume before (P7). */
-function sharedName({ plugin, specName, uniqueName, deviceMountable }: Named): string {
+function sharedName({ plugin, specName, uniqueName, deviceMountable }: SpecOfSource): string {
   return deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)
 }

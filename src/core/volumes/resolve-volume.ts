@@ -1,5 +1,6 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
+import { ownValue } from '../base/collections.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
@@ -80,17 +81,15 @@ export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: Spe
   return { spec: { ...found, readOnly: false } }
 }
 
+export type SpecOfSource = Omit<VolumeSpec, 'readOnly' | 'claim'>
+
 /**
  * The volume that a source is, translated to CSI if it is in-tree, by the kubelet's plugin and with the unique name that follows from it
  * (R003, R010, R019; P1-P9). It is an error if no plugin matches, or several (R003).
  *
  * @returns a failure completes a message after the volume's name
  */
-export function specOf(
-  given: SpecSource,
-  context: SpecContext,
-  namespace?: string,
-): Omit<VolumeSpec, 'readOnly' | 'claim'> | SpecFailure {
+export function specOf(given: SpecSource, context: SpecContext, namespace?: string): SpecOfSource | SpecFailure {
   const translation = translate(given, namespace)
   if (translation !== undefined && 'error' in translation)
     return { error: `cannot be translated to CSI: ${translation.error}` }
@@ -172,7 +171,7 @@ function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined
   // Could be migrated to CSI before its removal (CSIMigrationRBD).
   if (key === 'rbd') return [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }]
   if (REMOVED.has(key)) return []
-  const inTree = Object.hasOwn(IN_TREE, key) ? IN_TREE[key as keyof typeof IN_TREE] : undefined
+  const inTree = ownValue<{ readonly driver: string }>(IN_TREE, key)
   if (inTree !== undefined) return [{ plugin: CSI_PLUGIN, driver: inTree.driver }]
   const { driver } = value as { driver?: unknown }
   const named = typeof driver === 'string' && driver !== '' ? driver : undefined
