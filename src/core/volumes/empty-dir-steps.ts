@@ -90,9 +90,6 @@ export function inTheWay(path: string, what: string): Obstacle {
 
 // Mount options of the tmpfs of an emptyDir in memory, or of a secret and the like (P38, P39).
 
-/** The first kernel whose tmpfs can be kept out of swap. */
-const NOSWAP_SINCE = { major: 6, minor: 4 }
-
 function tmpfsOptions(snapshot: NodeSnapshot, { pod, source }: VolumeToMount): readonly string[] {
   const { api, kernelVersion, userNamespace = false } = snapshot
   const size = tmpfsSize(
@@ -118,12 +115,12 @@ export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | und
 }
 
 /**
- * By the kernel's version alone, never by a trial mount: an older kernel with a backport mounts without noswap. In a user
+ * Since 6.4 a tmpfs can be kept out of swap. By the kernel's version alone, never by a trial mount: an older kernel with a backport mounts without noswap. In a user
  * namespace no kernel accepts the option.
  */
 export function knowsNoswap(kernelVersion = ''): boolean {
   const [major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(kernelVersion) ?? []).slice(1).map(Number)
-  return major > NOSWAP_SINCE.major || (major === NOSWAP_SINCE.major && minor >= NOSWAP_SINCE.minor)
+  return major > 6 || (major === 6 && minor >= 4)
 }
 
 /**
