@@ -16,22 +16,14 @@ export function downwardApiText(item: DownwardApiItem, pod: Pod, node: Node | un
 
 function fieldText(fieldPath: string, pod: Pod): string {
   const { name, labels = {}, annotations = {} } = pod.metadata
-  switch (fieldPath) {
-    case 'metadata.name':
-      return name
-    case 'metadata.namespace':
-      return podNamespace(pod)
-    case 'metadata.uid':
-      return onDiskUid(pod)
-    case 'metadata.labels':
-      return mapText(labels)
-    case 'metadata.annotations':
-      return mapText(annotations)
-  }
-  const [, field, key = ''] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(fieldPath) ?? []
-  if (field === undefined)
-    return noContent('invalid', `${JSON.stringify(fieldPath)} is not a field of the downward API`)
-  return ownValue(field === 'labels' ? labels : annotations, key) ?? ''
+  const [, field = '', key] = /^metadata\.(labels|annotations)(?:\['(.+)'\])?$/.exec(fieldPath) ?? []
+  const map = ownValue<Readonly<Record<string, string>>>({ labels, annotations }, field)
+  if (map !== undefined) return key === undefined ? mapText(map) : (ownValue(map, key) ?? '')
+  const texts = { 'metadata.name': name, 'metadata.namespace': podNamespace(pod), 'metadata.uid': onDiskUid(pod) }
+  return (
+    ownValue<string>(texts, fieldPath) ??
+    noContent('invalid', `${JSON.stringify(fieldPath)} is not a field of the downward API`)
+  )
 }
 
 /** Lines of `key="value"`, sorted, without a newline at the end. */
