@@ -29,26 +29,22 @@ type ExpectedContent = ExpectedFiles | NoContent
 const ANY: ExpectedFile = {}
 
 /** `unknown` for a volume that no atomic writer fills. Computed once, since neither source nor API objects change. */
-export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
-  return contents(api)(pod)(source)
-}
-
-const contents = memoize((api: ApiSnapshot) =>
-  memoize((pod: Pod) => memoize((source: PodVolumeSource) => compute(source, pod, api))),
+export const expectedContent = memoize((api: ApiSnapshot) =>
+  memoize((pod: Pod) =>
+    memoize((source: PodVolumeSource): ExpectedContent => {
+      const lookup = apiLookup(api)
+      const namespace = podNamespace(pod)
+      return payloadFiles<ExpectedFile>(source, pod, {
+        configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
+        secret: (name) => secretKeys(lookup.secret(name, namespace)),
+        downwardApi: (item) => downwardApiFile(item, pod),
+        token: () => ANY,
+        trustBundle: () => ANY,
+        certificate: () => ANY,
+      })
+    }),
+  ),
 )
-
-function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
-  const lookup = apiLookup(api)
-  const namespace = podNamespace(pod)
-  return payloadFiles<ExpectedFile>(source, pod, {
-    configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
-    secret: (name) => secretKeys(lookup.secret(name, namespace)),
-    downwardApi: (item) => downwardApiFile(item, pod),
-    token: () => ANY,
-    trustBundle: () => ANY,
-    certificate: () => ANY,
-  })
-}
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */
 const configMapKeys = memoize(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
@@ -91,10 +87,9 @@ const NO_NODE = { metadata: { name: '', uid: '' } }
 
 /** @returns undefined if the API gives all content of this configMap, secret, downwardAPI or projected volume */
 export function volumeObstacle(volume: VolumeToMount, snapshot: NodeSnapshot): Obstacle | undefined {
-  const kubelets = leftToKubelet(volume, snapshot)
-  if (kubelets !== undefined) return kubelets
   const content = expectedOf(volume, snapshot)
-  return content instanceof NoContent ? contentObstacle(volume, content) : undefined
+  const obstacle = content instanceof NoContent ? contentObstacle(volume, content) : undefined
+  return leftToKubelet(volume, snapshot) ?? obstacle
 }
 
 /** What only the kubelet sets up: a certificate (P56), and what alpha fields ask for where its gate is on (N72). */
@@ -163,7 +158,7 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   const dir = podVolumeDir(volume)
   const current = currentGeneration(inputs, dir)
   if (expected instanceof NoContent || current === undefined) return undefined
-  const wanted = topNames(expected)
+  const wanted = new Set([...expected.keys()].map((path) => path.split('/')[0] ?? path))
   const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
   if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
   for (const { path, type, target } of inputs.tree.children(dir)) {
@@ -178,14 +173,10 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
 }
 
 function expectedOf({ source, pod }: VolumeToMount, { api }: NodeSnapshot): ExpectedContent {
-  return api === undefined || source === undefined ? NOT_READ : expectedContent(source, pod, api)
+  return api === undefined || source === undefined ? NOT_READ : expectedContent(api)(pod)(source)
 }
 
 function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {
   const target = tree.get(`${dir}/..data`)?.target
   return target && baseName(target)
-}
-
-function topNames(files: ExpectedFiles): ReadonlySet<string> {
-  return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path))
 }
