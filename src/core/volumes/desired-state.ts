@@ -75,6 +75,11 @@ export interface VolumeSpec {
   readonly handle?: string
 }
 
+/** Why a source is no volume that a kubelet could mount: it cannot be translated, or no plugin takes it. Completes a message. */
+export interface SpecFailure {
+  readonly error: string
+}
+
 /** Attachability of a volume; `unknown` if the CSIDriver could not be read (R011, R816). */
 export type Attachability = 'attachable' | 'notAttachable' | 'unknown'
 

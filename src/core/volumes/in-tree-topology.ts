@@ -1,10 +1,6 @@
 /** Zones and regions of an in-tree PersistentVolume, renamed to the CSI driver's topology keys (R154). */
 import type { NodeSelectorTerm, PersistentVolume } from '../kube/api/objects.ts'
-
-/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
-export interface Untranslatable {
-  readonly error: string
-}
+import type { SpecFailure } from './desired-state.ts'
 
 /** The driver's keys: of a zone, as for EBS, GCE PD and Cinder, or of zone and region, as for vSphere. */
 export interface TopologyKeys {
@@ -24,7 +20,7 @@ export const BETA_LABELS: Required<TopologyKeys> = {
 type Terms = readonly NodeSelectorTerm[]
 
 /** Zone and region get the driver's keys. Without one for regions, a zone's label is split, and a beta region gets its GA key. */
-export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Terms | Untranslatable {
+export function translateTopology(pv: PersistentVolume, keys: TopologyKeys): Terms | SpecFailure {
   const { labels = {} } = pv.metadata
   const given = pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
   const inAffinity = [GA_LABELS, BETA_LABELS].find(({ zone }) => valuesOf(given, zone) !== undefined)

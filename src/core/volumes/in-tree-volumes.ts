@@ -1,16 +1,9 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
 import type { CsiPersistentVolumeSource, InTreeSources, PersistentVolume } from '../kube/api/objects.ts'
-import type { VolumeSpec } from './desired-state.ts'
-import {
-  BETA_LABELS,
-  GA_LABELS,
-  splitZones,
-  type TopologyKeys,
-  translateTopology,
-  type Untranslatable,
-} from './in-tree-topology.ts'
+import type { SpecFailure, VolumeSpec } from './desired-state.ts'
+import { BETA_LABELS, GA_LABELS, splitZones, type TopologyKeys, translateTopology } from './in-tree-topology.ts'
 
-type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
+type Translation = { readonly persistentVolume: PersistentVolume } | SpecFailure
 
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
 interface Within {
@@ -22,7 +15,7 @@ interface Within {
 interface InTreeVolume<Source> {
   readonly driver: string
   /** The CSI source, without driver, fsType and readOnly, which are added for all. */
-  csi(source: Source, within: Within): Omit<CsiPersistentVolumeSource, 'driver'> | Untranslatable
+  csi(source: Source, within: Within): Omit<CsiPersistentVolumeSource, 'driver'> | SpecFailure
   /** Never copied. */
   readonly dropsReadOnly?: true
   /** The keys in a PersistentVolume's node affinity (R154); absent: they stay. */
@@ -196,7 +189,7 @@ function ebsVolumeId(volumeId: string): string | undefined {
 }
 
 /** Of a GCE disk, from one zone label, several zones of one region, or no label. The beta label comes first here, unlike elsewhere. */
-function locationOf(pv: PersistentVolume): string | Untranslatable {
+function locationOf(pv: PersistentVolume): string | SpecFailure {
   const label = pv.metadata.labels?.[BETA_LABELS.zone] ?? pv.metadata.labels?.[GA_LABELS.zone]
   if (label === undefined) return 'zones/UNSPECIFIED'
   const zones = [...new Set(splitZones(label))]

@@ -10,7 +10,7 @@ import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
 import type { Lookup } from './api-lookup.ts'
-import type { VolumeSpec, VolumeToMount } from './desired-state.ts'
+import type { SpecFailure, VolumeSpec, VolumeToMount } from './desired-state.ts'
 import type { OtherVolume } from './same-volume.ts'
 
 /** A PersistentVolume, translated to CSI if it was in-tree, or else a pod's inline volume (P5). */
@@ -31,10 +31,6 @@ interface PluginFacts extends Partial<Pick<VolumeSpec, 'attachability' | 'driver
   readonly plugin?: string
   /** Device-mountable: the name by which all pods of the node share it. Absent: every pod has its own volume (R019, P6). */
   readonly shared?: string
-}
-
-export interface SpecFailure {
-  readonly error: string
 }
 
 export type MountEvidence =
