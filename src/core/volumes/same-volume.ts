@@ -64,24 +64,6 @@ export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): Ot
   return data === undefined || isSameVolume(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
 }
 
-/**
- * S17, S18: a driver may have mixed volumes up, and the pod would write to one that another pod may use. A staged volume is
- * published from where it is staged; without that, only the very same directory is another's.
- *
- * @param shown what is published for the volume
- * @param own what is staged for it; undefined: nothing is
- * @param others what is staged for any volume
- * @returns what is published instead of the volume, or where that is staged; undefined: the volume, or nothing shows whether it is
- */
-export function otherThanStaged(
-  shown: MountInfo,
-  own: MountInfo | undefined,
-  others: () => readonly MountInfo[],
-): MountInfo | undefined {
-  if (own !== undefined) return isUnlike(shown, own) ? shown : undefined
-  return others().find((each) => isSameMount(each, shown))
-}
-
 /** What is mounted in a volume's place, if that is not the volume. */
 export function otherMounted(inputs: ActualInputs, volume: Claimed, place: MountPlace): OtherVolume | undefined {
   const shown = inputs.top(place.path)
@@ -275,7 +257,7 @@ export function stagedFor(
  * Of another device, or another tree of the same one. Only two exports of network file systems are compared, whose mounts of one export
  * may have several device numbers; FUSE may have a mount for each pod, and the layers of an overlay lie anywhere.
  */
-function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
+export function isUnlike(shown: MountInfo, staged: MountInfo): boolean {
   if (shown.dev === staged.dev) {
     // All exports of a server may have one device number, and the root "/".
     const isBelow = isWithin(undeletedRoot(shown.root), undeletedRoot(staged.root))

@@ -8,14 +8,14 @@ import { allowing, errorMessage, StepFailed } from '../../base/errors.ts'
 import type { Undo } from '../../base/undo.ts'
 import { DRIVER_DIRECTORIES } from '../../facts/actual/tree.ts'
 import { attachmentName, readStateFile } from '../../facts/actual/volume-names.ts'
-import type { MountInfo } from '../../linux/mount-table.ts'
+import { isSameMount } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { goJson } from '../../trust/digest.ts'
 import { isEphemeral } from '../../volumes/csi-volume.ts'
 import { csiPublishStateFile, csiStagingPath, csiTarget, type VolumeToMount } from '../../volumes/desired-state.ts'
-import { otherThanStaged } from '../../volumes/same-volume.ts'
+import { isUnlike } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/umount-step.ts'
 import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import { requireRulesOf, type StepContext } from '../operation/step.ts'
@@ -68,16 +68,22 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   )
 }
 
-/** What the driver has mounted instead of the volume: its OK is not trusted (S17, S18). A link or a device shows nothing. */
+/**
+ * What the driver has mounted instead of the volume, or where that is staged: its OK is not trusted, as it may have mixed volumes up, and
+ * the pod would write to one that another pod may use (S17, S18). A staged volume is published from where it is staged; without that, only
+ * the very same directory is another's. A link or a device shows nothing.
+ */
 function otherMounted(target: string, volume: VolumeToMount, { around, plan }: StepContext): string | undefined {
   const { table } = around
   const shown = volume.mode === 'Block' ? undefined : table.top(target)
   if (shown === undefined) return undefined
   const staging = csiStagingPath(volume)
   const own = staging === undefined ? undefined : table.top(`${plan.rootDir}/${staging}`)
+  if (own !== undefined) return isUnlike(shown, own) ? describeMount(shown) : undefined
   const directories = `${plan.rootDir}/${DRIVER_DIRECTORIES}`
-  const staged = (): MountInfo[] => table.ofDevice(shown.dev).filter((mount) => isWithin(mount.mountPoint, directories))
-  const other = otherThanStaged(shown, own, staged)
+  const other = table
+    .ofDevice(shown.dev)
+    .find((mount) => isWithin(mount.mountPoint, directories) && isSameMount(mount, shown))
   return other && describeMount(other)
 }
 
