@@ -3,7 +3,7 @@
 import { ownValue } from '../base/collections.ts'
 import { giveHandle } from '../base/command.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { stagedShownBy } from '../facts/actual/staged-volumes.ts'
+import { stagedShownBy, stagedVolumes } from '../facts/actual/staged-volumes.ts'
 import { baseName, parentOf } from '../facts/actual/tree.ts'
 import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
@@ -71,14 +71,13 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
  * S17: a mounted target without its state file gets a new one only if its device is proved to be the volume's, by the hash in
  * the name of the directory where it is staged. An inline volume's handle is derived from the target's own path.
  */
-function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
-  const { inputs, options } = context
+function unconfirmedMount({ inputs, options }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const { mode, driver, handle, specName } = volume
   const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
   if (inputs.tree.stateFile(csiPublishStateFile(volume))?.data !== undefined) return undefined
   // The staging path of a raw block volume does not contain the handle's hash (O22).
-  const directories = mode === 'Block' ? [] : stagedShownBy(context.staged, shown).map(({ dir }) => dir)
+  const directories = mode === 'Block' ? [] : stagedShownBy(stagedVolumes(inputs), shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
   if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
   return {

@@ -28,5 +28,5 @@ export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> 
   },
   sourceText: ({ driver }) => `flexVolume driver ${driver}`,
   globalPath: ({ plugin, specName }) => `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`,
-  setUp: { leftToKubelet: 'flexVolume' },
+  setUp: 'flexVolume',
 }

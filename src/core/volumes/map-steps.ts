@@ -97,6 +97,6 @@ export function lunPlugin<Kind extends 'iscsi' | 'fc'>({
       return source && directoryOf(volume, source)
     },
     takesLabel: () => true,
-    setUp: { leftToKubelet: called },
+    setUp: called,
   }
 }

@@ -5,7 +5,6 @@
  * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { StagedVolume } from '../facts/actual/staged-volumes.ts'
 import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
@@ -44,7 +43,6 @@ export type MountEvidence =
 export interface SetUpContext {
   readonly inputs: ActualInputs
   readonly options: PlanOptions
-  readonly staged: readonly StagedVolume[]
   /** SELinux label that the volume is mounted with; absent: none. */
   readonly label?: string
 }
@@ -127,17 +125,12 @@ export interface VolumePlugin<Source = never> {
    * `evidenceOf`. Absent: a mount on its directory is asked for.
    */
   whyMissing?(inputs: ActualInputs, volume: VolumeToMount): string | undefined
-  readonly setUp: SetUpOf | LeftToKubelet
+  /** A text: only a kubelet sets such volumes up, of a kind in words: "iSCSI". */
+  readonly setUp: SetUpOf | string
 }
 
 /** @param first whether this operation includes the steps for all pods of the volume (staging, device mount) */
 type SetUpOf = (context: SetUpContext, volume: VolumeToMount, first: boolean) => SetUp
-
-/** Only a kubelet sets such volumes up. */
-interface LeftToKubelet {
-  /** The kind of volume, in words: "iSCSI". */
-  readonly leftToKubelet: string
-}
 
 /**
  * How volumes are torn down, as far as plans differ (R437, P22, P42).

@@ -247,7 +247,7 @@ export const setUpWait: WaitOf = (context, volume) => {
   }
   return {
     code: 'LeftToKubelet',
-    message: `the kubelet sets up ${setUp.leftToKubelet} volumes when it starts`,
+    message: `the kubelet sets up ${setUp} volumes when it starts`,
     hint: startKubelet(context, 'it sets up the volume'),
   }
 }

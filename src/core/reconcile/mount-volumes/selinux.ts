@@ -17,10 +17,10 @@ import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../conte
 
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
-  const { inputs, options, staged } = context
+  const { inputs, options } = context
   const wanted = wantedLabel(context.inputs, volume)
   // Where the label is unclear, `labelObstacle` says so.
-  return { inputs, options, staged, label: ('label' in wanted && wanted.label) || undefined }
+  return { inputs, options, label: ('label' in wanted && wanted.label) || undefined }
 }
 
 /** Why the volume cannot be mounted with its label: a kubelet waits for that as well, unless it knows the label better. */
