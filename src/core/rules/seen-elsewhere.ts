@@ -34,8 +34,9 @@ export const setUpElsewhere: MachineJudge = (facts) => {
   const names = present(own, persistentVolume, attachment?.spec.source.persistentVolumeName)
   const matches = shapeMatcher({ ...parseCsiUniqueName(volume.uniqueName ?? ''), names })
   const there = firstMount(facts, (table, other) =>
-    shapedMounts(other?.anybodys === undefined ? table.all : []).flatMap(({ mount, shape }) => {
-      const by = shape && matches(shape)
+    shapedMounts(other?.anybodys === undefined ? table.all : []).flatMap((shaped) => {
+      const { mount } = shaped
+      const by = matches(shaped)
       const counts = by === 'handle' || (by === 'name' && !isJudged(mount, facts))
       return counts && !isOfAnother(mount, facts) ? mount : []
     }),
@@ -94,8 +95,8 @@ export const mountedOutside: Judge = ({ device: { names } = {}, identified, cont
 
 function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const matches = shapeMatcher(sought)
-  const all = outside(inputs).filter(({ mount, shape }) => shape && matches(shape) && !goesWithRoot(inputs, mount))
-  const found = all.find(({ shape }) => shape && matches(shape) === 'handle') ?? all[0]
+  const all = outside(inputs).filter((each) => matches(each) && !goesWithRoot(inputs, each.mount))
+  const found = all.find((each) => matches(each) === 'handle') ?? all[0]
   return (
     found && {
       code: 'HeldBy',

@@ -13,8 +13,9 @@ import type { Handle } from './api-objects.ts'
 
 /** What the path of one mount point shows. */
 interface VolumeShape {
-  /** It is a staging directory: hex SHA-256 of the handle, and the driver if the path contains it. */
-  readonly staged?: { readonly key: string; readonly driver: string | undefined }
+  /** Of a staging directory: hex SHA-256 of the handle, and the driver if the path contains it. */
+  readonly key?: string
+  readonly driver?: string
   /** Names in the path (as on disk) that may be a PersistentVolume's. */
   readonly names: readonly string[]
 }
@@ -53,20 +54,18 @@ const OF_POD = formsWithin('pods/*/volumes/*', 'pods/*/volumeDevices/*', 'pods/*
 /** Quickly rules out nearly every path of a node. */
 const ANY = ['kubernetes.io', '/volumeDevices/', '/volume-subpaths/', '/globalmount']
 
-/**
- * Mounts whose path is one of a volume's, with its shape, or undefined of a volume that no driver attaches, and the pod whose volume, block
- * volume or sub-path it is.
- */
+/** Mounts whose path is one of a volume's, with what it shows, nothing of a volume that no driver attaches, and the pod whose it is. */
 export function shapedMounts(mounts: readonly MountInfo[]) {
   return mounts.flatMap((mount) => {
     const path = undeletedPath(mount.mountPoint)
-    const [shape, [podUid]] = [shapeOf(path), OF_POD(path)]
-    return (shape ?? podUid) === undefined ? [] : { mount, path, shape, podUid }
+    const shape = shapeOf(path)
+    const [podUid] = OF_POD(path)
+    return (shape.key ?? shape.names[0] ?? podUid) === undefined ? [] : { mount, path, podUid, ...shape }
   })
 }
 
-function shapeOf(mountPoint: string): VolumeShape | undefined {
-  if (!ANY.some((each) => mountPoint.includes(each))) return undefined
+function shapeOf(mountPoint: string): VolumeShape {
+  if (!ANY.some((each) => mountPoint.includes(each))) return { names: [] }
   const [driver, hash] = STAGED(mountPoint)
   const [key = hash] = hash === undefined ? STAGED_BEHIND_LINK(mountPoint) : []
   const [block = '', inShared] = BLOCK(mountPoint)
@@ -78,8 +77,7 @@ function shapeOf(mountPoint: string): VolumeShape | undefined {
     ...present(ATTACHING.has(`${vendor}~${plugin}`) && published),
     ...SUB_PATH(mountPoint).slice(0, 1),
   ]
-  if (key === undefined) return names.length === 0 ? undefined : { names }
-  return { staged: { key, driver }, names }
+  return { key, driver, names }
 }
 
 /**
@@ -87,11 +85,11 @@ function shapeOf(mountPoint: string): VolumeShape | undefined {
  * proves nothing, but is reason enough to leave the volume alone.
  */
 export function shapeMatcher({ driver, handle, names }: SoughtVolume) {
-  const key = handle === undefined ? undefined : sha256Hex(handle)
+  const hash = handle === undefined ? undefined : sha256Hex(handle)
   const escaped = new Set(names.map(escapeQualifiedName))
-  return ({ staged, names: found }: VolumeShape): 'handle' | 'name' | undefined => {
-    const isDriver = staged?.driver === undefined || driver === undefined || staged.driver === driver
-    if (key !== undefined && staged?.key === key && isDriver) return 'handle'
+  return ({ key, driver: its, names: found }: VolumeShape): 'handle' | 'name' | undefined => {
+    const isDriver = its === undefined || driver === undefined || its === driver
+    if (hash !== undefined && key === hash && isDriver) return 'handle'
     return found.some((name) => escaped.has(name)) ? 'name' : undefined
   }
 }
