@@ -127,6 +127,8 @@ export class Fixture {
       look: async () => (typeof fresh === 'function' ? fresh(looks++) : fresh),
       readMounts,
       kubeletState: () => this.kubelet,
+      renewedLease: async () => undefined,
+      isDone: () => false,
       witness: async () => this.witness,
       csi: () => (this.driver === undefined ? undefined : csi),
       csiDriver: () => ({ state: 'Absent' }),
@@ -138,6 +140,8 @@ export class Fixture {
       lockFile: `${this.directory}/lock`,
       openJournal: () => openJournal(`${this.directory}/journal`),
       detachWaitMs: 0,
+      parallel: 8,
+      timeoutMs: 120_000,
       ...this.given,
     }
   }

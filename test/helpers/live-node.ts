@@ -282,6 +282,8 @@ export function liveContext(
 ): ApplyContext {
   return {
     kubeletState: () => ({ running: false, mayReturn: false }),
+    renewedLease: async () => undefined,
+    isDone: () => false,
     witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
     csi: () => undefined,
     csiDriver: () => ({ state: 'Absent' }),
@@ -291,6 +293,7 @@ export function liveContext(
     processReader: PROCESS_READER,
     lockFile: `${root}.lock`,
     openJournal: () => openJournal(`${root}.journal`),
+    parallel: 8,
     timeoutMs: 20_000,
     ...given,
     host: withOwnDevices(given.host ?? linuxHost, dirname(root)),

@@ -58,7 +58,7 @@ async function whileLocked(
   if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
   requireSameNode(plan, fresh)
   const found = findAgain(plan, fresh, context.isDone)
-  const journal = opened ?? journalFor(found, () => context.openJournal(), first(fresh.inputs.api))
+  const journal = opened ?? journalFor(found, context.openJournal, first(fresh.inputs.api))
   const operations = found.map(({ operation }) => operation)
   const run = new ApplyRun(fresh, operations, context, journal, onEvent)
   // Somebody has started the kubelet that was to be down for this.
@@ -78,7 +78,6 @@ function takenOver({ pid, user, since }: LockOwner): ApplyEvent {
   })
 }
 
-const DEFAULT_PARALLEL = 8
 /** Two at a time: one is checked, or its directories are removed, while the umounts of the other run. */
 const BATCHES = 2
 
@@ -86,15 +85,13 @@ const BATCHES = 2
  * Starts operations that may run, waits until one of them ends, and starts no new ones once a kubelet is back (S11) or after a
  * signal.
  */
-async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
+async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Promise<void> {
   const { schedule } = apply
-  const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
   const running = new Map<Promise<void>, readonly Operation[]>()
   let batches = 0
-  /** The batch whose conditions are being checked. Checking two at once would only delay both. */
-  let checking: readonly Operation[] | undefined
-  let checked = Promise.withResolvers<void>()
-  const abandoned = aborted(context.abandon)
+  /** Until the conditions of a batch are checked. Checking two at once would only delay both. */
+  let checking: Promise<void> | undefined
+  const abandoned = aborted(abandon)
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
     const task: Promise<void> = work.catch((error) => apply.fail(operations, error)).finally(() => running.delete(task))
@@ -106,17 +103,14 @@ async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
       // A single operation gains nothing from a batch. Outside one, its steps are reported one by one.
       if (batch.length < 2) break
       batches++
-      checking = batch
-      const doneChecking = (): void => {
-        // Called once more at the end, when another batch may be being checked.
-        if (checking !== batch) return
+      const checked = Promise.withResolvers<void>()
+      checking = checked.promise.then(() => {
         checking = undefined
-        checked.resolve()
-      }
+      })
       for (const operation of batch) schedule.start(operation)
-      const work = runBatch(batch, apply, doneChecking).finally(() => {
+      const work = runBatch(batch, apply, checked.resolve).finally(() => {
         batches--
-        doneChecking()
+        checked.resolve()
       })
       start(batch, work)
     }
@@ -135,9 +129,8 @@ async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
     }
     if (!apply.isStopping) startWhatMayRun()
     if (running.size === 0) break
-    await Promise.race([...running.keys(), checked.promise, ...(abandoned === undefined ? [] : [abandoned])])
-    checked = Promise.withResolvers()
-    if (context.abandon?.aborted) break
+    await Promise.race([...running.keys(), checking, abandoned].filter((each) => each !== undefined))
+    if (abandon?.aborted) break
   }
   for (const operations of running.values()) {
     for (const operation of operations) {

@@ -20,8 +20,6 @@ import { Run } from './operation/run.ts'
 import type { ApplyContext, StepContext } from './operation/step.ts'
 import { Schedule } from './schedule.ts'
 
-const DEFAULT_TIMEOUT_MS = 120_000
-
 const BREATH = 200
 
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
@@ -57,7 +55,7 @@ export class ApplyRun extends Run<Operation> {
     this.#plan = plan
     this.#context = context
     this.host = context.host ?? linuxHost
-    this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.timeoutMs = context.timeoutMs
     const limited = [context.signal, context.kubeletStop?.limit.over].filter((signal) => signal !== undefined)
     this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
     this.schedule = new Schedule(operations, this.outcomes, isBatchable)

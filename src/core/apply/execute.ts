@@ -77,16 +77,15 @@ export function firstEntry(
 /**
  * Opened where any operation may be carried out.
  *
- * @param open undefined: this apply has none
  * @throws VolctlError JournalFailed; then nothing was changed
  */
 export function journalFor(
   found: readonly Pick<FoundAgain<AnyOperation>, 'operation' | 'refused'>[],
-  open: (() => Journal) | undefined,
+  open: () => Journal,
   first: Begin,
 ): Journal {
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  const journal = (willRun ? open?.() : undefined) ?? NO_JOURNAL
+  const journal = willRun ? open() : NO_JOURNAL
   try {
     journal.write(first)
     return journal

@@ -108,7 +108,7 @@ function otherNode(message: string): VolctlError {
 export function findAgain(
   plan: Pick<ReviewedPlan, 'operations'>,
   fresh: Plan,
-  isDone: (operation: Operation) => boolean = () => false,
+  isDone: (operation: Operation) => boolean,
 ): FoundAgain[] {
   const whyGone = () => 'it was done already, or there is no more reason for it'
   return plan.operations.map(finderIn(fresh, { isDone, whyGone, refuses: () => true }))

@@ -6,6 +6,7 @@ import { attachmentName, csiUniqueName } from '../../../src/core/facts/actual/vo
 import { createKubeClient, type KubeClient, type Write } from '../../../src/core/kube/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
+import type { Journal } from '../../../src/core/plan/documents/write-journal.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../../../src/core/plan/events.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
 import { clusterOptions } from '../../helpers/cluster-builder.ts'
@@ -107,6 +108,8 @@ export interface Applied {
   readonly events: readonly ApplyEvent[]
 }
 
+const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
+
 /** Applies with waits of a test; the plan's options are `settings.options`. */
 export async function apply(
   client: KubeClient,
@@ -118,7 +121,11 @@ export async function apply(
   const result = await applyCluster(
     client,
     plan,
-    { timeoutMs: 15_000, pollMs: 20, ...settings, options: clusterOptions(settings.options) },
+    {
+      ...{ timeoutMs: 15_000, pollMs: 20, openJournal: () => NO_JOURNAL },
+      ...settings,
+      options: clusterOptions(settings.options),
+    },
     (event) => {
       events.push(event)
       onEvent(event)

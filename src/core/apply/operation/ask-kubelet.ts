@@ -48,8 +48,7 @@ export async function kubeletIsBack(context: ApplyContext): Promise<boolean> {
 
 /** By the node's lease, why a kubelet of this node's name runs. If the server does not answer, the witness fails as well. */
 export function askLease(context: ApplyContext, deadlineMs: number): Promise<string | undefined> {
-  const asked = context.renewedLease?.() ?? Promise.resolve(undefined)
-  return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
+  return withDeadline(context.renewedLease(), deadlineMs, 'the API server').catch(() => undefined)
 }
 
 const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'

@@ -63,10 +63,10 @@ export interface ApplyContext extends Questions {
   /** The plan that was made just now, which a saved one is compared with: the node is not read again before the start. */
   readonly freshPlan?: Plan
   /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
-  readonly isDone?: (operation: Operation) => boolean
+  isDone(operation: Operation): boolean
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */
-  renewedLease?(): Promise<string | undefined>
+  renewedLease(): Promise<string | undefined>
   /** Rejects where the pods cannot be listed: then nothing is touched (S3). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
@@ -77,10 +77,10 @@ export interface ApplyContext extends Questions {
   readonly walker?: readonly string[]
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
-  /** Operations in flight at once (default 8). */
-  readonly parallel?: number
-  /** How long one operation may wait for all calls that may hang together (default two minutes). */
-  readonly timeoutMs?: number
+  /** Operations in flight at once. */
+  readonly parallel: number
+  /** How long one operation may wait for all calls that may hang together. */
+  readonly timeoutMs: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number
   /** Safety overrides as they were given: they are written to the journal (S31). */

@@ -30,7 +30,7 @@ export interface ClusterApplyOptions extends ClusterRunOptions {
   /** The look at this cluster that the plan was made or checked by. */
   readonly looked?: Before
   /** Opened before the first change. */
-  readonly openJournal?: () => Journal
+  openJournal(): Journal
   /** Where the plan was read from. */
   readonly planFile?: string
 }

@@ -28,13 +28,12 @@ export interface ClusterRunOptions {
   /** Those that the plan was made with. */
   readonly options: ClusterOptions
   /** For the wait of one operation. */
-  readonly timeoutMs?: number
+  readonly timeoutMs: number
   readonly pollMs?: number
   /** Aborted: start nothing more, and wait for nothing. */
   readonly signal?: AbortSignal
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000
 const POLL_MS = 500
 
 interface ClusterRunParts extends ClusterRunOptions {
@@ -171,7 +170,7 @@ export class ClusterRun extends Run<ClusterOperation> {
 
   /** Asks until there is nothing left to wait for, or for --timeout. What the attacher says is repeated once each time it changes. */
   async #finish(operation: ClusterOperation): Promise<void> {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS, signal } = this.#parts
+    const { timeoutMs, pollMs = POLL_MS, signal } = this.#parts
     const { attachment, volume, message } = operation
     const until = performance.now() + timeoutMs
     let told: string | undefined
