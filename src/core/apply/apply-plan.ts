@@ -150,7 +150,7 @@ function settleBehindAbandoned(apply: ApplyRun, operation: Operation, because: s
 
 function settleWaiting(apply: ApplyRun): void {
   for (const operation of apply.schedule.waiting) {
-    const why = apply.stop ?? apply.outOfTime
+    const why = apply.stop
     if (why === undefined) apply.settleInterrupted(operation)
     else apply.settle(operation, 'refused', saidOf(why))
   }

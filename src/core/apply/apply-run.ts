@@ -4,7 +4,7 @@ import { CameBack, OperationRefused, StepInterrupted, type VolctlError } from '.
 import { cannotHang } from '../linux/location.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
-import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
+import type { ApplyEvent } from '../plan/events.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, StepOp } from '../plan/plan.ts'
 import { unfinished } from '../rules/api-now.ts'
@@ -71,10 +71,6 @@ export class ApplyRun extends Run<Operation> {
     this.#users = shared(() => this.#lookAtUsers(), lookLastsMs)
   }
 
-  subjectOf(operation: Operation): EventSubject {
-    return operation
-  }
-
   protected settled(operation: Operation, stuck: boolean): void {
     this.schedule.settle(operation, stuck)
   }
@@ -83,18 +79,14 @@ export class ApplyRun extends Run<Operation> {
     return super.isInterrupted || this.#context.abandon?.aborted === true
   }
 
-  override get isStopping(): boolean {
-    return super.isStopping || this.outOfTime !== undefined
-  }
-
   /** A kubelet that was stopped for it is a change. */
   override get changedSomething(): boolean {
     return super.changedSomething || this.#context.kubeletStop !== undefined
   }
 
-  /** Set where not even a short operation could end before the kubelet has to run again (S35). */
-  get outOfTime(): OperationRefused | undefined {
-    return this.#hasTimeFor(this.timeoutMs) ? undefined : noTimeLeft()
+  /** Also where not even a short operation could end before the kubelet has to run again (S35). */
+  override get stop(): VolctlError | undefined {
+    return super.stop ?? (this.#hasTimeFor(this.timeoutMs) ? undefined : noTimeLeft())
   }
 
   #hasTimeFor(ms: number): boolean {
@@ -112,7 +104,7 @@ export class ApplyRun extends Run<Operation> {
 
   /** The error of an operation that is not started for that reason. */
   get whyStopping(): VolctlError {
-    return this.stop ?? this.outOfTime ?? new StepInterrupted('not started: the apply was interrupted')
+    return this.stop ?? new StepInterrupted('not started: the apply was interrupted')
   }
 
   surroundings(): Surroundings {
@@ -128,7 +120,7 @@ export class ApplyRun extends Run<Operation> {
 
   /** @throws OperationRefused KubeletRunning, and starts nothing from then on (S11) */
   async requireNoKubelet(): Promise<void> {
-    if (this.stop !== undefined) throw this.stop
+    if (super.stop !== undefined) throw super.stop
     if (plannedWithKubelet(this.#plan) || !(await kubeletIsBack(this.#context))) return
     throw this.stopFor(kubeletCameBack())
   }
@@ -186,10 +178,6 @@ export class ApplyRun extends Run<Operation> {
   fail(operations: readonly Operation[], error: unknown): void {
     for (const operation of operations) this.#fail(operation, error)
     this.flushOutcomes()
-  }
-
-  succeed(operation: Operation, message = operation.message, more: Pick<Outcome, 'deleted'> = {}): void {
-    this.settle(operation, 'done', { message, ...more })
   }
 
   #fail(operation: Operation, error: unknown): void {

@@ -12,7 +12,6 @@ import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
-  type EventSubject,
   isFulfilled,
   note,
   type Outcome,
@@ -21,7 +20,7 @@ import {
 } from '../plan/events.ts'
 import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { ALREADY_DONE, type FoundAgain } from './find-again.ts'
-import type { AnyPlan, Run } from './operation/run.ts'
+import { type AnyPlan, type Run, subjectOf } from './operation/run.ts'
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
 
@@ -56,8 +55,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
   const outcomes = found.flatMap(({ operation }) => run.outcomes.get(operation.id) ?? [])
   const refused = interrupted || changedSomething || stop === undefined ? undefined : refusalOf(stop)
   const after = interrupted ? undefined : await lookAfter(begun, onEvent)
-  if (refused === undefined)
-    for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
+  if (refused === undefined) for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
   const wholly = refused === undefined ? exitStatusOf(outcomes) : ExitStatus.Refused
   const exit = interrupted ? ExitStatus.Interrupted : wholly
   run.flushOutcomes()
@@ -152,7 +150,9 @@ function refusalOf(stop: VolctlError): Refusal {
 }
 
 /** The event of an operation that is still to be done after the apply. */
-function leftEvent({ blocked, message }: AnyOperation, subject: EventSubject): ApplyEvent {
+function leftEvent(operation: AnyOperation): ApplyEvent {
+  const { blocked, message } = operation
+  const subject = subjectOf(operation)
   if (blocked === undefined) return operationEvent('left', subject, message)
   return operationEvent('left', subject, blocked.message, saidOf(blocked))
 }

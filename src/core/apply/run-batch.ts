@@ -31,7 +31,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     members = await apply.surviving(members, advance)
     const isOver = ({ operation, cursor, umounts }: Member): boolean =>
       cursor === operation.steps.length && umounts.length === 0
-    for (const { operation } of members.filter(isOver)) apply.succeed(operation)
+    for (const { operation } of members.filter(isOver)) apply.settle(operation, 'done', { message: operation.message })
     members = members.filter((member) => !isOver(member))
     const unmounting = umountAll(
       members.flatMap(({ umounts }) => umounts),

@@ -69,6 +69,6 @@ async function runSteps(operation: Operation, run: StepContext, apply: ApplyRun)
   })
   // What another component (the controller, the attacher) still has to do to detach it is said instead.
   const done = operation.kind === 'DetachVolume' && stays.size > 0 ? [] : [operation.message]
-  const { deleted } = run
-  apply.succeed(operation, [...done, ...stays].join('; '), deleted.files > 0 ? { deleted } : {})
+  const deleted = run.deleted.files > 0 ? run.deleted : undefined
+  apply.settle(operation, 'done', { message: [...done, ...stays].join('; '), deleted })
 }

@@ -43,9 +43,6 @@ export abstract class Run<Op extends AnyOperation> {
     this.#signal = signal
   }
 
-  /** What an event, and the journal, say of an operation. */
-  abstract subjectOf(operation: Op): EventSubject
-
   /** Called once an outcome is among `outcomes`, before the message. */
   protected abstract settled(operation: Op, stuck: boolean): void
 
@@ -64,7 +61,7 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   get isStopping(): boolean {
-    return this.#stop !== undefined || this.isInterrupted
+    return this.stop !== undefined || this.isInterrupted
   }
 
   /** Nothing more is started, for the first reason that there was. @returns that reason */
@@ -75,17 +72,16 @@ export abstract class Run<Op extends AnyOperation> {
 
   started(operation: Op): void {
     this.#begun.set(operation.id, performance.now())
-    this.#emit(operationEvent('start', this.subjectOf(operation), operation.message))
+    this.#emit(operationEvent('start', subjectOf(operation), operation.message))
   }
 
   say(operation: Op, message: string, more: Pick<ApplyEvent, 'code' | 'hint' | 'step'> = {}): void {
-    this.#emit(operationEvent('step', this.subjectOf(operation), message, more))
+    this.#emit(operationEvent('step', subjectOf(operation), message, more))
   }
 
   /** Writes the intent to the journal, and waits until it is on the disk, before anything is changed (S14). */
   intend(operations: readonly Op[]): void {
-    const intents = operations.map((operation) => intentOf(operation, this.subjectOf(operation)))
-    this.#write({ type: 'intent', operations: intents })
+    this.#write({ type: 'intent', operations: operations.map(intentOf) })
     for (const { id } of operations) this.#changing.add(id)
   }
 
@@ -101,7 +97,7 @@ export abstract class Run<Op extends AnyOperation> {
     const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
     const outcome: Outcome = { id, kind, state, elapsedMs, ...said }
     this.outcomes.set(id, outcome)
-    const subject = this.subjectOf(operation)
+    const subject = subjectOf(operation)
     this.#names.set(id, subject.volume?.name ?? subject.pod?.uid ?? id)
     // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal. Pod and
     // volume are in each: a refused operation has no intent there that names them.
@@ -153,7 +149,13 @@ export abstract class Run<Op extends AnyOperation> {
   }
 }
 
-function intentOf(operation: AnyOperation, { pod, node }: EventSubject): object {
+/** What an event, and the journal, say of an operation: of a cluster's pods the first. */
+export function subjectOf(operation: AnyOperation): EventSubject {
+  return 'pods' in operation ? { ...operation, pod: operation.pods[0] } : operation
+}
+
+function intentOf(operation: AnyOperation): object {
+  const { pod, node } = subjectOf(operation)
   const { id, kind, reason, message, volume, steps, basis, attachment } = operation
   const { expects } = operation as Partial<Operation>
   return { id, kind, reason, message, pod, node, volume, steps, expects, basis, attachment }

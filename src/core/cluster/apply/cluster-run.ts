@@ -11,7 +11,7 @@ import { type AttachmentVersion, createVolumeAttachment, deleteVolumeAttachment 
 import { pause } from '../../linux/deadline.ts'
 import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
-import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
+import type { ApplyEvent } from '../../plan/events.ts'
 import { namespacedName } from '../../plan/names.ts'
 import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
@@ -64,11 +64,6 @@ export class ClusterRun extends Run<ClusterOperation> {
     this.#known = { ...this.#known, state: { ...this.#known.state, ...none } }
   }
 
-  /** Of its pods the first. */
-  subjectOf({ id, kind, node, volume, pods }: ClusterOperation): EventSubject {
-    return { id, kind, node, volume, pod: pods[0] }
-  }
-
   /** Operations are few, and each takes seconds: its outcome is on the disk before the message. */
   protected settled(): void {
     this.flushOutcomes()
@@ -83,8 +78,9 @@ export class ClusterRun extends Run<ClusterOperation> {
       // A slow look may outlast the lease.
       await this.#keepLock()
       this.intend([operation])
+      for (const { op, target } of operation.steps) this.say(operation, `${op} ${target}`)
       if (operation.creates === undefined) await this.#remove(operation)
-      else await this.#create(operation, operation.creates)
+      else await this.#create(operation.creates)
       return { ended: this.#finish(operation) }
     } catch (error) {
       this.settleFailed(planned, error)
@@ -130,10 +126,7 @@ export class ClusterRun extends Run<ClusterOperation> {
   async #remove(operation: ClusterOperation): Promise<void> {
     const { client } = this.#parts
     const { name, uid = '', resourceVersion = '' } = operation.attachment
-    for (const step of operation.steps) {
-      this.say(operation, `${step.op} ${step.target}`)
-      await deleteIt(client, { name, uid, resourceVersion })
-    }
+    await deleteIt(client, { name, uid, resourceVersion })
     await this.#sayWhoCame(operation)
   }
 
@@ -159,9 +152,8 @@ export class ClusterRun extends Run<ClusterOperation> {
     }
   }
 
-  async #create(operation: ClusterOperation, creates: NewAttachment): Promise<void> {
+  async #create(creates: NewAttachment): Promise<void> {
     const { client, options } = this.#parts
-    for (const { op, target } of operation.steps) this.say(operation, `${op} ${target}`)
     const annotations = { [CREATED_BY]: `volctl ${options.volctlVersion}` }
     const { name, ...spec } = creates
     const there = await createVolumeAttachment(client, { name, annotations }, spec)
