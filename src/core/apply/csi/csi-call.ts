@@ -48,6 +48,7 @@ export async function callNode(
   const { node, driver } = await openDriver(run)
   try {
     await untilNotPending(run, `${driver}: ${step.op}`, (ms) => call(node, ms))
+    run.around.changed()
   } catch (error) {
     throw callFailure(`${driver}: ${step.op} to ${step.target} failed`, error)
   }

@@ -32,7 +32,6 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<v
   const secrets = await readSecret(run, 'nodePublishSecretRef')
   const tokens = await requestTokens(run, facts)
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
-  run.around.changed()
   requireSomethingThere(step, run)
   const wrong = otherMounted(step.target, volume, run)
   if (wrong !== undefined)
@@ -91,16 +90,14 @@ function otherMounted(target: string, volume: VolumeToMount, { around, plan }: S
 async function withoutWrong(what: string, back: (() => Promise<void>) | undefined): Promise<StepFailed> {
   const message = `the driver answered OK to NodePublishVolume, but has mounted another volume: ${what}`
   const hint = "See the driver's log; do not start the pod before plan shows the right volume."
-  if (back === undefined) return new StepFailed('OtherVolume', message, { hint, stuck: true })
+  const failed = (more: string, options: { readonly cause?: unknown; readonly stuck?: true }): StepFailed =>
+    new StepFailed('OtherVolume', `${message}${more}`, { hint, ...options })
+  if (back === undefined) return failed('', { stuck: true })
   try {
     await back()
-    return new StepFailed('OtherVolume', `${message}; it was unmounted again`, { hint })
+    return failed('; it was unmounted again', {})
   } catch (cause) {
-    return new StepFailed('OtherVolume', `${message}; it is still there: ${errorMessage(cause)}`, {
-      cause,
-      hint,
-      stuck: true,
-    })
+    return failed(`; it is still there: ${errorMessage(cause)}`, { cause, stuck: true })
   }
 }
 
@@ -141,43 +138,35 @@ export async function nodeStageVolume(step: Step, run: StepContext): Promise<voi
   }
   const secrets = await readSecret(run, 'nodeStageSecretRef')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
-  run.around.changed()
   const keeps = 'it stays staged while a pod of this node wants it'
   takeOver(run, { what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(keeps)) })
 }
 
 // Writes vol_data.json as the kubelet does, before the driver is called (C12-C15).
 
+/** The file of a staged volume (C13); with the label only if that was passed with the mount flags. */
+function stageState({ driver = '', handle = '' }: VolumeToMount, label: string): Readonly<Record<string, string>> {
+  return { driverName: driver, volumeHandle: handle, ...(label === '' ? {} : { seLinuxMountContext: label }) }
+}
+
 /** The file of a published volume, or of a raw block volume (C13). */
 export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {
   const { driver = '', handle = '', specName, mode } = volume
   const lifecycle = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
   return {
+    ...stageState(volume, label),
     attachmentID: attachmentName(handle, driver, nodeName),
-    driverName: driver,
     nodeName,
-    ...labelKey(label),
     specVolID: specName,
-    volumeHandle: handle,
     ...(mode === 'Block' ? {} : { volumeLifecycleMode: lifecycle }),
   }
-}
-
-/** The file of a staged volume (C13). */
-function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
-  return { driverName: driver, ...labelKey(label), volumeHandle: handle }
-}
-
-/** Only if the label was passed with the mount flags. */
-function labelKey(label: string): Readonly<Record<string, string>> {
-  return label === '' ? {} : { seLinuxMountContext: label }
 }
 
 /**
  * Writes the file for the call that follows. An existing file is kept if its content is the same, and replaced if it is
  * incomplete. If it names another volume, the step fails.
  */
-export function writeVolumeData({ target, label }: Step, run: StepContext): void {
+export function writeVolumeData({ target, label = '' }: Step, run: StepContext): void {
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
@@ -186,28 +175,20 @@ export function writeVolumeData({ target, label }: Step, run: StepContext): void
   const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
   const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)
   makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  const text = `${goJson(state)}\n`
   const there = contentOf(target, run)
+  if (there === text) return
   let isWhole = false
   // While it may be partly written, no driver was called with it.
   const back = (): void => (isWhole ? removeAgain(target, paths, run) : run.host.unlink(target))
   if (there === undefined) run.made.push({ what: target, back })
-  write(target, there, state, run)
-  isWhole = true
-}
-
-function write(
-  target: string,
-  there: string | undefined,
-  state: Readonly<Record<string, string>>,
-  run: StepContext,
-): void {
-  const text = `${goJson(state)}\n`
-  if (there === text) return
-  if (there !== undefined) requireSameVolume(target, there, state)
-  // It is written to the journal first: it may be the only record of something (S14).
-  if (there !== undefined)
+  else {
+    requireSameVolume(target, there, state)
+    // It is written to the journal first: it may be the only record of something (S14).
     run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
+  }
   orWriteFailed(`${target} could not be written`, () => run.host.writeStateFile(target, text))
+  isWhole = true
 }
 
 /** A link or a directory in its place is not a state file. */

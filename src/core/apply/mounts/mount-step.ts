@@ -26,16 +26,7 @@ export async function mountStep(step: Step, run: StepContext): Promise<void> {
   }
   await mount(step, run, ['-o', bind.join(','), source, target])
   const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
-  if (others.length > 0) await remount(step, { source, others }, run)
-}
-
-/** Gives a bind mount its options. */
-async function remount(
-  step: Step,
-  { source, others }: { source: string; others: readonly string[] },
-  run: StepContext,
-): Promise<void> {
-  const { target } = step
+  if (others.length === 0) return
   const flags = run.around.table.top(target)?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
   const all = ['bind', 'remount', ...new Set([...others, ...flags])]
   const result = await command(run, 'mount', [...optionArguments(all), source, target])
