@@ -10,7 +10,6 @@ import type {
   ClusterAbout,
   ClusterOperation,
   ClusterProblem,
-  ClusterStep,
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
@@ -93,18 +92,12 @@ export function blockedBy(code: BlockCode, message: string, hint?: Hint): Obstac
   return { code, message, ...advised(hint) }
 }
 
-const VERBS: Readonly<Record<ClusterStep['op'], 'create' | 'delete'>> = {
-  createVolumeAttachment: 'create',
-  deleteVolumeAttachment: 'delete',
-}
-
-/** A right that one of the steps needs: no operation ends half-way for the lack of it. */
+/** A right that its step needs. */
 export function forbidden(
   { state: { rights } }: { readonly state: ClusterState },
-  steps: readonly ClusterStep[],
+  verb: 'create' | 'delete',
 ): Blocked | undefined {
-  const verb = steps.map(({ op }) => VERBS[op]).find((each) => rights[`${each}Attachments`] === false)
-  if (verb === undefined) return undefined
+  if (rights[`${verb}Attachments`] !== false) return undefined
   return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
 }
 

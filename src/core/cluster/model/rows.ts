@@ -191,8 +191,8 @@ export class Rows {
     for (const each of pod.volumes) {
       const resolution = resolvePodVolume(pod, each, this.#objects, this.known)
       if (terminated) {
-        if ('volume' in resolution) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
-      } else if ('unresolved' in resolution) this.#addUnresolved(node, resolution.unresolved)
+        if (!('cause' in resolution)) this.#at(node, resolution.volume.uniqueName).ended.push(pod)
+      } else if ('cause' in resolution) this.#addUnresolved(node, resolution)
       else this.#want(node, pod, resolution, whyNotAttached(resolution, this.#objects.node(node)))
     }
   }

@@ -111,19 +111,17 @@ export interface ResolvedPodVolume {
   readonly fault?: string
 }
 
-type PodVolumeResolution = ResolvedPodVolume | { readonly unresolved: UnresolvedPodVolume }
-
 /** @param known every PersistentVolume's volume, by unique name */
 export function resolvePodVolume(
   pod: ClusterPod,
   volume: ClusterPodVolume,
   objects: ClusterObjects,
   known: ReadonlyMap<string, KnownVolume>,
-): PodVolumeResolution {
+): ResolvedPodVolume | UnresolvedPodVolume {
   if ('source' in volume) return inlineVolume(pod, volume, objects)
   const bound = resolveClaim(pod, { name: volume.claim, ephemeral: volume.ephemeral === true }, objects, 'controller')
   const about = { pod, name: volume.name, claimName: volume.claim }
-  if ('cause' in bound) return { unresolved: { ...about, ...bound } }
+  if ('cause' in bound) return { ...about, ...bound }
   const { volume: record, fault } = bound
   const { name, uniqueName = '', problem = 'no plugin can name it' } = record
   const named = known.get(uniqueName)
@@ -131,7 +129,7 @@ export function resolvePodVolume(
   const mayBe = mayBeOf(record)
   const cause = mayBe.length === 0 ? 'Unusable' : 'Unknown'
   const message = fault ?? `PersistentVolume ${name}: ${problem}`
-  return { unresolved: { ...about, cause, mayBe, message, persistentVolumeName: name } }
+  return { ...about, cause, mayBe, message, persistentVolumeName: name }
 }
 
 /** A PersistentVolume whose source no plugin can name: at most its driver is known. */
@@ -145,9 +143,9 @@ function inlineVolume(
   pod: ClusterPod,
   { name, source }: { readonly name: string; readonly source: PodVolumeSource },
   lookup: ClusterObjects,
-): PodVolumeResolution {
+): ResolvedPodVolume | UnresolvedPodVolume {
   const found = resolveInline(pod, source, { podUid: pod.uid, lookup, node: null })
-  if (found.unresolved !== undefined) return { unresolved: { pod, name, ...found.unresolved } }
+  if (found.unresolved !== undefined) return { pod, name, ...found.unresolved }
   const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
   const accessModes = persistentVolume?.spec.accessModes ?? []
   const more = { driver, handle, inlineSpec: persistentVolume?.spec }

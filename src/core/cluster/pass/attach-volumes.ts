@@ -10,7 +10,6 @@ import {
 } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
-import type { ClusterStep } from '../../plan/cluster-plan.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/names.ts'
 import type { Blocked } from '../../plan/plan.ts'
@@ -53,14 +52,15 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     context.findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
     return
   }
-  const steps: readonly ClusterStep[] = [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }]
   const [first, ...others] = pods
   const wanting = `pod ${namespacedName({ ...first })}${others.length === 0 ? '' : ` and ${others.length} more`}`
   context.findings.add({
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
     message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
-    ...{ paths: [], steps, after: turn.after },
-    blocked: room(node, driver) ?? forbidden(context, steps) ?? behind(turn.after),
+    paths: [],
+    steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
+    after: turn.after,
+    blocked: room(node, driver) ?? forbidden(context, 'create') ?? behind(turn.after),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {

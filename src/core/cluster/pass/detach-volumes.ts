@@ -17,7 +17,7 @@ import {
 } from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
-import type { ClusterStep, DetachException } from '../../plan/cluster-plan.ts'
+import type { DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/names.ts'
 import type { Blocked } from '../../plan/plan.ts'
@@ -48,14 +48,15 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
   const { blocked, exception, makeSure, controllerWould, ...decision } = verdict
   const isOff = exception && `that the machine of node ${object.node} is off, or cannot reach the storage any more`
   const node = context.node(object.node)
-  const steps: readonly ClusterStep[] = [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${object.name}` }]
   context.findings.add({
     kind: 'DetachVolume',
     ...decision,
     makeSure: makeSure ?? isOff,
     controllerWould,
-    ...{ node: object.node, pods, volume, paths: [], steps, after: [] },
-    blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps),
+    ...{ node: object.node, pods, volume, paths: [] },
+    steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${object.name}` }],
+    after: [],
+    blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, 'delete'),
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       node: node && { uid: node.uid, resourceVersion: node.resourceVersion },

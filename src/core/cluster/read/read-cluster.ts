@@ -350,8 +350,7 @@ export function joined(
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
-  const asked = ['create', 'delete'].map(
-    async (verb) => [`${verb}Attachments`, await mayI(client, verb, signal)] as const,
-  )
-  return Object.fromEntries(await Promise.all(asked))
+  const asked = ['create', 'delete'].map((verb) => mayI(client, verb, signal))
+  const [createAttachments, deleteAttachments] = await Promise.all(asked)
+  return { createAttachments, deleteAttachments }
 }
