@@ -87,12 +87,9 @@ async function attached(change: Partial<ObjectMeta> = {}): Promise<AttachmentVer
     nodeObject(attachedTo([`kubernetes.io/csi/driver^${handle}`])),
     { ...attachment, metadata: { ...attachment.metadata, ...change } },
   )
-  const object = await connect(server, 'admin').find(ATTACHMENTS, attachment.metadata)
-  return {
-    name: attachment.metadata.name,
-    uid: object?.metadata.uid ?? '',
-    resourceVersion: object?.metadata.resourceVersion ?? '',
-  }
+  const { metadata } = await connect(server, 'admin').get(ATTACHMENTS, attachment.metadata)
+  const { name: made, uid, resourceVersion = '' } = metadata
+  return { name: made, uid, resourceVersion }
 }
 
 /** Nobody waits for its volume to be detached. */
@@ -197,10 +194,7 @@ it('a server without any version of trust bundles says so', async () => {
   server.setFaults({ path: 'clustertrustbundles', action: { type: 'status', status: 404, reason: 'NotFound' } })
   const failure = await failureOf(clusterTrustBundles(connect(server, 'apply'), { name: 'one' }))
   expect(failure.code).toBe('NotFound')
-  const asked = server
-    .requests()
-    .map(({ path }) => path)
-    .filter((path) => path.includes('clustertrust'))
+  const asked = server.requests().flatMap(({ path }) => (path.includes('clustertrust') ? path : []))
   expect(asked.slice(-3)).toEqual([
     '/apis/certificates.k8s.io/v1/clustertrustbundles/one',
     '/apis/certificates.k8s.io/v1beta1/clustertrustbundles/one',

@@ -32,7 +32,6 @@ function clientSaying(path: string, place: string, value: unknown): CapturedClie
   return new CapturedClient(answers)
 }
 
-const pods = (place: string, value: unknown): CapturedClient => clientSaying('/api/v1/pods', `.${place}`, value)
 const read = (client: CapturedClient) => readApi({ client, nodeName: 'node-1' })
 
 it.each<[place: string, value: unknown, says: string]>([
@@ -43,7 +42,7 @@ it.each<[place: string, value: unknown, says: string]>([
   ['1.spec.containers.0', 'x', 'items[1].spec.containers[0] is not an object'],
   ['1.spec.securityContext', { fsGroup: '1' }, 'items[1].spec.securityContext.fsGroup is not a whole number'],
 ])('of a pod: nothing can be planned: %s = %j', async (place, value, says) => {
-  const error = await failureOf(read(pods(place, value)))
+  const error = await failureOf(read(clientSaying('/api/v1/pods', `.${place}`, value)))
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({ code: 'ApiFailed', status: 0, hint: expect.stringContaining('proxy') })
   expect(error.message).toBe(`${SERVER}: in the answer to GET /api/v1/pods, ${says}.`)
@@ -95,10 +94,10 @@ describe('of anything else: it is unknown (S3)', () => {
 
 describe('what an apply asks for', () => {
   const answering = (path: string, answer: unknown): CapturedClient => new CapturedClient({ [path]: answer })
-  const metadata = { name: 'x', namespace: 'ns', uid: 'x' }
   const key = { name: 'x', namespace: 'ns' }
+  const metadata = { ...key, uid: 'x' }
   const token = '/api/v1/namespaces/ns/serviceaccounts/x/token'
-  const pod = { metadata: { ...key, uid: 'x' }, spec: { serviceAccountName: 'x' } }
+  const pod = { metadata, spec: { serviceAccountName: 'x' } }
 
   it.each<{ name: string; ask: () => Promise<unknown>; says: string }>([
     {
