@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import { formatDuration, parseDuration } from '../../src/core/base/time.ts'
 
 it.each([
@@ -12,8 +11,8 @@ it.each([
 ])('%s is %i ms', (text, ms) => expect(parseDuration(text, '--settle')).toBe(ms))
 
 it.each(['', '2', 'm', '2 m', '-2m', '2mx', '1d', 'two minutes', '2m;'])('"%s" is no duration', (text) => {
-  expect(() => parseDuration(text, '--settle')).toThrow(VolctlError)
-  expect(() => parseDuration(text, '--settle')).toThrow(`--settle: "${text}" is not a duration.`)
+  const message = `--settle: "${text}" is not a duration.`
+  expect(() => parseDuration(text, '--settle')).toThrow(expect.objectContaining({ code: 'Usage', message }))
 })
 
 it.each([
