@@ -161,15 +161,8 @@ export function subjectOf({ resource, namespace, name }: ReadFailure): string {
 
 /** An entry about a resource that volctl reads, with nothing beside what volctl writes, is understood. */
 function readFailure(entry: unknown): ReadFailure {
-  const {
-    resource,
-    namespace,
-    name,
-    status = 0,
-    reason = '',
-    message = '',
-    ...others
-  } = { ...(entry as Record<string, unknown>) }
+  const given: Readonly<Record<string, unknown>> = { ...(entry as object) }
+  const { resource, namespace, name, status = 0, reason = '', message = '', ...others } = given
   const isKnown = typeof resource === 'string' && (Object.hasOwn(LISTS, resource) || NAMESPACED.has(resource))
   const areTexts = typeof status === 'number' && typeof reason === 'string' && typeof message === 'string'
   if (!isKnown || !areTexts || Object.keys(others).length > 0) return notUnderstood(entry)
