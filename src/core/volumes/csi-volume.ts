@@ -1,5 +1,5 @@
 /** The spec of a CSI volume, a PersistentVolume's or an inline one's (C8, C52, C55-C58, C63, C64, C106). */
-import type { CsiDriver } from '../kube/api/objects.ts'
+import type { CsiDriver, CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { isReadOnlyFor, type VolumeToMount } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 
@@ -7,18 +7,11 @@ export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
   return persistentVolume === undefined
 }
 
-function csiOf({ persistentVolume, source }: VolumeToMount) {
-  return persistentVolume === undefined ? source?.csi : persistentVolume.spec.csi
-}
-
-/** Empty if the spec names none: no default is used (C52). */
-export function fsTypeOf(volume: VolumeToMount): string {
-  return csiOf(volume)?.fsType ?? ''
-}
-
-/** The volume's attributes for the driver, without those that the kubelet adds (C52, C55). */
-export function attributesOf(volume: VolumeToMount): Readonly<Record<string, string>> {
-  return csiOf(volume)?.volumeAttributes ?? {}
+/**
+ * `fsType`: without one no default is used (C52). `volumeAttributes`: those for the driver, without those that the kubelet adds (C52, C55).
+ */
+export function csiSpecOf({ persistentVolume, source }: VolumeToMount): Partial<CsiPersistentVolumeSource> {
+  return (persistentVolume === undefined ? source?.csi : persistentVolume.spec.csi) ?? {}
 }
 
 /** Read-only for the pod. The PersistentVolume's own readOnly matters only to the controller (C57). */
@@ -52,7 +45,7 @@ export function kubeletSetsGroup(volume: VolumeToMount, driver: CsiDriver | unde
   const policy = driver?.spec.fsGroupPolicy || 'ReadWriteOnceWithFSType'
   if (volume.mode === 'Block' || policy === 'None' || isReadOnly(volume)) return false
   if (policy === 'File') return true
-  if (fsTypeOf(volume) === '') return false
+  if (!csiSpecOf(volume).fsType) return false
   if (isEphemeral(volume)) return true
   const modes = volume.persistentVolume?.spec.accessModes ?? []
   return modes.includes('ReadWriteOnce') || modes.includes('ReadWriteOncePod')

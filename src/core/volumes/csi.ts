@@ -1,6 +1,7 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
+import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import {
   type Attachability,
@@ -13,13 +14,8 @@ import {
 } from './desired-state.ts'
 import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
 
-/** @property volumeHandle of a PersistentVolume alone */
-interface CsiSource {
-  readonly driver: string
-  readonly volumeHandle?: string
-}
-
-export const csi: VolumePlugin<CsiSource> = {
+/** Only a PersistentVolume's source has a handle. */
+export const csi: VolumePlugin<Partial<CsiPersistentVolumeSource>> = {
   name: CSI_PLUGIN,
   source: 'csi',
   about: {

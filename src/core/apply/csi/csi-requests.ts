@@ -2,7 +2,7 @@
 
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
-import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
+import { csiSpecOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
 import { csiStagingPath, csiTarget, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import { labelOption } from '../../volumes/selinux-label.ts'
@@ -31,7 +31,7 @@ export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
     stagingTargetPath: stagingPath(facts),
     volumeCapability: capability(facts, mountGroup(facts)),
     secrets: { ...secrets },
-    volumeContext: { ...attributesOf(facts.volume) },
+    volumeContext: { ...csiSpecOf(facts.volume).volumeAttributes },
   }
 }
 
@@ -52,7 +52,7 @@ export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string |
     volumeCapability: capability(facts, mountGroup(facts)),
     readonly: isReadOnly(volume),
     secrets: { ...secrets, ...(inSecrets ? given : {}) },
-    volumeContext: { ...attributesOf(volume), ...podInformation(facts), ...(inSecrets ? {} : given) },
+    volumeContext: { ...csiSpecOf(volume).volumeAttributes, ...podInformation(facts), ...(inSecrets ? {} : given) },
   }
 }
 
@@ -98,7 +98,7 @@ function mountGroup({ volume, capabilities }: CsiFacts): string {
 function capability(facts: CsiFacts, volumeMountGroup: string): NonNullable<NodeStageVolume['volumeCapability']> {
   const { volume } = facts
   const accessMode = { mode: accessModeOf(facts) }
-  const fsType = fsTypeOf(volume)
+  const { fsType = '' } = csiSpecOf(volume)
   if (volume.mode === 'Block' || fsType === 'block') return { accessMode, accessType: { case: 'block', value: {} } }
   const mountFlags = [...(volume.persistentVolume?.spec.mountOptions ?? []), ...labelOption(facts.label)]
   return { accessMode, accessType: { case: 'mount', value: { fsType, mountFlags, volumeMountGroup } } }
