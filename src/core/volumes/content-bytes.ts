@@ -2,24 +2,21 @@
 
 import { ownValue } from '../base/collections.ts'
 import { compareText } from '../base/text.ts'
-import type {
-  ClusterTrustBundle,
-  ConfigMap,
-  LabelSelector,
-  Node,
-  Pod,
-  PodVolumeSource,
-  ProjectedSource,
-  Secret,
-} from '../kube/api/objects.ts'
+import type { ClusterTrustBundle, ConfigMap, Node, Pod, PodVolumeSource, Secret } from '../kube/api/objects.ts'
 import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
-import { foundContent, type NoContent, noContent, type PayloadFile, payloadFiles, valuesOf } from './payload-entries.ts'
+import {
+  type BundleSource,
+  foundContent,
+  type NoContent,
+  noContent,
+  type PayloadFile,
+  payloadFiles,
+  type TokenSource,
+  valuesOf,
+} from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
-
-type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
-type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
 
 /** The objects that a volume's sources name, as the API gave them. */
 export interface FreshObjects {
@@ -95,7 +92,7 @@ function trustAnchors(bundles: readonly ClusterTrustBundle[]): string {
 }
 
 /** Without a selector none match; an empty one matches all (P55). */
-function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>>): boolean {
+function matchesSelector(selector: BundleSource['labelSelector'], labels: Readonly<Record<string, string>>): boolean {
   if (selector == null) return false
   const { matchLabels = {}, matchExpressions = [] } = selector
   return (

@@ -47,14 +47,17 @@ export function foundContent<T>(what: string, found: Lookup<T>): T | undefined {
   return found.state === 'Unknown' ? noContent('unknown', `${what} ${found.reason}`) : foundOf(found)
 }
 
+export type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
+export type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
+
 /** Where values come from: each that is none calls `noContent`. */
 interface PayloadValues<T> {
   /** By key. */
   readonly configMap: (name: string) => Lookup<ReadonlyMap<string, T>>
   readonly secret: (name: string) => Lookup<ReadonlyMap<string, T>>
   downwardApi(item: DownwardApiItem): T
-  token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T
-  trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T
+  token(source: TokenSource): T
+  trustBundle(source: BundleSource): T
   certificate(): T
 }
 
