@@ -11,7 +11,7 @@ import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
 import { execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
-import { defaultLockFile, type LockOwner, takeLock } from './lock.ts'
+import { defaultLockFile, takeLock } from './lock.ts'
 import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
 import type { ApplyContext } from './operation/step.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
@@ -44,7 +44,13 @@ async function whileLocked(
   // Whatever has happened, the kubelet runs again before anything else is done (S35).
   await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
   const { takenOverFrom: tookOverFrom } = lock
-  if (tookOverFrom !== undefined) onEvent(takenOver(tookOverFrom))
+  if (tookOverFrom !== undefined) {
+    const { pid, user, since } = tookOverFrom
+    const hint = 'volctl journal lists the operations that it began and did not finish.'
+    onEvent(
+      note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, { code: 'Locked', hint }),
+    )
+  }
   const look = (): Promise<Plan> => context.look()
   const first = (api: Plan['inputs']['api'] | undefined) => {
     const insecureApi = api?.insecure ?? api?.secondLookInsecure
@@ -69,13 +75,6 @@ async function whileLocked(
     await kubeletStop?.end()
   }
   return await execute(id, { what: 'node', fresh, found, run, runAll: runThem, lookAfter: look }, onEvent)
-}
-
-function takenOver({ pid, user, since }: LockOwner): ApplyEvent {
-  return note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, {
-    code: 'Locked',
-    hint: 'volctl journal lists the operations that it began and did not finish.',
-  })
 }
 
 /** Two at a time: one is checked, or its directories are removed, while the umounts of the other run. */
@@ -124,7 +123,8 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
 
   for (;;) {
     for (const { operation, because, stuck } of schedule.drop()) {
-      if (stuck) settleBehindAbandoned(apply, operation, because)
+      const message = `not started: a call on ${because} was abandoned and may still be running`
+      if (stuck) apply.settle(operation, 'skipped', { code: 'StillAtWork', because, message })
       else apply.settleSkipped(operation, because, apply.outcomes.get(because)?.code)
     }
     if (!apply.isStopping) startWhatMayRun()
@@ -132,23 +132,9 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
     await Promise.race([...running.keys(), checking, abandoned].filter((each) => each !== undefined))
     if (abandon?.aborted) break
   }
-  for (const operations of running.values()) {
-    for (const operation of operations) {
-      apply.settle(operation, 'interrupted', {
-        code: 'StillAtWork',
-        message: 'abandoned before it ended; it may still be running',
-      })
-    }
-  }
-  settleWaiting(apply)
-}
-
-function settleBehindAbandoned(apply: ApplyRun, operation: Operation, because: string): void {
-  const message = `not started: a call on ${because} was abandoned and may still be running`
-  apply.settle(operation, 'skipped', { code: 'StillAtWork', because, message })
-}
-
-function settleWaiting(apply: ApplyRun): void {
+  const message = 'abandoned before it ended; it may still be running'
+  for (const operation of [...running.values()].flat())
+    apply.settle(operation, 'interrupted', { code: 'StillAtWork', message })
   for (const operation of apply.schedule.waiting) {
     const why = apply.stop
     if (why === undefined) apply.settleInterrupted(operation)

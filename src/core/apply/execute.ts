@@ -166,14 +166,9 @@ export function refuseAll<Op extends AnyOperation>(
 ): ApplyResult<Op, never> {
   const { code, message } = refused
   onEvent(note(message, saidOf(refused)))
-  const outcomes = operations.map(({ id, kind }) => ({
-    id,
-    kind,
-    state: 'refused' as const,
-    code,
-    message,
-    elapsedMs: 0,
-  }))
+  const outcomes = operations.map(
+    ({ id, kind }): Outcome => ({ id, kind, state: 'refused', code, message, elapsedMs: 0 }),
+  )
   return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }
 

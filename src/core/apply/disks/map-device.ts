@@ -7,45 +7,40 @@ import { posix } from 'node:path'
 import { StepFailed } from '../../base/errors.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
-import { ownPathOf, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../../linux/paths.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
-import { describeMount } from '../../rules/expected-mounts.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { mountAlone } from '../mounts/mount-step.ts'
 import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
-import { deviceOfSource, oneAtATime, sourceOf } from './mount-device.ts'
+import { deviceOfSource, isInstead, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
 
 /** A device that is already mapped is kept. Unlike the kubelet, volctl checks that it is the right one. */
 export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<void> {
+  const { target } = step
   const device = await deviceOfSource(sourceOf(step, run), run)
   run.bringUp.device = device.path
-  await oneAtATime(device.number, run, () => mapFound(step, device, run))
-}
-
-async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<void> {
-  const { target } = step
   const isThere = (): boolean => isMapped(target, device, run)
-  if (isThere()) return
-  await requireRulesOf('device', { device }, run)
-  if (run.host.lstat(target) === undefined) createFile(target, MODE, `${target} could not be created`, run)
-  await requireRulesOf('mount', { target: { path: target } }, run)
-  await mountAlone({ ...step, source: device.path }, run, ['-o', 'bind', device.path, target], isThere)
+  await oneAtATime(device.number, run, async () => {
+    if (isThere()) return
+    await requireRulesOf('device', { device }, run)
+    if (run.host.lstat(target) === undefined) createFile(target, MODE, `${target} could not be created`, run)
+    await requireRulesOf('mount', { target: { path: target } }, run)
+    await mountAlone({ ...step, source: device.path }, run, ['-o', 'bind', device.path, target], isThere)
+  })
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
-function isMapped(target: string, { number, path }: FoundDevice, { around, host }: StepContext): boolean {
+function isMapped(target: string, device: FoundDevice, { around, host }: StepContext): boolean {
   const top = around.table.top(target)
   if (top === undefined) return false
-  if (cannotHang(top.fsType) && host.deviceNumber(target) === number) return true
-  throw new StepFailed('ForeignMount', `${describeMount(top)} is there instead of ${path}`, {
-    hint: whoMounted(target),
-  })
+  if (cannotHang(top.fsType) && host.deviceNumber(target) === device.number) return true
+  throw isInstead(top, device, target)
 }
 
 export async function holdOpen({ target }: Step, run: StepContext): Promise<void> {

@@ -28,14 +28,12 @@ export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext)
   }
   run.bringUp.device = found.path
   run.bringUp.source = step.target
-  await oneAtATime(found.number, run, () => mountFound(step, found, run))
-}
-
-async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<void> {
-  if (isThere(step.target, found, run)) return
-  makeDirectory({ op: 'mkdir', target: step.target }, run)
-  await requireRulesOf('mount', { target: { path: step.target } }, run)
-  await mountChecked(step, found, run)
+  await oneAtATime(found.number, run, async () => {
+    if (isThere(step.target, found, run)) return
+    makeDirectory({ op: 'mkdir', target: step.target }, run)
+    await requireRulesOf('mount', { target: { path: step.target } }, run)
+    await mountChecked(step, found, run)
+  })
 }
 
 /** @throws StepFailed ForeignMount if anything else is mounted there */
@@ -43,9 +41,13 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
   const layers = around.table.reached(target)
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
-  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${device.path}`, {
-    hint: whoMounted(target),
-  })
+  throw isInstead(stranger, device, target)
+}
+
+/** Something else is mounted where the device should be. */
+export function isInstead(stranger: MountInfo, { path }: FoundDevice, target: string): StepFailed {
+  const hint = whoMounted(target)
+  return new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${path}`, { hint })
 }
 
 /** True for a mount of this device. Btrfs and the like have their own device number, and a device as source. */

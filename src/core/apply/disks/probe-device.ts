@@ -39,14 +39,11 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
 
 /** Undefined if a line is not in blkid's format. */
 function parseExport(text: string): { type?: string; partitionTable?: string } | undefined {
-  const found: { type?: string; partitionTable?: string } = {}
-  for (const line of text.split('\n').filter((each) => each !== '')) {
-    const [key, value, ...more] = line.split('=')
-    if (value === undefined || more.length > 0) return undefined
-    if (key === 'TYPE') found.type = value
-    else if (key === 'PTTYPE') found.partitionTable = value
-  }
-  return found
+  const lines = text.split('\n').filter((each) => each !== '')
+  const found = lines.map((line) => line.split('='))
+  if (found.some(({ length }) => length !== 2)) return undefined
+  const { TYPE: type, PTTYPE: partitionTable } = Object.fromEntries(found)
+  return { type, partitionTable }
 }
 
 /**
