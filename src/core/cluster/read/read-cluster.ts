@@ -7,24 +7,10 @@
 import { compareText } from '../../base/text.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
-import {
-  type ApiObject,
-  ATTACHMENTS,
-  CLAIMS,
-  CSI_DRIVERS,
-  CSI_NODES,
-  LEASES,
-  NAMESPACES,
-  NODES,
-  PODS,
-  type Resource,
-  VOLUMES,
-} from '../../kube/api/objects.ts'
+import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
 import { listPath, type ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
-import type { SpecContext } from '../../volumes/plugin.ts'
-import { claimFacts } from '../../volumes/resolve-claim.ts'
 import {
   type ClusterAttachment,
   type ClusterNode,
@@ -39,41 +25,9 @@ import {
   type ListSight,
 } from '../model/cluster-state.ts'
 import { ControllerWrites } from './controller-writes.ts'
-import {
-  attachmentRecord,
-  csiRecord,
-  driverRecord,
-  leaseRecord,
-  nodeLease,
-  nodeRecord,
-  podRecord,
-  volumeRecord,
-} from './records.ts'
-
-/** The CSIDrivers, by which volumes are named. */
-type Drivers = SpecContext['lookup']
+import { type Drivers, KINDS, nodeLease, type RecordKind, type RecordOf } from './records.ts'
 
 const MOST_OBJECTS = 2_000_000
-
-/** Records of each kind; none for an object on which nothing depends. */
-const KINDS = {
-  nodes: { resource: NODES, record: nodeRecord },
-  csinodes: { resource: CSI_NODES, record: csiRecord },
-  leases: { resource: LEASES, record: leaseRecord },
-  pods: { resource: PODS, record: podRecord },
-  claims: { resource: CLAIMS, record: claimFacts },
-  volumes: { resource: VOLUMES, record: volumeRecord },
-  attachments: { resource: ATTACHMENTS, record: attachmentRecord },
-  drivers: { resource: CSI_DRIVERS, record: driverRecord },
-}
-
-type RecordKind = keyof typeof KINDS
-type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
-
-interface Kind<Made> {
-  readonly resource: Resource<ApiObject>
-  record(object: ApiObject, drivers: Drivers): Made | undefined
-}
 
 interface ListSettings {
   /** Of this namespace alone. */
@@ -160,9 +114,9 @@ export class RecordReader {
   }
 
   #seen<K extends RecordKind>(name: K, object: ApiObject): readonly RecordOf<K>[] {
-    const { resource, record } = KINDS[name] as unknown as Kind<RecordOf<K>>
+    const { resource, record } = KINDS[name]
     this.writes.see(resource.plural, object)
-    const made = record(object, this.drivers)
+    const made = record(object as never, this.drivers) as RecordOf<K> | undefined
     return made === undefined ? [] : [made]
   }
 }

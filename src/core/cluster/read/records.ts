@@ -1,21 +1,29 @@
-/** Objects of the API as records. */
+/** Objects of the API as records: of each kind its resource, and what becomes of an object. */
 
 import { MANAGED } from '../../kube/api/names.ts'
-import type {
-  CsiDriver,
-  CsiNode,
-  Lease,
-  Node,
-  PersistentVolume,
-  Pod,
-  PodVolumeSource,
-  VolumeAttachment,
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  type CsiDriver,
+  type CsiNode,
+  LEASES,
+  type Lease,
+  NODES,
+  type Node,
+  type PersistentVolume,
+  PODS,
+  type Pod,
+  type PodVolumeSource,
+  VOLUMES,
+  type VolumeAttachment,
 } from '../../kube/api/objects.ts'
 import { IN_TREE } from '../../volumes/in-tree-volumes.ts'
 import { isOutOfService } from '../../volumes/node-affinity.ts'
 import type { SpecContext } from '../../volumes/plugin.ts'
 import { containerStatusesOf, isControllerTerminated, podNamespace } from '../../volumes/pods.ts'
-import { claimReferenceOf } from '../../volumes/resolve-claim.ts'
+import { claimFacts, claimReferenceOf } from '../../volumes/resolve-claim.ts'
 import { ofSource, specOf } from '../../volumes/resolve-volume.ts'
 import {
   type ClusterAttachment,
@@ -29,10 +37,28 @@ import {
 } from '../model/cluster-state.ts'
 import { lastWritten } from './controller-writes.ts'
 
+/** The CSIDrivers, by which volumes are named. */
+export type Drivers = SpecContext['lookup']
+
+/** Records of each kind; none for an object on which nothing depends. */
+export const KINDS = {
+  nodes: { resource: NODES, record: nodeRecord },
+  csinodes: { resource: CSI_NODES, record: csiRecord },
+  leases: { resource: LEASES, record: leaseRecord },
+  pods: { resource: PODS, record: podRecord },
+  claims: { resource: CLAIMS, record: claimFacts },
+  volumes: { resource: VOLUMES, record: volumeRecord },
+  attachments: { resource: ATTACHMENTS, record: attachmentRecord },
+  drivers: { resource: CSI_DRIVERS, record: driverRecord },
+}
+
+export type RecordKind = keyof typeof KINDS
+export type RecordOf<K extends RecordKind> = NonNullable<ReturnType<(typeof KINDS)[K]['record']>>
+
 // Nodes with their CSINode and Lease, CSIDrivers and Leases.
 
 /** The node without what other lists say of it. */
-export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
+function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
     name: metadata.name,
@@ -51,7 +77,7 @@ export function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
   }
 }
 
-export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
+function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
   const drivers = (spec.drivers ?? []).map(({ name, allocatable }) => ({
     name,
     limit: allocatable?.count,
@@ -59,12 +85,12 @@ export function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name'
   return { name: metadata.name, csi: { state: 'known', drivers } }
 }
 
-export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
+function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
   return { name: metadata.name, attachRequired: spec.attachRequired }
 }
 
 /** @param lease with its managedFields */
-export function leaseRecord(lease: Lease): LeaseEvidence {
+function leaseRecord(lease: Lease): LeaseEvidence {
   const { metadata, spec } = lease
   return {
     name: `${metadata.namespace ?? ''}/${metadata.name}`,
@@ -138,7 +164,7 @@ export const CREATED_BY = 'volctl.io/created-by'
  *
  * @param drivers the CSIDrivers, which say what needs an attachment
  */
-export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['lookup']): ClusterVolume {
+export function volumeRecord(volume: PersistentVolume, drivers: Drivers): ClusterVolume {
   const { metadata, spec, status } = volume
   const { namespace = '', name = '', uid } = spec.claimRef ?? {}
   return {
@@ -155,7 +181,7 @@ export function volumeRecord(volume: PersistentVolume, drivers: SpecContext['loo
 
 function namesOf(
   volume: PersistentVolume,
-  lookup: SpecContext['lookup'],
+  lookup: Drivers,
 ): Partial<ClusterVolume> & Pick<ClusterVolume, 'attachability'> {
   const found = specOf({ persistentVolume: volume }, { podUid: '', lookup, node: null })
   if ('error' in found) {
