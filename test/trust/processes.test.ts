@@ -1,9 +1,16 @@
 /** S32: only root's processes are believed. Real ones; more of them: privileged/trust/processes.test.ts. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { isRootsProgram, PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../src/core/trust/processes.ts'
+import {
+  isRootsProgram,
+  openNamespace,
+  PinnedProcess,
+  pin,
+  whyNotHostsMounts,
+  whyNotRoots,
+} from '../../src/core/trust/processes.ts'
 import { temporary } from '../helpers/left-behind.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
@@ -116,4 +123,14 @@ describeUnless(noRoot, 'S32: isRootsProgram', () => {
   ])('$who: $is', async ({ command, uid, is }) => {
     expect(await standing(command, isCat, uid, 'it writes this back\n')).toBe(is)
   })
+})
+
+it('opens the mount namespace that was judged, and leaves nothing open of another one', () => {
+  using own = new PinnedProcess(process.pid)
+  const open = (): number => readdirSync('/proc/self/fd').length
+  const before = open()
+  closeSync(openNamespace(own, readlinkSync('/proc/self/ns/mnt')))
+  for (let i = 0; i < 20; i++)
+    expect(() => openNamespace(own, 'mnt:[1]')).toThrow(`the mount namespace of process ${process.pid} is gone`)
+  expect(open()).toBeLessThan(before + 10)
 })
