@@ -216,9 +216,10 @@ export function keptRecord<T, Key extends string = string>(of: Shape<T>, key?: S
   type Read = Readonly<string extends Key ? Record<Key, T> : Partial<Record<Key, T>>>
   return withSchema<Read>(
     (value, at) => {
-      for (const [name, entry] of Object.entries(objectAt(value, at))) {
+      const given = objectAt(value, at)
+      for (const name of Object.keys(given)) {
         key?.(name, at)
-        of(entry, placeOf(at, name))
+        of(given[name], placeOf(at, name))
       }
       return value as Read
     },
