@@ -16,34 +16,13 @@ import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candi
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { canonicalNodeName, otherName } from './kubelet/kubelet-flags.ts'
 import { healthOf, kubeletState } from './kubelet/kubelet-state.ts'
-import { type PodsWithProcesses, scanProcesses } from './kubelet/scan-processes.ts'
+import { scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
 import { type Places, places as placesNow } from './places.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
 
 /** This host as a node. */
-export interface LocatedNode {
-  /** With links resolved, as in mountinfo. */
-  readonly rootDir: string
-  readonly nodeName: string
-  /** Absent: none was found, or none was to be looked for. */
-  readonly kubelet?: KubeletCandidate
-  /** The node name that this kubelet uses, if known. */
-  readonly ownName?: OwnNodeName
-  readonly config: KubeletConfig
-  /** Why volctl may only read here, and change nothing. */
-  readonly standing: readonly StandingObstacle[]
-  readonly places?: Places
-  readonly staticPods: { readonly path?: string; readonly url?: string }
-  /** Pods that have a process at this moment; undefined: /proc could not be listed. */
-  processes(): PodsWithProcesses | undefined
-  /** Asks the process table, systemd and the kubelet's ports again (S11). */
-  kubeletState(): Promise<LocalKubelet>
-  /** Whether the kubelet's health port answers now; undefined: it has none. */
-  kubeletHealth(): Promise<boolean | undefined>
-  /** Asks the container runtimes again (S9). */
-  runtime(): Promise<RuntimeSnapshot>
-}
+export type LocatedNode = Awaited<ReturnType<typeof locateNode>>
 
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
@@ -52,7 +31,7 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
  * @throws WrongNamespace if volctl must enter the kubelet's mount namespace first (S6), SafetyRefusal for several kubelets
  * (S8) or another kubelet's name (S1), VolctlError for a missing root directory
  */
-export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
+export async function locateNode(choice: KubeletChoice) {
   using scan = scanProcesses()
   using seen = await kubeletsSeen(scan.kubelets)
   const running = seen.kubelets
@@ -67,26 +46,33 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     checkMountNamespace(kubelet?.process, runtimes, wantedRoot)
   }
   const rootDir = resolvedRoot(wantedRoot)
-  const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
+  const config: KubeletConfig = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
   let first = scan.pods
   return {
+    /** With links resolved, as in mountinfo. */
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    // The process is only pinned while the node is located.
+    /** Undefined: none was found, or none was to be looked for. Its process is only pinned while the node is located. */
     kubelet: kubelet && { ...kubelet, process: undefined },
+    /** The node name that this kubelet uses, if known. */
     ownName,
     config,
+    /** Why volctl may only read here, and change nothing. */
     standing: places === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
     places,
     staticPods: staticPodSource(places, kubelet, config),
+    /** Pods that have a process at this moment; undefined: /proc could not be listed. */
     processes: () => {
       using again = first === undefined ? scanProcesses() : undefined
       const seen = first ?? again?.pods
       first = undefined
       return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
+    /** Asks the process table, systemd and the kubelet's ports again (S11). */
     kubeletState: async () => placesNow()?.kubelet ?? stateNow(kubelet, config, choice.stopped !== undefined),
+    /** Whether the kubelet's health port answers now; undefined: it has none. */
     kubeletHealth: () => healthOf(config),
+    /** Asks the container runtimes again (S9). */
     runtime: () =>
       askRuntimes(places, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }

@@ -8,15 +8,7 @@ import { runsApiServer } from '../../plan/commands.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import { RUNTIME_COMM, unitsOf } from '../kubelet/scan-processes.ts'
-import {
-  activeAmong,
-  hasSystemd,
-  STARTERS,
-  type UnitState,
-  unitProperties,
-  unitStateIn,
-  unitsIn,
-} from '../kubelet/systemctl.ts'
+import { activeAmong, hasSystemd, STARTERS, unitProperties, unitStateIn, unitsIn } from '../kubelet/systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {
@@ -24,21 +16,7 @@ interface UnitProcess {
   readonly comm: string
 }
 
-export interface UnitFacts extends Omit<UnitState, 'inactiveSince'> {
-  readonly unit: string
-  /** Whom systemd ends when the unit stops: `control-group` and `mixed` mean everybody in its cgroup. */
-  readonly killMode: string
-  /** Only dependencies may start or stop it. */
-  readonly refusesManually: boolean
-  /** Active units that stop with it, and are not started with it. */
-  readonly stopsToo: readonly string[]
-  /** Processes in its cgroup that are, start or supervise containers. */
-  readonly containers: readonly UnitProcess[]
-  /** One of them is a container runtime. */
-  readonly runsRuntime: boolean
-  /** A process of the unit listens on the API server's port. */
-  readonly servesApi: boolean
-}
+export type UnitFacts = NonNullable<Awaited<ReturnType<typeof unitFacts>>>
 
 const STOPPED_WITH_IT = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo']
 const PLAIN = [
@@ -58,7 +36,7 @@ const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd
  * @param apiPort of the API server, where it is on this machine
  * @returns undefined: there is no systemd here, or it knows no such unit
  */
-export async function unitFacts(unit: string, apiPort: number | undefined): Promise<UnitFacts | undefined> {
+export async function unitFacts(unit: string, apiPort: number | undefined) {
   if (!hasSystemd()) return undefined
   const shown = await unitProperties(unit, [...PLAIN, ...STARTERS, ...STOPPED_WITH_IT])
   const state = shown && unitStateIn(shown)
@@ -71,11 +49,18 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort))
   return {
     ...state,
-    ...{ unit, startedBy, stopsToo },
+    ...{ unit, startedBy },
+    /** Active units that stop with it, and are not started with it. */
+    stopsToo,
+    /** Whom systemd ends when the unit stops: `control-group` and `mixed` mean everybody in its cgroup. */
     killMode: text('KillMode'),
+    /** Only dependencies may start or stop it. */
     refusesManually: [text('RefuseManualStop'), text('RefuseManualStart')].includes('yes'),
+    /** Processes in its cgroup that are, start or supervise containers. */
     containers: inside.filter((each) => isRuntime(each) || SHIM_COMM.test(each.comm) || isContained(each.pid)),
+    /** One of them is a container runtime. */
     runsRuntime: inside.some(isRuntime),
+    /** A process of the unit listens on the API server's port. */
     servesApi: inside.some(({ pid }) => api.includes(pid)),
   }
 }

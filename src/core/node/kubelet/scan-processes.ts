@@ -6,7 +6,7 @@ import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../t
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
 /** Sorted UIDs (S9). */
-export interface PodsWithProcesses {
+interface PodsWithProcesses {
   /** Of this node's pods. */
   readonly podUids: readonly string[]
   /** Of pods of kubelets that run in a pod or container of this node. */

@@ -34,17 +34,6 @@ interface ReadTreeOptions {
   readonly links?: StructureLinks
 }
 
-interface TreeScan {
-  /** UIDs with a directory, at the moment of the scan. */
-  readonly podUids: readonly string[]
-  /** What was read up to now. */
-  listed(): readonly ListedEntry[]
-  /**
-   * @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all`
-   */
-  complete(livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[]
-}
-
 const PODS_AT_ONCE = 16
 
 /** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/volumeDevices/PV/data/vol_data.json. */
@@ -55,7 +44,7 @@ const PLUGIN_LEVELS = 5
  *
  * @throws VolctlError NodeUnreadable
  */
-export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
+export async function scanTree(options: ReadTreeOptions) {
   const { rootDir } = options
   const walk = new TreeWalk(rootDir, options.mounts, options.links ?? structureLinks(rootDir, options.mounts.raw))
   const root = new ListedEntry('.', '.', 'dir')
@@ -76,9 +65,12 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
     walk.attributes(walk.since(count))
   }
   return {
+    /** UIDs with a directory, at the moment of the scan. */
     podUids: pods.map(({ directory }) => directory.name),
+    /** What was read up to now. */
     listed: () => walk.entries(),
-    complete: (livingPods) => {
+    /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
+    complete: (livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[] => {
       const all = options.attributes === 'all'
       for (const pod of pods) {
         const living = all ? undefined : livingPods.get(pod.directory.name)
