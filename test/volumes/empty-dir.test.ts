@@ -122,6 +122,7 @@ it.each<[string, Pod['spec'], string, string | RegExp]>([
   ['the pod itself', { containers: [{ name: 'c' }], resources: requests('2Mi') }, 'HugePages-2Mi', '2Mi'],
 
   ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is not a page size/],
+  ['a medium with an empty size', one(requests('2Mi')), 'HugePages-', /"" is not a page size/],
 ])('the page size to mount with (P40): %s', (_, spec, medium, expected) => {
   const found = requestedPageSize(pages(medium), { metadata: { name: 'a', uid: 'u' }, spec })
   if (typeof expected === 'string') expect(found).toEqual({ size: expected })

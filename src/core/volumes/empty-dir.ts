@@ -87,16 +87,16 @@ type PageSize = { readonly size: string; readonly error?: undefined } | { readon
  * A container has to request the size; for plain HugePages only one size may be requested. The text is the request's own.
  */
 export function requestedPageSize({ name, size: asked }: Medium, pod: Pod): PageSize {
-  const sizes = requestedSizes(pod)
-  const odd = [...(asked === undefined ? [] : [asked]), ...sizes].find((size) => parseQuantity(size) === undefined)
+  const requested = requestedSizes(pod)
+  const odd = [asked, ...requested].find((size) => size !== undefined && parseQuantity(size) === undefined)
   if (odd !== undefined) return { error: `${JSON.stringify(odd)} is not a page size` }
-  const wanted = asked === undefined ? sizes : sizes.filter((size) => parseQuantity(size) === parseQuantity(asked))
-  const [found] = wanted
-  if (found === undefined) return { error: `its medium is ${name}, but no container requests such pages` }
-  const differ = wanted.some((size) => parseQuantity(size) !== parseQuantity(found))
-  return differ
+  const alike = Map.groupBy(requested, parseQuantity)
+  const [found, ...others] = asked === undefined ? alike.values() : [alike.get(parseQuantity(asked))]
+  const [size] = found ?? []
+  if (size === undefined) return { error: `its medium is ${name}, but no container requests such pages` }
+  return others.length > 0
     ? { error: `its medium is ${name}, but the containers request pages of several sizes` }
-    : { size: found }
+    : { size }
 }
 
 /** The sizes that the pod, its containers and its init containers request. */
