@@ -38,21 +38,17 @@ export function matchesLabel({ operator, values = [] }: NodeSelectorRequirement,
     case 'DoesNotExist':
       return label === undefined
     case 'Gt':
-    case 'Lt':
-      return comparesAs(operator, label, values)
+    case 'Lt': {
+      const [left, right] = [label, values.length === 1 ? values[0] : undefined].map(integer)
+      if (left === undefined || right === undefined) return false
+      return operator === 'Gt' ? left > right : left < right
+    }
     default:
       return false
   }
 }
 
-/** Compares 64-bit integers; any other text does not match. */
-function comparesAs(operator: 'Gt' | 'Lt', label: string | undefined, values: readonly string[]): boolean {
-  const left = integer(label)
-  const right = integer(values.length === 1 ? values[0] : undefined)
-  if (left === undefined || right === undefined) return false
-  return operator === 'Gt' ? left > right : left < right
-}
-
+/** Of 64 bits; any other text is none. */
 function integer(text: string | undefined): bigint | undefined {
   return text !== undefined && /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
 }
