@@ -49,7 +49,9 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
   writeContent,
   writeMarker,
   writeVolumeData,
-  setOwnership: (step, run) => (driverSeesToGroup(run) ? undefined : setOwnership(step, run)),
+  // A driver that itself applies fsGroup leaves the kubelet nothing to do (C62).
+  setOwnership: (step, run) =>
+    run.bringUp.csi?.capabilities.includes('VOLUME_MOUNT_GROUP') ? undefined : setOwnership(step, run),
   checkPath,
   NodeStageVolume: nodeStageVolume,
   NodePublishVolume: nodePublishVolume,
@@ -61,11 +63,6 @@ export async function carryOut(step: Step, run: StepContext): Promise<Left> {
   // The table gives each op the function of just its steps; TypeScript cannot follow that through a union.
   const work = STEPS[step.op] as (step: Step, run: StepContext) => Left | Promise<Left>
   return await work(step, run)
-}
-
-/** True if the driver itself applies fsGroup; then the kubelet does not (C62). */
-function driverSeesToGroup({ bringUp: { csi } }: StepContext): boolean {
-  return csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }
 
 // Checks the type of a hostPath, and makes the directory or file that the type asks for (P58).
@@ -80,13 +77,9 @@ async function checkPath({ target, detail = '' }: Step, run: StepContext): Promi
   if (fault === undefined) return
   if (fault.makes === undefined)
     throw new StepFailed('HostPathType', `hostPath ${target}: ${fault.why}`, { hint: fault.hint })
-  if (fault.makes === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
   // No chmod afterwards: a container that has the directory may have put a link in its place.
-  else await make(run, 'touch', ['--', target], target)
-}
-
-async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {
-  const result = await command(run, program, args)
-  if (result.status === 0) return
-  throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`)
+  const [program, ...args] = fault.makes === 'dir' ? ['mkdir', '-p', '-m', '0755'] : ['touch']
+  const result = await command(run, program, [...args, '--', target])
+  if (result.status !== 0)
+    throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`)
 }

@@ -44,7 +44,7 @@ export async function callNode(
   step: Step,
   run: StepContext,
   call: (node: CsiNode, deadlineMs: number) => Promise<unknown>,
-): Promise<void> {
+): Promise<undefined> {
   const { node, driver } = await openDriver(run)
   try {
     await untilNotPending(run, `${driver}: ${step.op}`, (ms) => call(node, ms))

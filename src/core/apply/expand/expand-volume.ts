@@ -111,12 +111,8 @@ export function expandCsiVolume(step: Step, run: StepContext): Promise<string | 
     const secrets = await readSecret(run, 'nodeExpandSecretRef')
     const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
     const requiredBytes = parseQuantity(to) ?? 0n
-    return async () => {
-      await callNode(step, run, (node, ms) =>
-        node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
-      )
-      return undefined
-    }
+    const request = expandRequest(facts, { volumePath, requiredBytes, secrets })
+    return () => callNode(step, run, (node, ms) => node.nodeExpandVolume(request, ms))
   })
 }
 

@@ -143,7 +143,11 @@ const WALK_SHARE = 0.9
 export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<void> {
   if (ownership === undefined) throw new StepFailed('WriteFailed', `${target}: no group is given`)
   try {
-    report(target, ownership, await change(target, ownership, run), run)
+    const { failed, mounts } = await change(target, ownership, run)
+    const { gid } = ownership
+    if (failed > 0) run.say(`${target}: the file system did not give ${failed} files to group ${gid}`)
+    const others = mounts.length === 1 ? '' : ` and ${mounts.length - 1} more`
+    if (mounts.length > 0) run.say(`${mounts[0]}${others}: not given to group ${gid}, since another mount is there`)
   } catch (error) {
     // These end the step even if errors of the walk are ignored (P34).
     const isOver = error instanceof StepInterrupted || error instanceof StepTimedOut
@@ -170,15 +174,6 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
     return host.changeOwnership(place, options)
   const command = context.walker ?? ownCommand('ownership-walker')
   return waiting.spend((ms) => host.changeOwnership(place, options, { command, deadlineMs: ms * WALK_SHARE }))
-}
-
-function report(target: string, { gid }: Ownership, { failed, mounts }: OwnershipChange, run: StepContext): void {
-  if (failed > 0) run.say(`${target}: the file system did not give ${failed} files to group ${gid}`)
-  const [first] = mounts
-  if (first !== undefined) {
-    const others = mounts.length === 1 ? '' : ` and ${mounts.length - 1} more`
-    run.say(`${first}${others}: not given to group ${gid}, since another mount is there`)
-  }
 }
 
 /** Reports the progress of long work: first after 30 s, then every 60 s (P32). */

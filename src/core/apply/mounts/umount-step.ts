@@ -115,11 +115,10 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       stuck: true,
     })
   }
-  const output =
-    result.stderr
-      .trim()
-      .replaceAll(/^umount: /gm, '')
-      .split('\n')[0] ?? ''
+  const [output = ''] = result.stderr
+    .trim()
+    .replaceAll(/^umount: /gm, '')
+    .split('\n')
   if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
   requireNone(isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) }))
@@ -181,8 +180,9 @@ export function removeDirectory(path: string, run: StepContext): void {
     run.host.rmdir(path, parentOf(path, run))
   } catch (error) {
     const code = errnoOf(error)
+    const found = code === 'ENOTDIR' ? run.host.lstat(path) : undefined
     // The target of a bind-mounted file or device is an empty file, not a directory.
-    if (code === 'ENOTDIR' && isEmptyFile(path, run)) removeFile(path, run)
+    if (found?.type === 'file' && found.size === 0) removeFile(path, run)
     else if (code === 'ENOTEMPTY' || code === 'EEXIST')
       throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, { cause: error })
     else throw diskFailure('WriteFailed', notRemoved(path), error)
@@ -204,11 +204,6 @@ function removeFile(path: string, run: StepContext): void {
 /** Where its parent was when the mount table was read: a link of the kubelet's directories is followed once, and no other (S8). */
 function parentOf(path: string, { around }: StepContext): string {
   return placeOf(around.table, posix.dirname(path))
-}
-
-function isEmptyFile(path: string, { host }: StepContext): boolean {
-  const found = host.lstat(path)
-  return found?.type === 'file' && found.size === 0
 }
 
 /** True if the file was only made as a mount target: then it is empty; a file with content is somebody's data. */

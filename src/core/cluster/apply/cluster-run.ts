@@ -7,7 +7,7 @@ import { formatDuration } from '../../base/time.ts'
 import { ATTACHMENTS, type VolumeAttachment } from '../../kube/api/objects.ts'
 import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
-import { type AttachmentVersion, createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
+import { createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
 import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
@@ -126,7 +126,11 @@ export class ClusterRun extends Run<ClusterOperation> {
   async #remove(operation: ClusterOperation): Promise<void> {
     const { client } = this.#parts
     const { name, uid = '', resourceVersion = '' } = operation.attachment
-    await deleteIt(client, { name, uid, resourceVersion })
+    await orInstead(deleteVolumeAttachment(client, { name, uid, resourceVersion }), (error) => {
+      if (error.status !== 409) throw error
+      const message = `VolumeAttachment ${name} changed in the moment before it was deleted: ${error.message}`
+      throw new OperationRefused('Changed', message)
+    })
     await this.#sayWhoCame(operation)
   }
 
@@ -202,16 +206,6 @@ export class ClusterRun extends Run<ClusterOperation> {
     requireSameSpec(found, creates)
     return waitsToAttach(found)
   }
-}
-
-function deleteIt(client: KubeClient, version: AttachmentVersion): Promise<void> {
-  return orInstead(deleteVolumeAttachment(client, version), (error) => {
-    if (error.status !== 409) throw error
-    throw new OperationRefused(
-      'Changed',
-      `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${error.message}`,
-    )
-  })
 }
 
 function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAttachment): void {

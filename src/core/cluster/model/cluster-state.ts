@@ -53,6 +53,7 @@ const write = kept({
 
 export interface ControllerWrite extends ShapeOf<typeof write> {}
 
+/** What shows whether the attach/detach controller lives. */
 const controller = kept({
   /** kube-system/kube-controller-manager; absent: there is none, or `leaseProblem` says why it is unknown. */
   lease,
@@ -66,9 +67,6 @@ const controller = kept({
   /** What only a controller changes, and what changed between two looks of one run. */
   changes: texts,
 })
-
-/** What shows whether the attach/detach controller lives. */
-export interface ControllerEvidence extends ShapeOf<typeof controller> {}
 
 const sight = kept({
   /** `whole`: consistent, all pages, all namespaces, no filter. `failed`: see `errors`. */
@@ -99,10 +97,8 @@ export const DETACH_LISTS: readonly ClusterResource[] = ['pods', 'nodes', 'volum
 /** Without these whole, a volume that only one node may have could be attached a second time (S30). */
 export const ATTACH_LISTS: readonly ClusterResource[] = [...DETACH_LISTS, 'persistentvolumes']
 
-const rights = kept({ createAttachments: flag, deleteAttachments: flag })
-
 /** Absent: the server did not say. */
-export interface ClusterRights extends ShapeOf<typeof rights> {}
+const rights = kept({ createAttachments: flag, deleteAttachments: flag })
 
 /** Everything but the records: the first line of a snapshot. */
 export const snapshotHead = kept({
@@ -238,8 +234,6 @@ const driver = kept({
   attachRequired: flag,
 })
 
-export interface ClusterDriver extends ShapeOf<typeof driver> {}
-
 /** Everything that was read of one cluster. */
 export interface ClusterState extends SnapshotHead {
   readonly nodes: readonly ClusterNode[]
@@ -248,7 +242,7 @@ export interface ClusterState extends SnapshotHead {
   readonly claims: readonly ClaimFacts[]
   readonly volumes: readonly ClusterVolume[]
   readonly attachments: readonly ClusterAttachment[]
-  readonly drivers: readonly ClusterDriver[]
+  readonly drivers: readonly ShapeOf<typeof driver>[]
   /** Leases of external attachers, where they were readable. */
   readonly attachers: readonly LeaseEvidence[]
 }

@@ -15,10 +15,8 @@ import {
   type ClusterAttachment,
   type ClusterNode,
   type ClusterResource,
-  type ClusterRights,
   type ClusterState,
   type ClusterVolume,
-  type ControllerEvidence,
   clusterObjects,
   doubtTwice,
   type LeaseEvidence,
@@ -166,7 +164,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     lists[resource] = { state: found === undefined ? 'failed' : 'whole', count, resourceVersion }
     return records
   }
-  const controllerLease = (): Promise<ControllerEvidence> =>
+  const controllerLease = (): Promise<ClusterState['controller']> =>
     orInstead(
       reader.get('leases', CONTROLLER_LEASE).then((lease) => ({ lease })),
       ({ message: leaseProblem }) => ({ leaseProblem }),
@@ -303,7 +301,7 @@ export function joined(
   return { nodes: joinedNodes, lostNodes }
 }
 
-async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
+async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterState['rights']> {
   const asked = ['create', 'delete'].map((verb) => mayI(client, verb, signal))
   const [createAttachments, deleteAttachments] = await Promise.all(asked)
   return { createAttachments, deleteAttachments }

@@ -27,7 +27,6 @@ import { claimFacts, claimReferenceOf } from '../../volumes/resolve-claim.ts'
 import { ofSource, specOf } from '../../volumes/resolve-volume.ts'
 import {
   type ClusterAttachment,
-  type ClusterDriver,
   type ClusterNode,
   type ClusterPod,
   type ClusterPodVolume,
@@ -85,7 +84,7 @@ function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi
   return { name: metadata.name, csi: { state: 'known', drivers } }
 }
 
-function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
+function driverRecord({ metadata, spec }: CsiDriver) {
   return { name: metadata.name, attachRequired: spec.attachRequired }
 }
 
