@@ -25,19 +25,14 @@ const BREATH = 200
 /** Operations that start within this time may share one answer about pods; an older one is asked for again. */
 export const WITNESS_AGE_MS = 1000
 
-/** Who is listed and who lives, and whether a kubelet was in charge when that was known: by this machine, or by the node's lease. */
-interface Answer {
-  readonly witness: Witness
-  readonly cameBack: CameBack | undefined
-}
-
 export class ApplyRun extends Run<Operation> {
   readonly host: Host
   readonly timeoutMs: number
   readonly schedule: Schedule
   readonly #plan: Plan
   readonly #context: ApplyContext
-  readonly #witness: (since?: number) => Promise<Answer>
+  /** Who is listed and who lives, and whether a kubelet was in charge when that was known: by this machine, or by the node's lease. */
+  readonly #witness: (since?: number) => Promise<{ readonly witness: Witness; readonly cameBack?: CameBack }>
   /** One for all operations: a batch begins thousands. */
   readonly #users: (since?: number) => Promise<ContentLook>
   readonly #records: VolumeRecords
@@ -56,7 +51,7 @@ export class ApplyRun extends Run<Operation> {
     this.#context = context
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs
-    const limited = [context.signal, context.kubeletStop?.limit.over].filter((signal) => signal !== undefined)
+    const limited = [context.signal, context.kubeletStop?.over].filter((signal) => signal !== undefined)
     this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
     this.schedule = new Schedule(operations, this.outcomes, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
@@ -90,8 +85,8 @@ export class ApplyRun extends Run<Operation> {
   }
 
   #hasTimeFor(ms: number): boolean {
-    const limit = this.#context.kubeletStop?.limit
-    return limit === undefined || limit.leftMs() >= ms
+    const { kubeletStop } = this.#context
+    return kubeletStop === undefined || kubeletStop.leftMs() >= ms
   }
 
   /** @throws OperationRefused NoTimeLeft: one of them could not end before the kubelet has to run again (S35) */

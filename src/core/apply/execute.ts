@@ -174,12 +174,8 @@ export function refuseAll<Op extends AnyOperation>(
 
 /** From outcomes to the exit status of an apply that was not interrupted (contract, "Exit status"). */
 function exitStatusOf(outcomes: readonly Outcome[]): ExitStatus {
-  for (const outcome of outcomes) {
-    const { state, code } = outcome
-    if (isFulfilled(outcome)) continue
-    // Nobody asked for it, or for what it comes after.
-    if ((state === 'blocked' || state === 'skipped') && entryOf(code)?.onRequest) continue
-    return ExitStatus.Partial
-  }
-  return ExitStatus.Ok
+  // Nobody asked for it, or for what it comes after.
+  const isUnasked = ({ state, code }: Outcome): boolean =>
+    (state === 'blocked' || state === 'skipped') && entryOf(code)?.onRequest === true
+  return outcomes.every((each) => isFulfilled(each) || isUnasked(each)) ? ExitStatus.Ok : ExitStatus.Partial
 }

@@ -62,10 +62,9 @@ export function takeLock(path: string): Lock {
     })
   } catch (error) {
     if (error instanceof VolctlError) throw error
-    throw new VolctlError('Locked', `the lock file ${path} could not be created: ${troubleText(error)}`, {
-      cause: error,
-      hint: hintOf(error),
-    })
+    const hint = error instanceof NotTrusted ? TRUST_HINT : (diskTrouble(error)?.hint ?? MAY_CREATE)
+    const message = `the lock file ${path} could not be created: ${troubleText(error)}`
+    throw new VolctlError('Locked', message, { cause: error, hint })
   }
 }
 
@@ -76,13 +75,7 @@ interface Place {
   readonly path: string
 }
 
-function hintOf(error: unknown): string {
-  if (error instanceof NotTrusted) return TRUST_HINT
-  return (
-    diskTrouble(error)?.hint ??
-    'The lock keeps two applies from running at once: make sure that root can create this file.'
-  )
-}
+const MAY_CREATE = 'The lock keeps two applies from running at once: make sure that root can create this file.'
 
 /**
  * Before a process replaces a dead owner's file, it takes a second lock, named after that owner, and reads the file again: if

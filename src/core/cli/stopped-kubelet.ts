@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/step.ts'
+import type { KubeletStop, StoppedLooks } from '../apply/operation/step.ts'
 import { commandLine } from '../base/command.ts'
 import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
@@ -125,12 +125,13 @@ export class StoppedKubelet implements KubeletStop {
     this.choice = choice
   }
 
-  readonly limit: TimeLimit = {
-    leftMs: () =>
-      this.#timer === undefined
-        ? Number.POSITIVE_INFINITY
-        : this.#timer.firesAt - this.choice.limits.startMs - performance.now(),
-    over: this.#over.signal,
+  get over(): AbortSignal {
+    return this.#over.signal
+  }
+
+  leftMs(): number {
+    if (this.#timer === undefined) return Number.POSITIVE_INFINITY
+    return this.#timer.firesAt - this.choice.limits.startMs - performance.now()
   }
 
   async begin(journal: Journal, looks: StoppedLooks, onEvent: Say): Promise<Plan> {
@@ -144,7 +145,7 @@ export class StoppedKubelet implements KubeletStop {
         hint: 'volctl only stops a kubelet that runs. Plan again.',
       })
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
-    if (this.limit.leftMs() <= 0)
+    if (this.leftMs() <= 0)
       throw new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
@@ -152,8 +153,8 @@ export class StoppedKubelet implements KubeletStop {
     const stopping = performance.now()
     const stoppedAt = new Date().toISOString()
     this.#start = () => this.#started(journal, onEvent, stopping, stoppedAt)
-    const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.limit.leftMs()))
-    this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
+    const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.leftMs()))
+    this.over.addEventListener('abort', () => clearTimeout(timeout))
     detail(`stopping ${unit}`)
     await stopUnit(unit)
     this.#isDown = true
@@ -165,7 +166,7 @@ export class StoppedKubelet implements KubeletStop {
   async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Plan> {
     const { stop: signal } = this.choice.interrupts
     const again = async () => ({ plan: await look() })
-    const until = Date.now() + this.limit.leftMs()
+    const until = Date.now() + this.leftMs()
     const waiter = { again, kubeletIsBack, signal, terminal: watchedTerminal(), until, begins: () => undefined }
     try {
       return (await afterSettling(await again(), waiter)).plan

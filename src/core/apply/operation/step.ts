@@ -7,7 +7,7 @@ import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { Cluster } from '../../kube/node-objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
-import { type PathType, parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
+import { parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
 import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
@@ -23,14 +23,6 @@ import type { VolumeToMount } from '../../volumes/desired-state.ts'
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export type CsiNode = ReturnType<typeof csiNodeClient>
 
-/** Until when operations may run, where the kubelet has to run again then (S35). */
-export interface TimeLimit {
-  /** Milliseconds until then. */
-  leftMs(): number
-  /** Aborted then. */
-  readonly over: AbortSignal
-}
-
 /** How a kubelet that was stopped is looked at. */
 export interface StoppedLooks {
   /** A whole look, and its plan. */
@@ -41,7 +33,10 @@ export interface StoppedLooks {
 
 /** Stops the kubelet before the operations of an apply, and starts it again after them, however they end (S35). */
 export interface KubeletStop {
-  readonly limit: TimeLimit
+  /** Milliseconds until when operations may run: the kubelet has to run again then. */
+  leftMs(): number
+  /** Aborted then. */
+  readonly over: AbortSignal
   /**
    * Stops it, and waits until its last calls have ended.
    *
@@ -163,14 +158,8 @@ export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
 
 const CHECK = 'Check the path and what is mounted there, then plan again.'
 
-interface LookedAt {
-  readonly type: PathType
-  /** "major:minor" of a device. */
-  readonly device: string
-}
-
 /** Undefined: nothing is there. @throws StepFailed InvalidPath, TimedOut */
-export async function lookAtPath(path: string, run: StepContext): Promise<LookedAt | undefined> {
+export async function lookAtPath(path: string, run: StepContext): Promise<ReturnType<typeof parseStatLine>> {
   const mount = containingMount(run.around.table, path)
   // Asked in the one way that leaves at most one process behind, however often (S36).
   if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))

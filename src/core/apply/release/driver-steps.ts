@@ -111,13 +111,8 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   await undoWhatTheDriverLeft(step, run, before)
 }
 
-interface FlexAnswer {
-  readonly status?: unknown
-  readonly message?: unknown
-}
-
 /** A driver answers with one JSON object, whatever its exit status; undefined: it did not. */
-function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
+function answerOf({ stdout }: CommandResult): { readonly status?: unknown; readonly message?: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(stdout)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
@@ -127,7 +122,7 @@ function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
 }
 
 /** Why the call failed; undefined: it succeeded. */
-function failureOf(answer: FlexAnswer | undefined, result: CommandResult): string | undefined {
+function failureOf(answer: ReturnType<typeof answerOf>, result: CommandResult): string | undefined {
   if (answer === undefined) return `the driver printed no JSON status: ${firstLineOf(result)}`
   const { status, message } = answer
   if (status !== 'Success')

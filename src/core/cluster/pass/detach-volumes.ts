@@ -320,19 +320,12 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
 const MAX_WAIT_FOR_UNMOUNT_MS = 6 * 60_000
 
 type DetachRow =
-  /** Not in use: detached, and only after a fresh look at the Node (R734). R733 is never copied. */
   | 'NotInUse'
-  /** Tainted out-of-service, and not ready: detached, in use or not. */
   | 'OutOfService'
-  /** Tainted and ready, or in use by the word of a kubelet that is still heard: one of the two is wrong. */
   | 'TaintedButReady'
-  /** In use on a node that is ready: the kubelet has to unmount first. */
   | 'InUse'
-  /** In use, not ready, and the six minutes are not over. */
   | 'SilentTooShort'
-  /** In use, not ready, and its kubelet silent for more than six minutes: the controller detaches by force. */
   | 'NodeLost'
-  /** Ready is missing, or none of its three values, or nobody knows since when: nothing is detached. */
   | 'NodeUnknown'
 
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
@@ -346,13 +339,20 @@ export function detachRow(context: ClusterContext, node: ClusterNode, row: Row |
   const signs = [heartbeat, leaseWrittenAt, ...(row?.ended ?? []).map(({ deletedAt }) => deletedAt)]
   const since = newestOf([readiness.since, ...signs.filter((sign) => sign !== undefined)])
   const find = (): DetachRow => {
+    // Ready is missing, or none of its three values: nothing is detached.
     if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
-    if (node.outOfService)
+    if (node.outOfService) {
+      // Ready, or in use by the word of a kubelet that is still heard: one of the two is wrong. Otherwise detached, in use or not.
       return ready === 'True' || (row?.isInUse && context.isHeard(node)) ? 'TaintedButReady' : 'OutOfService'
+    }
+    // Detached, and only after a fresh look at the Node (R734). R733 is never copied.
     if (!row?.isInUse) return 'NotInUse'
+    // The kubelet has to unmount first.
     if (ready === 'True') return 'InUse'
     const silent = timeOf(since)
+    // Nobody knows since when: nothing is detached.
     if (silent === undefined) return 'NodeUnknown'
+    // After more than six minutes the controller detaches by force.
     return context.now - silent > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
   }
   return { is: find(), readiness, since }
