@@ -33,11 +33,8 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
       cursor === operation.steps.length && umounts.length === 0
     for (const { operation } of members.filter(isOver)) apply.settle(operation, 'done', { message: operation.message })
     members = members.filter((member) => !isOver(member))
-    const unmounting = umountAll(
-      members.flatMap(({ umounts }) => umounts),
-      apply,
-      asked,
-    )
+    const all = members.flatMap(({ umounts }) => umounts)
+    const unmounting = umountAll(all, apply, asked)
     onUmount()
     await unmounting
     around.changed()

@@ -56,15 +56,10 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   if (run.around.table.top(step.target) !== undefined) return
   const type = run.host.lstat(step.target)?.type
   if (type === 'link' || type === 'other') return
-  const driver = run.operation.volume?.driver
-  throw new StepFailed(
-    'DriverFailed',
-    `${driver} answered OK to ${step.op}, but nothing is mounted on ${step.target}`,
-    {
-      hint: "See the driver's log, and check that its pod mounts the kubelet's directory with mountPropagation Bidirectional.",
-      stuck: true,
-    },
-  )
+  const message = `${run.operation.volume?.driver} answered OK to ${step.op}, but nothing is mounted on ${step.target}`
+  const hint =
+    "See the driver's log, and check that its pod mounts the kubelet's directory with mountPropagation Bidirectional."
+  throw new StepFailed('DriverFailed', message, { hint, stuck: true })
 }
 
 /**

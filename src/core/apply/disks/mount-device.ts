@@ -72,14 +72,9 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
     await mountAlone(whole, run, args, () => isThere(step.target, device, run))
   } catch (error) {
     if (there === wanted || !(error instanceof MountFailed)) throw error
-    throw new StepFailed(
-      'FilesystemUnfit',
-      `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`,
-      {
-        cause: error,
-        hint: `If the data on it is the volume's, set fsType ${there} in the PersistentVolume; then plan again.`,
-      },
-    )
+    const message = `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`
+    const hint = `If the data on it is the volume's, set fsType ${there} in the PersistentVolume; then plan again.`
+    throw new StepFailed('FilesystemUnfit', message, { cause: error, hint })
   }
 }
 

@@ -140,17 +140,10 @@ function hintOfDead(layer: MountInfo): string {
   return `${bringBack(layer)}, or see ${isOnDisk(layer) ? '' : '--force-unmount and '}--lazy.`
 }
 
-function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContext): void {
-  const volume = operation.volume?.uniqueName ?? operation.volume?.name
-  journal.write({
-    type: 'lazy',
-    operation: operation.id,
-    path: layer.mountPoint,
-    dev: layer.dev,
-    fsType: layer.fsType,
-    bootID: plan.bootID,
-    volume,
-  })
+function rememberLazy({ mountPoint: path, dev, fsType }: MountInfo, { journal, operation, plan }: StepContext): void {
+  const { id, volume: { uniqueName, name } = {} } = operation
+  const { bootID } = plan
+  journal.write({ type: 'lazy', operation: id, path, dev, fsType, bootID, volume: uniqueName ?? name })
 }
 
 // Finds who keeps a mount busy, for the message of an operation that fails on it.

@@ -65,13 +65,12 @@ export async function readAgain(
   ])
   const pods = [...new Map(listedPods.flatMap(({ records }) => records).map((pod) => [pod.uid, pod])).values()]
   const there = new Set(known.volumes.map((each) => each.name))
-  const bound = known.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName)
+  const bound = new Set(known.claims.filter(({ volumeName = '' }) => there.has(volumeName)).map(namespacedName))
   // The volume's own claim, and those of the pods that were not known to be bound: a claim keeps its volume, and a volume its source.
   const claimed = pods.flatMap(({ namespace, volumes: of }) =>
     of.flatMap((each) => ('claim' in each ? `${namespace}/${each.claim}` : [])),
   )
-  const unbound = new Set(claimed).difference(new Set(bound))
-  const asked = new Set([...listed(volume?.claim).map(namespacedName), ...unbound])
+  const asked = new Set([...listed(volume?.claim).map(namespacedName), ...claimed.filter((each) => !bound.has(each))])
   // One after the other: rarely more than one.
   const claims: ClaimFacts[] = []
   const volumes = new Map(listed(volume).map((each) => [each.name, each]))

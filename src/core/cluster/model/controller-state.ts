@@ -20,7 +20,7 @@
 
 import { formatDuration } from '../../base/time.ts'
 import type { ControllerState } from '../../plan/cluster-plan.ts'
-import { type ClusterState, heardAt, type LeaseEvidence, renewedOn, serverTime, timeOf } from './cluster-state.ts'
+import { type ClusterState, heardAt, renewedOn, serverTime, timeOf } from './cluster-state.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -75,10 +75,6 @@ function isKubeletHeard(state: ClusterState): boolean {
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 
-function holderOf({ holder }: LeaseEvidence): string {
-  return holder === undefined || holder === '' ? '' : ` by ${holder}`
-}
-
 /** What only a controller does, the first of it since a time; volctl and people with kubectl do none of it by the way. */
 function signSince({ controller, nodes, attachments }: ClusterState, from: number): string | undefined {
   const { changes = [], otherLeases = [], writes = [] } = controller
@@ -87,7 +83,10 @@ function signSince({ controller, nodes, attachments }: ClusterState, from: numbe
   const others = attachments.filter(({ byVolctl }) => byVolctl !== true)
   const [sign] = [
     ...changes,
-    ...otherLeases.flatMap((lease) => late(`lease ${lease.name} was renewed${holderOf(lease)}`, heardAt(lease))),
+    ...otherLeases.flatMap((lease) => {
+      const by = lease.holder ? ` by ${lease.holder}` : ''
+      return late(`lease ${lease.name} was renewed${by}`, heardAt(lease))
+    }),
     ...writes.flatMap(({ manager, object, time }) => late(`${manager} wrote ${object}`, time)),
     ...silent.flatMap(({ name, readySince }) => late(`Ready of node ${name} became Unknown`, readySince)),
     ...others.flatMap(({ name, createdAt }) => late(`VolumeAttachment ${name} was created`, createdAt)),

@@ -93,10 +93,7 @@ export function blockedBy(code: BlockCode, message: string, hint?: Hint): Obstac
 }
 
 /** A right that its step needs. */
-export function forbidden(
-  { state: { rights } }: { readonly state: ClusterState },
-  verb: 'create' | 'delete',
-): Blocked | undefined {
+export function forbidden({ rights }: ClusterState, verb: 'create' | 'delete'): Blocked | undefined {
   if (rights[`${verb}Attachments`] !== false) return undefined
   return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
 }

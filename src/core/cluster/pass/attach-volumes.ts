@@ -25,11 +25,8 @@ export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
   const room = roomOnNodes(context)
   const wants = context.rows.all().filter(({ pods }) => pods.length > 0)
-  for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, want, room)
-}
-
-function byNodeAndVolume(a: Row, b: Row): number {
-  return compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName)
+  wants.sort((a, b) => compareText(a.node, b.node) || compareText(a.uniqueName, b.uniqueName))
+  for (const want of wants) attachVolume(context, want, room)
 }
 
 function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): void {
@@ -60,7 +57,7 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     paths: [],
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after: turn.after,
-    blocked: room(node, driver) ?? forbidden(context, 'create') ?? behind(turn.after),
+    blocked: room(node, driver) ?? forbidden(context.state, 'create') ?? behind(turn.after),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {

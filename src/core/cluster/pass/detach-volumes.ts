@@ -56,7 +56,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     ...{ node: object.node, pods, volume, paths: [] },
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${object.name}` }],
     after: [],
-    blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, 'delete'),
+    blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context.state, 'delete'),
     attachment: { name: object.name, uid: object.uid, resourceVersion: object.resourceVersion },
     basis: {
       node: node && { uid: node.uid, resourceVersion: node.resourceVersion },

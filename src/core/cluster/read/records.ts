@@ -77,10 +77,7 @@ function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
 }
 
 function csiRecord({ metadata, spec }: CsiNode): Pick<ClusterNode, 'name' | 'csi'> {
-  const drivers = (spec.drivers ?? []).map(({ name, allocatable }) => ({
-    name,
-    limit: allocatable?.count,
-  }))
+  const drivers = (spec.drivers ?? []).map(({ name, allocatable }) => ({ name, limit: allocatable?.count }))
   return { name: metadata.name, csi: { state: 'known', drivers } }
 }
 
