@@ -71,12 +71,10 @@ function wholeSeconds(time: string): string {
   return Number.isNaN(parsed) ? time : new Date(parsed).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
-async function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
-  try {
-    return await askCluster(run, ask)
-  } catch (error) {
+function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Promise<T>): Promise<T> {
+  return askCluster(run, ask).catch((error) => {
     throw unreadable(what, errorMessage(error), error)
-  }
+  })
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {

@@ -52,13 +52,10 @@ async function expandAsAsked(
   const { procedure, to } = growth
   const isRecovery = procedure === 'recovery'
   const begun = isRecovery ? await patch(run, claim, inProgressPatch(claim)) : claim
-  let skipped: string | undefined
-  try {
-    skipped = await grow()
-  } catch (error) {
+  const skipped = await grow().catch(async (error) => {
     if (isRecovery) await reportFailure(run, begun ?? claim, error)
     throw error
-  }
+  })
   const finished = procedure === 'updated' ? begun : begun && (await patch(run, begun, finishedPatch(begun, to)))
   const unsaid = `claim ${namespace}/${name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
   return present(skipped, finished === undefined && unsaid).join('; ') || undefined

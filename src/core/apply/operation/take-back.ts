@@ -26,10 +26,5 @@ export async function orTakeBack<T>(run: StepContext, work: () => Promise<T>): P
 
 /** If the kubelet's state is unknown, it may run. */
 async function hasKubelet({ plan, context }: StepContext): Promise<boolean> {
-  if (plannedWithKubelet(plan)) return false
-  try {
-    return await kubeletIsBack(context)
-  } catch {
-    return true
-  }
+  return !plannedWithKubelet(plan) && (await kubeletIsBack(context).catch(() => true))
 }

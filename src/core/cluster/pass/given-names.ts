@@ -57,18 +57,12 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
       const isFinding = what === 'finding'
       const fits = <T>(given: readonly string[], has: () => readonly T[], is: (each: T) => boolean): boolean =>
         given.length === 0 || has().some(is) || (isFinding && has().length === 0)
+      const isNode = (name: string): boolean => nodes.includes(name)
+      const isVolume = (name: string): boolean => names.has(name) || (isFinding && attached.has(name))
       return (
-        fits(
-          nodes,
-          () => about.nodes ?? [],
-          (each) => nodes.includes(each),
-        ) &&
+        fits(nodes, () => about.nodes ?? [], isNode) &&
         fits([...pods, ...namespaces], () => usersOf(about, what), isPod) &&
-        fits(
-          volumes,
-          () => namesOf(about),
-          (each) => names.has(each) || (isFinding && attached.has(each)),
-        )
+        fits(volumes, () => namesOf(about), isVolume)
       )
     },
   }

@@ -78,15 +78,12 @@ export class RecordReader {
   async list<K extends RecordKind>(name: K, { namespace, fieldSelector, limits, onPage }: ListSettings = {}) {
     const client = this.#client
     const { resource } = KINDS[name]
+    const request = `GET ${listPath(resource, namespace)}`
     let records: RecordOf<K>[] = []
     let count = 0
     const page = (objects: readonly ApiObject[]): void => {
       if (count + objects.length > MOST_OBJECTS)
-        throw answerTooLarge(
-          client.server,
-          `GET ${listPath(resource, namespace)}`,
-          `has more than ${MOST_OBJECTS} objects`,
-        )
+        throw answerTooLarge(client.server, request, `has more than ${MOST_OBJECTS} objects`)
       for (const object of objects) records.push(...this.#seen(name, object))
       count += objects.length
       this.noteClock()
