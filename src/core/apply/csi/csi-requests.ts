@@ -23,15 +23,23 @@ export interface CsiFacts {
   readonly label: string
 }
 
-/** C52: without pod information and tokens, since pods share a staged volume. */
-export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
+/** What all requests have. */
+function common(facts: CsiFacts, secrets: Texts, group = mountGroup(facts)) {
   return {
     volumeId: facts.volume.handle ?? '',
-    publishContext: { ...facts.publishContext },
     stagingTargetPath: stagingPath(facts),
-    volumeCapability: capability(facts, mountGroup(facts)),
+    volumeCapability: capability(facts, group),
     secrets: { ...secrets },
-    volumeContext: { ...csiSpecOf(facts.volume).volumeAttributes },
+  }
+}
+
+/** C52: without pod information and tokens, since pods share a staged volume. */
+export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
+  const { publishContext, volume } = facts
+  return {
+    ...common(facts, secrets),
+    publishContext: { ...publishContext },
+    volumeContext: { ...csiSpecOf(volume).volumeAttributes },
   }
 }
 
@@ -45,13 +53,11 @@ export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string |
   const given: Texts = tokens === undefined || volume.mode === 'Block' ? {} : { [TOKENS]: tokens }
   const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true
   return {
-    volumeId: volume.handle ?? '',
+    ...common(facts, { ...secrets, ...(inSecrets ? given : {}) }),
     publishContext: { ...facts.publishContext },
-    stagingTargetPath: publishesStaged(facts) ? stagingPath(facts) : '',
+    ...(publishesStaged(facts) ? {} : { stagingTargetPath: '' }),
     targetPath: `${rootDir}/${csiTarget(volume)}`,
-    volumeCapability: capability(facts, mountGroup(facts)),
     readonly: isReadOnly(volume),
-    secrets: { ...secrets, ...(inSecrets ? given : {}) },
     volumeContext: { ...csiSpecOf(volume).volumeAttributes, ...podInformation(facts), ...(inSecrets ? {} : given) },
   }
 }
@@ -65,14 +71,7 @@ export function expandRequest(
   facts: CsiFacts,
   { volumePath, requiredBytes, secrets }: { volumePath: string; requiredBytes: bigint; secrets: Texts },
 ): NodeExpandVolume {
-  return {
-    volumeId: facts.volume.handle ?? '',
-    volumePath,
-    capacityRange: { requiredBytes },
-    stagingTargetPath: stagingPath(facts),
-    volumeCapability: capability(facts, ''),
-    secrets: { ...secrets },
-  }
+  return { ...common(facts, secrets, ''), volumePath, capacityRange: { requiredBytes } }
 }
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'

@@ -42,15 +42,10 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
 /** Asks the API who wants the volume, by the controller's own rule. @returns undefined: the attachment is gone @throws CameBack */
 async function askApi(run: StepContext, name: string): Promise<StepContext | undefined> {
   const { operation, context, waiting } = run
-  const [attachment, node, pods, isBack, renewed] = await waiting.spend((ms) => {
-    const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
-    return Promise.all([
-      ask(context.cluster.getVolumeAttachment(name)),
-      ask(context.cluster.getNode()),
-      ask(context.cluster.listNodePods()),
-      kubeletIsBack(context),
-      askLease(context, ms),
-    ])
+  const { cluster } = context
+  const [[attachment, node, pods], isBack, renewed] = await waiting.spend((ms) => {
+    const asked = Promise.all([cluster.getVolumeAttachment(name), cluster.getNode(), cluster.listNodePods()])
+    return Promise.all([withDeadline(asked, ms, 'the API server'), kubeletIsBack(context), askLease(context, ms)])
   })
   if (renewed !== undefined || isBack) throw kubeletCameBack(renewed)
   if (attachment === undefined) return undefined
