@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ExitStatus } from '../../src/core/base/errors.ts'
+import { ExitStatus, Interrupted } from '../../src/core/base/errors.ts'
 import type { BlockCode } from '../../src/core/messages/codes.ts'
+import type { Journal } from '../../src/core/plan/documents/write-journal.ts'
 import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
 import { csiVolume, statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
@@ -154,6 +155,46 @@ describe('order and exit status', () => {
     const result = await fixture.apply([operation('b', { after: ['filtered'] })])
     expect(statesOf(result)).toEqual({ b: 'skipped Predecessor' })
     expect(result.outcomes[0]?.message).toContain('is not part of this apply')
+  })
+})
+
+describe('a kubelet that was stopped for it (S35)', () => {
+  const refused = { rule: 'S29', code: 'OutageSuspected', message: 'the API lists no pod' } as const
+  const stop = { leftMs: () => Number.POSITIVE_INFINITY, over: new AbortController().signal, downtime: undefined }
+
+  it.each([
+    { by: 'is refused by', begin: async () => planOf([], { refused }), exit: ExitStatus.Refused, interrupted: false },
+    {
+      by: 'fails in',
+      begin: () => Promise.reject(new Error('no answer')),
+      exit: ExitStatus.Failed,
+      interrupted: false,
+    },
+    {
+      by: 'is interrupted in',
+      begin: () => Promise.reject(new Interrupted()),
+      exit: ExitStatus.Interrupted,
+      interrupted: true,
+    },
+  ])('an apply that $by the look after the stop has an end in the journal, after the start', async (row) => {
+    const { begin, exit, interrupted } = row
+    let journal: Journal | undefined
+    fixture.given = {
+      kubeletStop: {
+        ...stop,
+        begin: (opened) => {
+          journal = opened
+          return begin()
+        },
+        end: async () => {
+          journal?.write({ type: 'start', unit: 'kubelet.service', downMs: 1, runs: true })
+          journal = undefined
+        },
+      },
+    }
+    await fixture.apply([operation('a')]).catch(() => {})
+    expect(fixture.journal().map(({ type }) => type)).toEqual(['begin', 'start', 'end'])
+    expect(fixture.journal().at(-1)).toMatchObject({ exit, interrupted })
   })
 })
 

@@ -5,11 +5,12 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
+import { ExitStatus, Interrupted, VolctlError } from '../base/errors.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
-import { execute, firstEntry, journalFor, refuseAll } from './execute.ts'
+import { endJournal, execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
 import { defaultLockFile, takeLock } from './lock.ts'
 import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
@@ -41,8 +42,6 @@ async function whileLocked(
   const { node, rootDir, bootID } = plan
   const { guards, planFile, kubeletStop } = context
   using lock = takeLock(context.lockFile ?? defaultLockFile(rootDir))
-  // Whatever has happened, the kubelet runs again before anything else is done (S35).
-  await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
   const { takenOverFrom: tookOverFrom } = lock
   if (tookOverFrom !== undefined) {
     const { pid, user, since } = tookOverFrom
@@ -57,12 +56,28 @@ async function whileLocked(
     return firstEntry(id, plan, { node, rootDir, bootID, planFile, guards, insecureApi, tookOverFrom })
   }
   // A stop is recorded before it is made, and the plan is that of a look after it (S35).
-  const opened = kubeletStop && context.openJournal()
+  using opened = kubeletStop && context.openJournal()
+  // Whatever has happened, the kubelet runs again before anything else is done (S35).
+  await using _stopped = { [Symbol.asyncDispose]: async () => kubeletStop?.end() }
   opened?.write(first('summary' in plan ? (plan as Plan).inputs.api : undefined))
   const looks = { look, kubeletIsBack: () => kubeletIsBack(context) }
-  const fresh = (opened && (await kubeletStop?.begin(opened, looks, onEvent))) ?? context.freshPlan ?? (await look())
-  if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
-  requireSameNode(plan, fresh)
+  /** Of a journal in which a stop is recorded: an apply that goes no further was not killed. */
+  const end = async (exit: ExitStatus, interrupted = false): Promise<void> => {
+    await kubeletStop?.end()
+    if (opened !== undefined) endJournal(opened, { exit, interrupted }, onEvent)
+  }
+  let fresh: Plan
+  try {
+    fresh = (opened && (await kubeletStop?.begin(opened, looks, onEvent))) ?? context.freshPlan ?? (await look())
+    if (fresh.refused === undefined) requireSameNode(plan, fresh)
+  } catch (error) {
+    await end(error instanceof VolctlError ? error.exit : ExitStatus.Failed, error instanceof Interrupted)
+    throw error
+  }
+  if (fresh.refused !== undefined) {
+    await end(ExitStatus.Refused)
+    return refuseAll(id, plan, fresh.refused, onEvent)
+  }
   const found = findAgain(plan, fresh, context.isDone)
   const journal = opened ?? journalFor(found, context.openJournal, first(fresh.inputs.api))
   const operations = found.map(({ operation }) => operation)

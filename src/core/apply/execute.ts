@@ -131,7 +131,7 @@ async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
 }
 
 /** Writes the last entry of an apply. A failure only makes a message: everything has been done by then. */
-function endJournal(
+export function endJournal(
   journal: Journal,
   { exit, interrupted }: Pick<ApplyResult, 'exit' | 'interrupted'>,
   onEvent: (event: ApplyEvent) => void,
