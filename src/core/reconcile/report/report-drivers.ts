@@ -43,26 +43,26 @@ function reportSocket(
   const at = endpoint ?? path
   const why = error ?? 'no answer'
   const subject = { driver }
-  const warn = (code: ProblemCode, says: string, hint?: string, because?: Because): void =>
-    findings.problem('warning', code, `CSI driver ${driver} ${says}`, { path, subject }, hint, because)
+  const warn = (code: ProblemCode, message: string, hint?: string, because?: Because): void =>
+    findings.problem('warning', code, message, { path, subject }, hint, because)
   if (registered && endpoint?.startsWith('/')) {
     const message = `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`
     findings.problem('info', 'DriverRegistration', message, { path: endpoint, subject })
   }
   if (registered && error !== undefined)
-    warn('DriverRegistration', `answers on ${at} but is not registered with the kubelet: ${error}`, undefined, {
+    warn('DriverRegistration', `CSI driver ${driver} answers on ${at} but is not registered with the kubelet: ${error}`, undefined, {
       subject,
     })
   if (registered) return
   if (sockets.some((other) => other !== socket && other.driver === driver)) {
     const hint = "Remove this socket, which the driver's former installation left behind."
-    warn('DriverRegistration', `has two sockets, and ${path} is not the one in use: ${why}`, hint)
+    warn('DriverRegistration', `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${why}`, hint)
   } else if (isLate(socket)) {
     const hint = 'It may be busy: plan again. If that does not help, read the log of its driver container.'
-    warn('DriverUnavailable', `does not answer on ${at}: ${why}`, hint, { subject })
+    warn('DriverUnavailable', `CSI driver ${driver} does not answer on ${at}: ${why}`, hint, { subject })
   } else {
     const hint = "Bring the driver's node pod back; read the log of its driver container."
-    warn('DriverUnavailable', `cannot be called on ${at}: ${why}`, hint, { subject, follows: true })
+    warn('DriverUnavailable', `CSI driver ${driver} cannot be called on ${at}: ${why}`, hint, { subject, follows: true })
   }
 }
 
