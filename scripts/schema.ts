@@ -5,7 +5,7 @@ import { explanationShape } from '../src/core/explain/explanation.ts'
 import { statusShape } from '../src/core/explain/status/status.ts'
 import { snapshotShape } from '../src/core/facts/actual/snapshot.ts'
 import { END, outcomes } from '../src/core/plan/events.ts'
-import { operation, path } from '../src/core/plan/operation-shape.ts'
+import { args, operation, path } from '../src/core/plan/operation-shape.ts'
 import { problems, waiting, wholePlan } from '../src/core/plan/plan.ts'
 import { about } from '../src/core/trust/json-schema.ts'
 import { list, object, oneOf, optional, type Shape, schemaOf, text } from '../src/core/trust/shape.ts'
@@ -38,6 +38,7 @@ const errorDocument: Shape<ErrorDocument> = about(
     kind: oneOf<'Error'>('Error'),
     code: about('From the catalogue in volctl-codes(7).', text),
     message: text,
+    args,
     hint: optional(about('What to do next.', text)),
     rule: optional(about('Of a refusal: the safety rule.', text)),
   } satisfies Record<keyof ErrorDocument, unknown>),

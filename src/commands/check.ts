@@ -7,6 +7,7 @@ import { explainError, typedFormats } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
+import { said } from '../core/messages/said.ts'
 
 export default class Check extends VolctlCommand {
   static override summary = 'Check this node for a monitor: one line, and an exit status of 0, 1 or 2. Changes nothing.'
@@ -38,7 +39,7 @@ export default class Check extends VolctlCommand {
       return judged.inBoth(first, await look())
     }
     const tooLate = () =>
-      new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
+      new VolctlError(said('TimedOut.answer', { timeoutMs: formatDuration(timeoutMs) }), {
         hint: 'Run volctl plan -v to see what takes so long.',
       })
     const seen = await inTime(twice(), timeoutMs, tooLate)

@@ -5,6 +5,7 @@ import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged, NodeLooks } from '../core/cli/live-node.ts'
 import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { said } from '../core/messages/said.ts'
 import { snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { callerPath } from '../core/trust/run.ts'
 
@@ -25,8 +26,7 @@ export default class Snapshot extends VolctlCommand {
     const { flags } = await this.parse(Snapshot)
     const { output: name = '-' } = flags
     // S33: not into a disk that the shell has opened, either.
-    if (name === '-' && fstatSync(1).isBlockDevice())
-      throw new VolctlError('NotWritten', 'cannot write the output: standard output is a block device')
+    if (name === '-' && fstatSync(1).isBlockDevice()) throw new VolctlError(said('NotWritten.blockDevice'))
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), name)
     using looks = new NodeLooks(nodeChoice(flags), this.detail, 'all')
     const look = await looks.look()

@@ -10,6 +10,7 @@ import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
 import type { NodeState } from '../core/facts/actual/snapshot.ts'
+import { said } from '../core/messages/said.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { decideNode } from '../core/reconcile/plan-node.ts'
@@ -79,7 +80,7 @@ export default class Wait extends VolctlCommand {
     else if (node !== undefined) await this.#answer(node, targets, flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
-    throw new VolctlError('NotReached', `timed out after ${waited}: ${firstOf(left)}${failed}`, {
+    throw new VolctlError(said('NotReached', { waited, first: firstOf(left), failed }), {
       hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
       exit: ExitStatus.Waiting,
     })
@@ -119,9 +120,7 @@ function firstOf([first = '', ...others]: readonly string[]): string {
 /** A detach is seen in the list of VolumeAttachments alone: to a GET the Node authorizer answers 403, whether there is one or not (N32). */
 function requireSight({ snapshot: { api } }: NodeState, targets: readonly WaitTarget[]): void {
   if (api === undefined || mayList(api, 'volumeattachments')) return
-  throw new VolctlError(
-    'Forbidden',
-    `this credential may not list VolumeAttachments, so that it never shows ${firstOf(targets.map(({ name }) => name))} as detached`,
-    { hint: 'Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.' },
-  )
+  throw new VolctlError(said('Forbidden.list', { first: firstOf(targets.map(({ name }) => name)) }), {
+    hint: 'Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.',
+  })
 }

@@ -91,7 +91,7 @@ it('where a look takes long, volctl rests four times as long', async () => {
 
 describe('a look that fails', () => {
   const away = (): never => {
-    throw new VolctlError('ApiUnreachable', 'the API server is away')
+    throw new VolctlError({ code: 'ApiUnreachable', message: 'the API server is away' })
   }
 
   it('is no end: the next one counts', async () => {
@@ -118,7 +118,7 @@ describe('a look that fails', () => {
   it('S1: another cluster all of a sudden ends it', async () => {
     const clock = new Clock()
     clock.fails = () => {
-      throw new SafetyRefusal('S1', 'WrongMachine', 'no node')
+      throw new SafetyRefusal('S1', { code: 'WrongMachine', message: 'no node' })
     }
     await expect(clock.wait(never)).rejects.toThrow('no node')
   })

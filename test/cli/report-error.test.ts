@@ -4,9 +4,12 @@ import { errorText } from '../../src/core/cli/report-error.ts'
 import { palette } from '../../src/core/views/screen.ts'
 
 const path = `/var/lib/kubelet/pods/${'d'.repeat(36)}/volumes/kubernetes.io~csi/pv-1/mount`
-const error = new VolctlError('X', `the mount on ${path} does not answer, and nobody knows for how long`, {
-  hint: 'The journal lists what was begun and not finished: volctl journal --since yesterday.',
-})
+const error = new VolctlError(
+  { code: 'X', message: `the mount on ${path} does not answer, and nobody knows for how long` },
+  {
+    hint: 'The journal lists what was begun and not finished: volctl journal --since yesterday.',
+  },
+)
 
 it.each([
   {

@@ -88,16 +88,20 @@ it('what a terminal has no rows for is counted', async () => {
 })
 
 it('a later look that fails is told, and the next one is taken', async () => {
-  const error = new VolctlError('ApiUnreachable', 'no answer')
+  const error = new VolctlError({ code: 'ApiUnreachable', message: 'no answer' })
   const { over, written } = await watched([shown('a: x'), error, shown('a: y', true)])
   expect([over, written]).toEqual([true, 'a: x\nThe last look failed: no answer\na: y\n'])
 })
 
 it.each([
-  { name: 'the first look', looks: [new VolctlError('ApiUnreachable', 'no answer'), shown('a: x')], says: 'no answer' },
+  {
+    name: 'the first look',
+    looks: [new VolctlError({ code: 'ApiUnreachable', message: 'no answer' }), shown('a: x')],
+    says: 'no answer',
+  },
   {
     name: 'another node',
-    looks: [shown('a: x'), new SafetyRefusal('S1', 'OtherNode', 'another node'), shown('a: x')],
+    looks: [shown('a: x'), new SafetyRefusal('S1', { code: 'OtherNode', message: 'another node' }), shown('a: x')],
     says: 'another node',
   },
 ])('$name ends it', async ({ looks, says }) => expect((await watched(looks)).over).toBe(says))

@@ -108,5 +108,5 @@ function isObject(value: unknown): boolean {
 
 function failure(code: 'NotFound' | 'ApiFailed', status = 0): ApiError {
   const reason = code === 'NotFound' ? code : 'BadAnswer'
-  return new ApiError(code, `${reason} in this test`, { status, reason })
+  return new ApiError({ code, message: `${reason} in this test` }, { status, reason })
 }

@@ -135,7 +135,7 @@ describe('retries', () => {
 
   it('waits as long as it is told, within what is plausible, else longer each time', () => {
     const failure = (retryAfter?: number): ApiError =>
-      new ApiError('ApiFailed', 'x', { status: 429, reason: 'X', retryAfter })
+      new ApiError({ code: 'ApiFailed', message: 'x' }, { status: 429, reason: 'X', retryAfter })
     expect(retryDelayMs(failure(3), 0)).toBe(3000)
     expect(retryDelayMs(failure(9999), 0)).toBe(32_000)
     const waits = [0, 1, 2, 9].map((attempt) => retryDelayMs(failure(), attempt, () => 1))

@@ -33,9 +33,12 @@ it.each([
 it('what is left until a deadline, and until a request is repeated', () => {
   vi.spyOn(performance, 'now').mockReturnValueOnce(1000.4).mockReturnValueOnce(1002.43)
   expect(deadlineIn(3000).remainingMs()).toBe(2998)
-  const busy = new ApiError('ApiFailed', 'busy', { status: 503, reason: 'x', hint: '' })
+  const busy = new ApiError({ code: 'ApiFailed', message: 'busy' }, { status: 503, reason: 'x', hint: '' })
   const again = (random: number): number => retryDelayMs(busy, 1, () => random)
   expect([0.123, 0.777].map(again)).toEqual([112, 178])
-  const told = new ApiError('ApiFailed', 'busy', { status: 429, reason: 'x', hint: '', retryAfter: 0.0015 })
+  const told = new ApiError(
+    { code: 'ApiFailed', message: 'busy' },
+    { status: 429, reason: 'x', hint: '', retryAfter: 0.0015 },
+  )
   expect(retryDelayMs(told, 0)).toBe(2)
 })

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/base/errors.ts'
-import { codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
+import { type CodeEntry, codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
 import {
   ALL_CODES,
   type BlockCode,
@@ -13,6 +13,7 @@ import {
   outlasts,
   type WaitingCode,
 } from '../../src/core/messages/codes.ts'
+import { said } from '../../src/core/messages/said.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.startsWith('src/core/messages/'))
@@ -27,8 +28,22 @@ describe('each code of the catalogue', () => {
   })
 
   it('is used somewhere', () => {
-    const words = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Za-z]+(?=')/g) ?? []))
+    const words = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Za-z]+(?=['.])/g) ?? []))
     expect(ALL_CODES.filter((code) => !words.has(code))).toEqual([])
+  })
+
+  it('has sentences that are said somewhere', () => {
+    const used = new Set(sources.flatMap((text) => [...text.matchAll(/\bsaid\(\s*'([\w.]+)'/g)].map(([, id]) => id)))
+    const all = ALL_CODES.flatMap((code) => {
+      const { says }: CodeEntry = CODES[code]
+      return typeof says === 'object'
+        ? Object.keys(says).map((name) => `${code}.${name}`)
+        : says === undefined
+          ? []
+          : [code]
+    })
+    expect(all.length).toBeGreaterThan(300)
+    expect(all.filter((id) => !used.has(id))).toEqual([])
   })
 
   it('is CamelCase, which no name of the system and no object of Kubernetes is', () => {
@@ -103,7 +118,7 @@ it.each<{ name: string; places: readonly Place[] }>([
   { name: 'new OperationRefused', places: ['outcome', 'blocked'] },
 ])('what is thrown stands where it is thrown: $name', ({ name, places }) => {
   const thrown = sources.flatMap((text) => [
-    ...text.matchAll(new RegExp(`${name}\\(\\s*(?:'S\\d+',\\s*)?'(\\w+)'`, 'g')),
+    ...text.matchAll(new RegExp(`${name}\\(\\s*(?:'S\\d+',\\s*)?(?:said\\(|\\{ code: )'(\\w+)`, 'g')),
   ])
   expect(thrown.length).toBeGreaterThan(3)
   const elsewhere = thrown.flatMap(([, code]) => (places.some((place) => isCodeOf(place, code as Code)) ? [] : [code]))
@@ -112,13 +127,19 @@ it.each<{ name: string; places: readonly Place[] }>([
 
 it('a code without an entry: does not compile', () => {
   // @ts-expect-error Not in the catalogue.
-  new VolctlError('NoSuchCode', '')
+  new VolctlError({ code: 'NoSuchCode', message: '' })
   // @ts-expect-error Not in the catalogue.
-  new StepFailed('NoSuchCode', '')
+  new StepFailed({ code: 'NoSuchCode', message: '' })
   // @ts-expect-error Not in the catalogue.
-  new OperationRefused('NoSuchCode', '')
+  new OperationRefused({ code: 'NoSuchCode', message: '' })
+  // @ts-expect-error No sentence of the catalogue.
+  said('Changed.nothing')
+  // @ts-expect-error Of nothing that the sentence is about.
+  said('Changed.link')
+  // @ts-expect-error Of another thing.
+  said('Changed.link', { link: '' })
   // @ts-expect-error An error, and no refusal.
-  new SafetyRefusal('S1', 'Usage', '')
+  new SafetyRefusal('S1', { code: 'Usage', message: '' })
   // @ts-expect-error No field of an entry.
   codes({ cause: 'kubelet' })({ Waits: { in: ['waiting'], means: '', next: '', byKubelt: true } })
 })

@@ -210,7 +210,7 @@ async function isRefused(
       if (isOnce ? left !== -1 : left >= 0) return
       const message = `${code}: refused, ${key}`
       // These find words for it themselves.
-      if (key === 'writeAtomically' || key === 'deleteContent') throw new StepFailed('WriteFailed', message)
+      if (key === 'writeAtomically' || key === 'deleteContent') throw new StepFailed({ code: 'WriteFailed', message })
       throw Object.assign(new Error(message), { code })
     }),
   }

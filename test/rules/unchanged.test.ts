@@ -49,6 +49,7 @@ it.each([
   change()
   expect(judge()).toEqual({
     code: 'Changed',
+    args: expect.anything(),
     message: expect.stringMatching(/vol_data\.json was inode .*, now inode /),
   })
 })

@@ -6,6 +6,7 @@
  */
 
 import { ExitStatus, Interrupted, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
@@ -138,8 +139,7 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
 
   for (;;) {
     for (const { operation, because, stuck } of schedule.drop()) {
-      const message = `not started: a call on ${because} was abandoned and may still be running`
-      if (stuck) apply.settle(operation, 'skipped', { code: 'StillAtWork', because, message })
+      if (stuck) apply.settle(operation, 'skipped', { ...said('StillAtWork.call', { because }), because })
       else apply.settleSkipped(operation, because, apply.outcomes.get(because)?.code)
     }
     if (!apply.isStopping) startWhatMayRun()

@@ -2,6 +2,7 @@
 
 import { CameBack, OperationRefused, StepInterrupted, type VolctlError } from '../base/errors.ts'
 import { cannotHang } from '../linux/location.ts'
+import { said } from '../messages/said.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Journal } from '../plan/documents/write-journal.ts'
 import type { ApplyEvent } from '../plan/events.ts'
@@ -200,7 +201,7 @@ export function isBatchable({ pod, steps, expects }: Operation): boolean {
 }
 
 function noTimeLeft(): OperationRefused {
-  return new OperationRefused('NoTimeLeft', 'not begun: it could not end before the kubelet has to run again')
+  return new OperationRefused(said('NoTimeLeft'))
 }
 
 /**

@@ -3,6 +3,7 @@
 import { memoize } from '../base/collections.ts'
 import { VolctlError } from '../base/errors.ts'
 import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
+import { said } from '../messages/said.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
@@ -72,10 +73,7 @@ function isAbout(wait: AnyWaiting, { subject }: AnyOperation): boolean {
 }
 
 /** Nothing of the operation is left to do: it is refused for that alone. */
-export const ALREADY_DONE: Blocked = {
-  code: 'AlreadyDone',
-  message: 'already done: nothing of what the operation would do is left to do',
-}
+export const ALREADY_DONE: Blocked = said('AlreadyDone')
 
 function changed(message: string): Blocked {
   return { code: 'Changed', message, hint: 'Plan again, and look at what has changed.' }
@@ -96,12 +94,12 @@ export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
     }
   }
   if (plan.bootID !== fresh.bootID) {
-    throw new VolctlError('Changed', 'the plan was made before the last boot of this node', { hint: 'Plan again.' })
+    throw new VolctlError(said('Changed.boot'), { hint: 'Plan again.' })
   }
 }
 
 function otherNode(message: string): VolctlError {
-  return new VolctlError('OtherNode', message, { hint: 'Apply the plan on the node that it was made for.' })
+  return new VolctlError({ code: 'OtherNode', message }, { hint: 'Apply the plan on the node that it was made for.' })
 }
 
 /** @param isDone true if the node is already as the operation would make it */

@@ -2,6 +2,7 @@
  * The advisory lock that keeps two applies of one root directory from running at once. The lock file names its owner. If
  * that process has ended (or its pid was reused), the lock is taken over.
  */
+
 import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -9,6 +10,7 @@ import { allowing, closing, closingOnError, errnoOf, errorMessage, VolctlError }
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
 import { invoker } from '../linux/invoker.ts'
+import { said } from '../messages/said.ts'
 import { makeTrustedDirectory, NotTrusted, nameIn, readKept, TRUST_HINT } from '../trust/files.ts'
 import { kernelText, kernelTextIfAny, statFields } from '../trust/kernel.ts'
 import { createNew, writeAll } from '../trust/plain-files.ts'
@@ -43,7 +45,7 @@ export function defaultLockFile(rootDir: string): string {
     const { dev, ino } = statSync(rootDir)
     return `/proc/1/root/run/volctl/${sha256Hex(`${dev}:${ino}`).slice(0, 16)}.lock`
   } catch (cause) {
-    throw new VolctlError('Locked', `${rootDir} cannot be locked: ${errorMessage(cause)}`, { cause })
+    throw new VolctlError(said('Locked.notLocked', { rootDir, error: errorMessage(cause) }), { cause })
   }
 }
 
@@ -63,8 +65,7 @@ export function takeLock(path: string): Lock {
   } catch (error) {
     if (error instanceof VolctlError) throw error
     const hint = error instanceof NotTrusted ? TRUST_HINT : (diskTrouble(error)?.hint ?? MAY_CREATE)
-    const message = `the lock file ${path} could not be created: ${troubleText(error)}`
-    throw new VolctlError('Locked', message, { cause: error, hint })
+    throw new VolctlError(said('Locked.notCreated', { path, trouble: troubleText(error) }), { cause: error, hint })
   }
 }
 
@@ -102,7 +103,7 @@ function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
     write(file, mine, renameSync)
     return held(owner)
   }
-  throw new VolctlError('Locked', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
+  throw new VolctlError(said('Locked.changing', { path: place.path }), { hint: 'Try again.' })
 }
 
 /** The file appears whole or not at all: it is written under another name. @param put a link does not replace a file */
@@ -166,7 +167,7 @@ function startTimeOf(pid: number): string | undefined {
 }
 
 function lockedBy(path: string, { pid, user, since }: LockOwner): VolctlError {
-  return new VolctlError('Locked', `another apply is running: pid ${pid} of ${user}, since ${since}`, {
+  return new VolctlError(said('Locked.node', { pid, user, since }), {
     hint: `Wait for it to end. Its lock file is ${path}.`,
   })
 }

@@ -5,8 +5,10 @@
  * so the operations of a batch go step by step together: all their umounts in a few calls, then one reading, then the
  * removals, which are single system calls.
  */
+
 import { StepFailed, StepInterrupted, VolctlError } from '../base/errors.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
@@ -82,7 +84,7 @@ function notAll(error: VolctlError): StepFailed {
   const { code, message, hint } = error
   const why = `some of it is done; the rest: ${message}`
   if (error instanceof StepInterrupted) return new StepInterrupted(why)
-  return new StepFailed(code, why, { cause: error, hint })
+  return new StepFailed({ code, message: why }, { cause: error, hint })
 }
 
 /** As long as the kernel takes the words of one call. The other batch's calls are made meanwhile. */
@@ -130,7 +132,7 @@ async function umountAll(umounts: readonly Umount[], apply: ApplyRun, asked: num
   }
 }
 
-const HUNG = new StepFailed('StillAtWork', 'not started: an earlier umount hangs')
+const HUNG = new StepFailed(said('StillAtWork.umount'))
 
 /**
  * Called before each umount call. If kubelet and pods were asked for long ago (file systems flush when they are unmounted),

@@ -4,6 +4,7 @@
  */
 
 import { StepFailed } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import type { Step, StepOf, StepOp } from '../plan/plan.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'
@@ -76,10 +77,9 @@ async function checkPath({ target, detail = '' }: Step, run: StepContext): Promi
   const fault = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
   if (fault === undefined) return
   if (fault.makes === undefined)
-    throw new StepFailed('HostPathType', `hostPath ${target}: ${fault.why}`, { hint: fault.hint })
+    throw new StepFailed(said('HostPathType', { target, why: fault.why }), { hint: fault.hint })
   // No chmod afterwards: a container that has the directory may have put a link in its place.
   const [program, ...args] = fault.makes === 'dir' ? ['mkdir', '-p', '-m', '0755'] : ['touch']
   const result = await command(run, program, [...args, '--', target])
-  if (result.status !== 0)
-    throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`)
+  if (result.status !== 0) throw new StepFailed(said('WriteFailed.hostPath', { target, output: firstLineOf(result) }))
 }

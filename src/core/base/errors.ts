@@ -3,6 +3,7 @@
 import { closeSync } from 'node:fs'
 import { isOutsideCode, type OutsideCode } from '../messages/code-entry.ts'
 import { type FailureCode, type OutcomeCode, type RefusalCode, remedyOf } from '../messages/codes.ts'
+import type { Finding } from '../messages/said.ts'
 
 /** A process that uses what an operation would take away. */
 export interface UsingProcess {
@@ -25,13 +26,15 @@ export interface VolctlErrorOptions {
  */
 export class VolctlError extends Error {
   readonly code: FailureCode
+  readonly args: Finding['args']
   readonly exit: ExitStatus
   readonly users: readonly UsingProcess[]
   #hint: VolctlErrorOptions['hint']
 
-  constructor(code: FailureCode, message: string, options: VolctlErrorOptions = {}) {
+  constructor({ code, message, args }: Finding<FailureCode>, options: VolctlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.args = args
     this.users = options.users ?? []
     this.#hint = options.hint
     this.exit = options.exit ?? ExitStatus.Failed
@@ -45,13 +48,13 @@ export class VolctlError extends Error {
 
 /** Of what was typed. */
 export function usageError(message: string, hint: string): VolctlError {
-  return new VolctlError('Usage', message, { hint })
+  return new VolctlError({ code: 'Usage', message }, { hint })
 }
 
 /** Nothing has the name that was asked for. */
 export class NotFound extends VolctlError {
   constructor(message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
-    super('NotFound', message, options)
+    super({ code: 'NotFound', message }, options)
   }
 }
 
@@ -59,8 +62,8 @@ export class NotFound extends VolctlError {
 export class SafetyRefusal extends VolctlError {
   readonly rule: string
 
-  constructor(rule: string, code: RefusalCode, message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
-    super(code, message, { ...options, exit: ExitStatus.Refused })
+  constructor(rule: string, finding: Finding<RefusalCode>, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
+    super(finding, { ...options, exit: ExitStatus.Refused })
     this.rule = rule
   }
 }
@@ -68,7 +71,7 @@ export class SafetyRefusal extends VolctlError {
 /** A person, or a signal, ended it. */
 export class Interrupted extends VolctlError {
   constructor(message = 'interrupted: nothing was changed', options: Pick<VolctlErrorOptions, 'hint'> = {}) {
-    super('Interrupted', message, { ...options, exit: ExitStatus.Interrupted })
+    super({ code: 'Interrupted', message }, { ...options, exit: ExitStatus.Interrupted })
   }
 }
 
@@ -116,8 +119,8 @@ export class OperationRefused extends VolctlError {}
 export class CameBack extends OperationRefused {
   declare readonly code: 'KubeletRunning' | 'ControllerRunning'
 
-  constructor(code: CameBack['code'], message: string, options: { readonly hint?: string } = {}) {
-    super(code, message, options)
+  constructor(finding: Finding<CameBack['code']>, options: { readonly hint?: string } = {}) {
+    super(finding, options)
   }
 }
 
@@ -125,8 +128,8 @@ export class CameBack extends OperationRefused {
 export class StepFailed extends VolctlError {
   readonly stuck: boolean
 
-  constructor(code: FailureCode, message: string, options: StepOptions = {}) {
-    super(code, message, options)
+  constructor(finding: Finding<FailureCode>, options: StepOptions = {}) {
+    super(finding, options)
     this.stuck = options.stuck ?? false
   }
 }
@@ -140,21 +143,21 @@ export class StepInterrupted extends StepFailed {
     message: string,
     { code = 'Interrupted', ...options }: StepOptions & { readonly code?: OutcomeCode } = {},
   ) {
-    super(code, message, options)
+    super({ code, message }, options)
   }
 }
 
 /** The step's time is over (--timeout). */
 export class StepTimedOut extends StepFailed {
   constructor(message: string, options: StepOptions = {}) {
-    super('TimedOut', message, options)
+    super({ code: 'TimedOut', message }, options)
   }
 }
 
 /** What uses a mount or a device could not be seen: it counts as in use (S25). */
 export class UsersUnknown extends StepFailed {
   constructor(message: string, options: StepOptions = {}) {
-    super('UsersUnknown', message, options)
+    super({ code: 'UsersUnknown', message }, options)
   }
 }
 

@@ -45,7 +45,8 @@ function withRemains(failure: unknown, remains: readonly string[], stuckSince: b
   const hint = failure instanceof VolctlError ? failure.hint : undefined
   const options = { cause: failure, hint }
   const stuck = stuckSince || isStuck(failure)
-  if (failure instanceof OperationRefused && !stuck) return new OperationRefused(failure.code, message, options)
+  if (failure instanceof OperationRefused && !stuck)
+    return new OperationRefused({ code: failure.code, message }, options)
   const code = codeOf(failure) ?? 'Unexpected'
-  return new StepFailed(code, message, { ...options, stuck })
+  return new StepFailed({ code, message }, { ...options, stuck })
 }

@@ -129,5 +129,5 @@ export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): Exi
 export function requireUnrefused({ refused }: Refusable): void {
   if (refused === undefined) return
   const { rule, code, message, hint } = refused
-  throw new SafetyRefusal(rule, code, message, { hint })
+  throw new SafetyRefusal(rule, { code, message }, { hint })
 }

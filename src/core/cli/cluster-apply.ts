@@ -1,4 +1,5 @@
 /** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
+
 import { posix } from 'node:path'
 import { VolctlError } from '../base/errors.ts'
 import { count, present } from '../base/text.ts'
@@ -7,6 +8,7 @@ import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
+import { said } from '../messages/said.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { readTypedPlan } from '../plan/documents/plan-file.ts'
 import { openJournal } from '../plan/documents/write-journal.ts'
@@ -84,5 +86,5 @@ export function stateDirectory({ XDG_STATE_HOME: state, HOME: home }: Environmen
   // A relative path there is to be ignored.
   if (state?.startsWith('/')) return posix.join(state, 'volctl')
   if (home?.startsWith('/')) return posix.join(home, '.local/state/volctl')
-  throw new VolctlError('JournalFailed', 'there is no place for the journal: neither XDG_STATE_HOME nor HOME is set')
+  throw new VolctlError(said('JournalFailed.noPlace'))
 }

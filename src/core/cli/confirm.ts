@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Interrupted, usageError, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { io, type OutputStream } from '../trust/run.ts'
 
 /** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
@@ -20,7 +21,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   } finally {
     terminal.close()
   }
-  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint: "Type 'yes', or give --yes." })
+  throw new VolctlError(said('NotConfirmed'), { hint: "Type 'yes', or give --yes." })
 }
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).

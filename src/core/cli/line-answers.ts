@@ -8,6 +8,7 @@ import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.t
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../linux/disk-trouble.ts'
+import { said } from '../messages/said.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine, type Screen } from '../views/screen.ts'
@@ -89,7 +90,7 @@ async function readInput(): Promise<string> {
   try {
     return (await readSource('-', INPUT_LIMITS)).bytes.toString()
   } catch (error) {
-    throw new VolctlError('FileUnreadable', `standard input: ${unreadText(error)}`, {
+    throw new VolctlError(said('FileUnreadable.input', { why: unreadText(error) }), {
       cause: error,
       hint: 'Give one line: journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -',
     })

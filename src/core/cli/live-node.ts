@@ -6,6 +6,7 @@ import type { InUse, NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
+import { said } from '../messages/said.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
@@ -130,7 +131,7 @@ export async function requireNodeHere({ hostRoot, rootDir }: NodeChoice): Promis
   if (places() !== undefined) return
   const { KNOWN_ROOT_DIRS } = await import('../node/kubelet/find-kubelet.ts')
   if (KNOWN_ROOT_DIRS.some((path) => existsSync(path))) return
-  throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here')
+  throw new VolctlError(said('NoNodeHere'))
 }
 
 // A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does.

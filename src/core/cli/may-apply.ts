@@ -1,5 +1,6 @@
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
+import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { allDoubts } from '../trust/files.ts'
@@ -14,13 +15,13 @@ import { requireUnrefused } from './carry-out.ts'
 export function requireRoot(): void {
   if (process.geteuid?.() !== 0) {
     if (places() !== undefined) return
-    throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
+    throw new VolctlError(said('NotRoot.user'), {
       hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
     })
   }
   const missing = missingCapabilities()
   if (missing.length === 0) return
-  throw new VolctlError('NotRoot', `apply runs as root but lacks ${missingText(missing)}`, {
+  throw new VolctlError(said('NotRoot.lacks', { missing: missingText(missing) }), {
     hint: `Run apply with all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
   })
 }
@@ -33,5 +34,5 @@ export function requireStanding({ node }: Pick<CollectedNode, 'node'>): void {
   const doubt = allDoubts().find(({ unknown }) => unknown)
   if (doubt === undefined) return
   const { what, why, hint } = doubt
-  throw new SafetyRefusal('S33', 'NotBelieved', `${what}: ${why}, but the kubelet may use it`, { hint })
+  throw new SafetyRefusal('S33', said('NotBelieved.file', { path: what, why }), { hint })
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { asTyped, type Environment, environment, io, type OutputStream, perRun } from '../trust/run.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { type Palette, palette } from '../views/screen.ts'
@@ -73,7 +74,7 @@ class Output implements Disposable {
   readonly #fail = (error: unknown): void => {
     this.#broken = true
     if (READER_GONE.has(errnoOf(error) ?? '')) return
-    this.#failure ??= new VolctlError('NotWritten', `cannot write the output: ${errorMessage(error)}`, { cause: error })
+    this.#failure ??= new VolctlError(said('NotWritten.output', { error: errorMessage(error) }), { cause: error })
   }
 }
 

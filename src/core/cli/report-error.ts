@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Interfaces } from '@oclif/core'
 import { errorMessage, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/text.ts'
+import { said } from '../messages/said.ts'
 import { programName } from '../trust/own-program.ts'
 import { io } from '../trust/run.ts'
 import { type Palette, type Width, wrapped } from '../views/screen.ts'
@@ -25,7 +26,7 @@ export function explainError(error: unknown, command = ''): VolctlError {
   const message = oneLine(errorMessage(error))
   // oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`.
   if (!(error instanceof Error && ('parse' in error || 'oclif' in error)))
-    return new VolctlError('Unexpected', `unexpected failure: ${message}`, { cause: error })
+    return new VolctlError(said('Unexpected', { message }), { cause: error })
   const { flags: [typed] = [], parse } = error as UnknownFlag
   const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
   const isLine = command === 'explain' && message.startsWith('Unexpected argument')
@@ -80,6 +81,7 @@ export interface ErrorDocument {
   readonly kind: 'Error'
   readonly code: string
   readonly message: string
+  readonly args?: VolctlError['args']
   readonly hint?: string
   readonly rule?: string
 }
@@ -89,10 +91,10 @@ export interface ErrorDocument {
  * between words. For `-o json` (and yaml, ndjson) the same as one JSON object, still on standard error, with the rule of a refusal.
  */
 export function errorText(error: VolctlError, structured: boolean, paint: Palette, width?: Width): string {
-  const { code, hint } = error
+  const { code, args, hint } = error
   const rule = error instanceof SafetyRefusal ? error.rule : undefined
   const message = `${rule === undefined ? '' : 'refused: '}${error.message}`
-  const document: ErrorDocument = { apiVersion: 'volctl.io/v1', kind: 'Error', code, message, hint, rule }
+  const document: ErrorDocument = { apiVersion: 'volctl.io/v1', kind: 'Error', code, message, args, hint, rule }
   if (structured) return toJsonLine(document)
   const line = wrapped(`${paint.bad('volctl:')} `, message, width)
   return hint === undefined ? line : `${line}${wrapped(' '.repeat('volctl: '.length), hint, width)}`

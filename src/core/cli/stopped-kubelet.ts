@@ -9,6 +9,7 @@ import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
 import { inTime, pause } from '../linux/deadline.ts'
+import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { needStop, onceStopped, type TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
 import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet-stop/stoppable.ts'
@@ -100,10 +101,13 @@ function isReadySince({ status }: Node, since: Date): boolean {
 
 /** What becomes of the kubelet. */
 export function notStarted(downtime: KubeletDowntime): VolctlError {
-  return new VolctlError('KubeletNotStarted', startText(downtime), {
-    hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
-    exit: ExitStatus.Partial,
-  })
+  return new VolctlError(
+    { code: 'KubeletNotStarted', message: startText(downtime) },
+    {
+      hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
+      exit: ExitStatus.Partial,
+    },
+  )
 }
 
 type Say = (event: ApplyEvent) => void
@@ -141,12 +145,12 @@ export class StoppedKubelet implements KubeletStop {
     if (interrupts.stop.aborted) throw new Interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
     if (!(await isActive(unit)))
-      throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is not active any more`, {
+      throw new SafetyRefusal('S35', said('KubeletNotStopped.inactive', { unit }), {
         hint: 'volctl only stops a kubelet that runs. Plan again.',
       })
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
     if (this.leftMs() <= 0)
-      throw new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
+      throw new SafetyRefusal('S35', said('KubeletNotStopped.noTime', { unit }), {
         hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })

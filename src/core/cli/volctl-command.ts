@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
 import { SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { formatDuration } from '../base/time.ts'
+import { said } from '../messages/said.ts'
 import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'
 import { jsonPieces, toYaml } from '../views/structured.ts'
@@ -122,7 +123,7 @@ export abstract class VolctlCommand extends Command {
  */
 function requireProc(): void {
   if (process.platform !== 'linux' || existsSync('/proc/self/fd')) return
-  throw new VolctlError('NodeUnreadable', '/proc is not mounted: volctl sees neither files nor processes without it', {
+  throw new VolctlError(said('NodeUnreadable.noProc'), {
     hint: 'Mount it, then run volctl again: mount -t proc proc /proc',
   })
 }

@@ -6,6 +6,7 @@ import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import type { CsiSocket } from '../facts/actual/snapshot.ts'
 import { parentOf } from '../facts/actual/tree.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
+import { said } from '../messages/said.ts'
 import { podName } from '../plan/names.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -188,8 +189,7 @@ function faultOf(
       : context.inputs.snapshot.api?.csiNode != null && faulty('CSINode') !== undefined
         ? 'the CSINode object of this node does not list it'
         : twice && `${twice.name} is not the socket in use: ${twice.says}`
-  const message = `CSI driver ${name} answers, but ${says}`
-  return says === undefined ? undefined : { state: 'problem', message, code: 'DriverRegistration' }
+  return says === undefined ? undefined : { state: 'problem', ...said('DriverRegistration.says', { name, says }) }
 }
 
 /** @returns of the driver's own pod, by name; without one where a pod is meant to come from */

@@ -4,7 +4,7 @@
  */
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
-import { codeOf, pod, volume } from '../plan/operation-shape.ts'
+import { args, codeOf, pod, volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
@@ -81,6 +81,7 @@ const verdictFields = object({
     oneOf(...EXPLAINED_STATES),
   ),
   message: text,
+  args,
   code: optional(codeOf(ALL_CODES)),
   rule: optional(text),
 })

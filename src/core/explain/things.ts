@@ -4,6 +4,7 @@ import { volctl } from '../base/command.ts'
 import { NotFound, VolctlError } from '../base/errors.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
 import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
+import { said } from '../messages/said.ts'
 import { namespacedName, podName } from '../plan/names.ts'
 import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
@@ -174,10 +175,12 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
     found.map(({ ask, about }) => `${ask} (${about})`),
     MOST_CANDIDATES,
   )
-  const message = `"${what}" is ambiguous on node ${context.inputs.snapshot.nodeName}: ${asks.join(', ')}`
-  throw new Ambiguous('AmbiguousName', message, {
-    hint: `Name one of them: ${volctl('explain', first.ask)}`,
-  })
+  throw new Ambiguous(
+    said('AmbiguousName.kinds', { name: what, nodeName: context.inputs.snapshot.nodeName, asks: asks.join(', ') }),
+    {
+      hint: `Name one of them: ${volctl('explain', first.ask)}`,
+    },
+  )
 }
 
 const MOST_CANDIDATES = 10

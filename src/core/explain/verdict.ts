@@ -2,6 +2,7 @@
 
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { causeOf } from '../messages/codes.ts'
+import { said } from '../messages/said.ts'
 import type { Cause } from '../plan/cause.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import type { Operation, Problem } from '../plan/plan.ts'
@@ -81,7 +82,7 @@ export function nothingVerdict({ why, rule }: Because): Verdict {
 }
 
 export function deadVerdict({ path, dead }: DeadMount): Verdict {
-  return { state: 'problem', message: `the mount on ${path} is dead: ${dead}`, code: 'DeadMount' }
+  return { state: 'problem', ...said('DeadMount.mount', { path, dead }) }
 }
 
 // What an answer is about first: what is worst off, and of that the one with most behind it.

@@ -1,5 +1,6 @@
 import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
 import type { ErrorCode } from '../messages/codes.ts'
+import { type Finding, said } from '../messages/said.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
 import type { Answer } from './transport/transport.ts'
@@ -29,8 +30,8 @@ export class ApiError extends VolctlError {
   readonly trouble: Trouble | undefined
   readonly retryAfter: number | undefined
 
-  constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
-    super(code, message, options)
+  constructor(finding: Finding<ErrorCode>, options: ApiErrorOptions) {
+    super(finding, options)
     this.status = options.status ?? 0
     this.reason = options.reason
     this.trouble = options.trouble
@@ -72,12 +73,15 @@ export function errorFromAnswer({ status, headers, body }: Answer, server: strin
   const text = shortText(said?.message, 1000)
   const reason = reasonOf(status, said, code)
   const [retryAfter] = [headers['retry-after']].flat()
-  return new ApiError(code, `${server}: ${text ?? `${request} was answered with HTTP ${status}`}`, {
-    status,
-    reason,
-    hint: HINTS[status] ?? hintOf(status, request, said !== undefined && reason !== 'NoSuchResource'),
-    retryAfter: seconds(retryAfter) ?? seconds(said?.details?.retryAfterSeconds),
-  })
+  return new ApiError(
+    { code, message: `${server}: ${text ?? `${request} was answered with HTTP ${status}`}` },
+    {
+      status,
+      reason,
+      hint: HINTS[status] ?? hintOf(status, request, said !== undefined && reason !== 'NoSuchResource'),
+      retryAfter: seconds(retryAfter) ?? seconds(said?.details?.retryAfterSeconds),
+    },
+  )
 }
 
 /** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
@@ -132,8 +136,7 @@ const TLS_CODES =
 export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
   const within = `within ${deadlineMs / 1000} s`
   const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
-  const text = `The API server ${server} ${message}.`
-  return new ApiError('ApiUnreachable', text, { trouble: 'late', reason: 'Timeout' })
+  return new ApiError(said('ApiUnreachable', { server, message }), { trouble: 'late', reason: 'Timeout' })
 }
 
 /** @param why continues "the answer to GET …" */
@@ -154,7 +157,7 @@ export function unusable(
   hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   reason = 'BadAnswer',
 ): ApiError {
-  return new ApiError('ApiFailed', message, { trouble: 'answer', reason, hint })
+  return new ApiError({ code: 'ApiFailed', message }, { trouble: 'answer', reason, hint })
 }
 
 interface Received {
@@ -186,12 +189,15 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
   if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
   if (TLS_CODES.test(reason)) {
-    const text = `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`
-    return new ApiError('TlsMismatch', text, { trouble: 'tls', reason, cause: error })
+    return new ApiError(said('TlsMismatch', { server, tlsTrouble: tlsTrouble(String(message)), reason }), {
+      trouble: 'tls',
+      reason,
+      cause: error,
+    })
   }
   // Older Node.js name a proxy with its password.
   const text = `The API server ${server} cannot be reached: ${String(message).replaceAll(/:\/\/[^/\s]*@/g, '://')}.`
-  return new ApiError('ApiUnreachable', text, { trouble: 'connection', reason, cause: error })
+  return new ApiError({ code: 'ApiUnreachable', message: text }, { trouble: 'connection', reason, cause: error })
 }
 
 /** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */

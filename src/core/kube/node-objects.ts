@@ -1,4 +1,5 @@
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { kept, text } from '../trust/shape.ts'
@@ -69,7 +70,7 @@ export function podLists({ client, kubeletClient, nodeName, signal }: Query, kep
 export function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
   return orInstead(client.get(NODES, { name: nodeName }, { signal }), (error) => {
     if (!error.isAbsent) throw error
-    throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {
+    throw new SafetyRefusal('S1', said('WrongMachine.noNode', { server: client.server, nodeName }), {
       cause: error,
       hint: "Check that this is the right cluster; give the node's name with --node, or the cluster's kubeconfig with --kubeconfig.",
     })
@@ -114,8 +115,7 @@ export function nodeCluster(asking: Asking) {
     /** With preconditions; a conflict rejects with status 409 or code `Conflict`. */
     deleteVolumeAttachment: async (version: NonNullable<Operation['attachment']>): Promise<void> => {
       const { name, resourceVersion } = version
-      if (resourceVersion === undefined)
-        throw new VolctlError('Conflict', `${name} was read without its resourceVersion`)
+      if (resourceVersion === undefined) throw new VolctlError(said('Conflict', { name }))
       await deleteVolumeAttachment(client, { ...version, resourceVersion })
     },
     getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
 import { NODE_USER } from '../facts/actual/volume-names.ts'
+import { said } from '../messages/said.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { controllerWantedVolumes } from '../volumes/populate.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
@@ -154,8 +155,13 @@ async function secondLook(options: ReadApiOptions, user: string | undefined, lis
         // One of them does not see all, or asks another cluster.
         throw new SafetyRefusal(
           'S2',
-          'PodListIncomplete',
-          `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its?.items.length}; in one list only: ${difference.slice(0, 5).join(', ')}.`,
+          said('PodListIncomplete.differs', {
+            source: client.source,
+            count: mine.items.length,
+            nodeName,
+            kubeletCount: its?.items.length,
+            pods: difference.slice(0, 5).join(', '),
+          }),
           {
             hint: "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
           },

@@ -4,11 +4,13 @@
  * A path that was checked may have been swapped since, a descriptor cannot: entries are named through the descriptor of their
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
+
 import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
 import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../base/errors.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
+import { said } from '../messages/said.ts'
 import {
   Entries,
   entryPath,
@@ -165,8 +167,7 @@ export async function deleteContent(
           enter(openBelow(directory, name))
           return
         }
-        if (directoriesOnly === true)
-          throw new StepFailed('UnexpectedFile', `${where()} was not there when the plan was made, and is kept`)
+        if (directoriesOnly === true) throw new StepFailed(said('UnexpectedFile.kept', { where: where() }))
         unlinkSync(at)
         deleted.files += 1
         deleted.bytes += entry.size
@@ -177,7 +178,7 @@ export async function deleteContent(
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw notDeleted(where(), error)
       }
     }
-    throw new StepFailed('Swapped', `${where()} keeps changing while it is being deleted`)
+    throw new StepFailed(said('Swapped.changing', { where: where() }))
   }
   await walkDown(path, mountId, {
     begin: async (_, isEmpty) => {
@@ -206,18 +207,20 @@ function removeEmpty({ at, where }: Entry): void {
 
 function notDeleted(path: string, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
   if (cause instanceof InOtherMount || errnoOf(cause) === 'EBUSY') {
-    const message = `${path} is a mount point, and volctl never deletes the content of a mount`
-    return new StepFailed('ForeignMount', message, { cause })
+    return new StepFailed(said('ForeignMount.deletesNone', { path }), { cause })
   }
   if (cause instanceof StepFailed) return cause
   const what = `${path} could not be deleted`
   // Nothing else keeps root from it: swap files are users, which were looked for.
   if (errnoOf(cause) === 'EPERM') {
     const words = `${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
-    return new StepFailed(code, `${what}: it, or its directory, is immutable or append-only (EPERM)`, {
-      cause,
-      hint: `See which: ${words}, then plan again.`,
-    })
+    return new StepFailed(
+      { code, message: `${what}: it, or its directory, is immutable or append-only (EPERM)` },
+      {
+        cause,
+        hint: `See which: ${words}, then plan again.`,
+      },
+    )
   }
   return diskFailure(code, what, cause)
 }

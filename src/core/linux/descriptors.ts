@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
 import { createNew, markDirectory, openOwnDirectory, writeAll } from '../trust/plain-files.ts'
@@ -29,7 +30,7 @@ export interface OpenDirectory {
 /** What was opened is in another mount than what is worked on. */
 export class InOtherMount extends StepFailed {
   constructor(message: string, options: { readonly hint?: string } = {}) {
-    super('ForeignMount', message, options)
+    super({ code: 'ForeignMount', message }, options)
   }
 }
 
@@ -54,7 +55,7 @@ export function inDirectory<T>(directory: string, name: string, act: (path: stri
 
 function requireReal(path: string, fd: number): void {
   const real = readlinkSync(`/proc/self/fd/${fd}`)
-  if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
+  if (real !== path) throw new StepFailed(said('Swapped.link', { path, real }))
 }
 
 export function openBelow(directory: OpenDirectory, name: Buffer | string): OpenDirectory {
@@ -70,7 +71,7 @@ export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | u
 export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
   const fd = markDirectory(`/proc/self/fd/${directory.fd}/..`)
   return checked(fd, directory.mountId, '..', (_, found) => {
-    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while the walk was in it')
+    if (found !== identity) throw new StepFailed(said('Swapped.moved'))
   })
 }
 

@@ -65,5 +65,5 @@ export function unreadText(error: unknown): string {
 export function diskFailure(code: OutcomeCode, what: string, cause: unknown): StepFailed {
   const trouble = diskTrouble(cause)
   const why = trouble === undefined ? ` (${codeOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
-  return new StepFailed(code, `${what}${why}`, { cause, hint: trouble?.hint })
+  return new StepFailed({ code, message: `${what}${why}` }, { cause, hint: trouble?.hint })
 }

@@ -9,8 +9,10 @@
  *
  * @see proc_pid_mountinfo(5)
  */
+
 import { append, lazy, memoize, once } from '../base/collections.ts'
 import { VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { coversOf } from './covers.ts'
 import { containingMount, locationIn } from './location.ts'
@@ -104,7 +106,7 @@ function optionsOf(text = ''): readonly string[] {
 }
 
 function damaged(line: number, what: string): VolctlError {
-  return new VolctlError('NodeUnreadable', `mount table, line ${line}: it ${what}`, {
+  return new VolctlError(said('NodeUnreadable.mountTable', { line, fault: what }), {
     hint: 'The kernel never writes such a line: try again, or check the snapshot that it came from.',
   })
 }

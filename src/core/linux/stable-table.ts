@@ -1,6 +1,8 @@
 /** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
+
 import { release } from 'node:os'
 import { VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { linesInPieces } from '../trust/kernel.ts'
 import type { MountTable } from './mount-table.ts'
 import { parseMountinfo } from './parse-mountinfo.ts'
@@ -38,7 +40,7 @@ export function tableAt(
     if (again === text) return parseMountinfo(text)
     text = again
   }
-  throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
+  throw new VolctlError(said('NodeUnreadable.changing', { tries: TRIES }), {
     hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
   })
 }

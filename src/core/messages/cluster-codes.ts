@@ -3,12 +3,23 @@ import { codes } from './code-entry.ts'
 
 const CONTROLLER = codes({ cause: 'controller' })({
   NotAttached: {
+    says: {
+      status: '{uniqueName} is no longer in node.status.volumesAttached',
+      gone: 'VolumeAttachment {name} no longer exists',
+      attachment: 'VolumeAttachment {name} is not attached',
+    },
     in: ['waiting', 'outcome'],
     means: 'the volume has to be attached to this node first, and is not',
     next: "The attach/detach controller attaches it. See the pod's events: kubectl describe pod -n NAMESPACE NAME",
     rules: ['S22'],
   },
   AttachedMismatch: {
+    says: {
+      noAttachment: 'volumesAttached of node {name} lists volume {other}, and there is no VolumeAttachment of it',
+      notListed:
+        'volume {name} is attached to node {other} since {createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it',
+      waits: '{message}; only the attach/detach controller writes that list',
+    },
     in: ['waiting', 'problem'],
     means:
       'volumesAttached of the Node, for which the kubelet waits, and the VolumeAttachments do not agree about a volume',
@@ -17,6 +28,14 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['R750', 'C36', 'O43', 'R752'],
   },
   AttachmentDeleting: {
+    says: {
+      attachedAfter:
+        'VolumeAttachment {name} is being deleted since {deletedAt}; the volume is attached again after that',
+      stuck: 'VolumeAttachment {name} is being deleted{heldBy}{error}{gone}',
+      since: '{here} is being deleted since {deletedAt}{heldBy}',
+      begun: 'VolumeAttachment {name} is being deleted',
+      stuckHere: 'VolumeAttachment {name} is being deleted{held}{error}',
+    },
     in: ['waiting', 'problem', 'outcome'],
     means: 'the VolumeAttachment is being deleted, whether or not a pod wants the volume by now',
     many: (n) => `${n} VolumeAttachments are being deleted`,
@@ -24,6 +43,13 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['S22', 'S26', 'N59'],
   },
   ControllerActs: {
+    says: {
+      attaches: 'VolumeAttachment {name} is not attached yet{error}',
+      detaches: 'node {node} does not exist; the attach/detach controller detaches the volume {latest}',
+      then: '{first} {then}',
+      why: '{first}{why}',
+      deletes: 'VolumeAttachment {name} is not attached; the attach/detach controller deletes it',
+    },
     in: ['waiting'],
     lasts: 'never',
     means: "the attach/detach controller or the driver's external attacher acts next",
@@ -31,6 +57,13 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['S21', 'C42'],
   },
   NotManaged: {
+    says: {
+      node: 'node {name} has no annotation {annotation}; nobody detaches what is attached to it: {volumeAttachments}',
+      attach: '{specName} has to be attached, but the attach/detach controller does not manage this node: {unmanaged}',
+      thisNode:
+        'the attach/detach controller does not attach or detach volumes for this node: {why}; volctl does not detach here either, and does not wait for attachments',
+      detach: 'the attach/detach controller does not manage this node: {unmanaged}',
+    },
     in: ['blocked', 'waiting', 'problem'],
     means: "the attach/detach controller does not manage this node's attachments",
     remedy:
@@ -38,6 +71,13 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['N9', 'S21'],
   },
   ReportedUnused: {
+    says: {
+      attached:
+        'only the status of node {name} says that volume {uniqueName} is attached, and no pod wants it: there is no object that could be deleted',
+      inUse: 'node {name} reports volume {other} in use, and no pod of the node wants it{last}',
+      listed:
+        '{volume} is still listed in node.status.{list} of {nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here',
+    },
     in: ['problem'],
     means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
     many: (n) => `${n} volumes are still listed in the Node's status, and no pod there wants them`,
@@ -45,6 +85,13 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['N62', 'R739', 'R331', 'R834'],
   },
   NobodyDetaches: {
+    says: {
+      inline: '{here} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it',
+      name: 'the name of VolumeAttachment {name} is not the one that follows from its volume and node {node}: the controller never deletes it',
+      caret: 'the handle of the volume of {here} contains ^: the controller attaches it, and can never detach it',
+      driver:
+        'no CSIDriver, CSINode or attacher knows driver {driver}, and nobody will detach what is left of it: {volumeAttachments}',
+    },
     in: ['problem'],
     means:
       'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
@@ -53,18 +100,28 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['N59', 'R738', 'C43', 'C33'],
   },
   ControllerRunning: {
+    says: 'the attach/detach controller is back, and the rest is its work: {note}',
     in: ['outcome', 'refusal'],
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
     remedy: 'Let the controller do the rest. What it never does: volctl plan --cluster',
     rules: ['S11'],
   },
   AttachLimit: {
+    says: {
+      node: 'node {name} has {volumes} of driver {driver} attached, and its CSINode allows {limit}',
+      thisNode: '{message}; the CSINode of this node allows {limit} volumes of {attacher}, and {taken} are attached',
+    },
     in: ['blocked', 'waiting'],
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
     remedy: 'Move a pod with a volume of that driver to another node.',
     rules: ['N67'],
   },
   AttachmentDangling: {
+    says: {
+      volume:
+        'VolumeAttachment {name} keeps PersistentVolume {persistentVolume}, which does not exist, attached to node {node}',
+      node: 'VolumeAttachment {name} names node {node}, which does not exist',
+    },
     in: ['problem'],
     means: 'a VolumeAttachment is of a node or a PersistentVolume that does not exist',
     many: (n) => `${n} VolumeAttachments are of nodes or PersistentVolumes that do not exist`,
@@ -72,6 +129,11 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['R734', 'R718'],
   },
   AttachmentFailing: {
+    says: {
+      detach: 'driver {attacher} could not detach VolumeAttachment {name} from node {node}: {message}',
+      attach: 'driver {attacher} could not attach VolumeAttachment {name} to node {node}: {message}',
+      silent: '{here} was created {createdAt} and is not attached, and driver {attacher} does not say why',
+    },
     in: ['problem'],
     means: 'an attach or detach fails, or is not finished',
     many: (n) => `${n} attaches or detaches fail, or are not finished`,
@@ -79,12 +141,18 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['C42', 'N59'],
   },
   PodWaitsForVolume: {
+    says: 'pod {namespacedName} on node {node} does not start: {message}',
     in: ['problem'],
     means: 'a pod does not start because of a volume',
     next: 'Do what the hint of the problem says about the cause.',
     rules: ['R706'],
   },
   DetachFirst: {
+    says: {
+      otherNode: 'the volume may be on one node only, and is, or may be, attached to {nodes}',
+      tooMany:
+        'more than {most} VolumeAttachments of its driver are of unknown volumes, and one of those may be this volume',
+    },
     in: ['waiting'],
     means: 'the volume is attached to another node, and has to be detached there first',
     next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
@@ -94,6 +162,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
 
 const KUBELET = codes({ cause: 'kubelet' })({
   KubeletRunning: {
+    says: 'the state of the kubelet could not be determined: {error}',
     in: ['waiting', 'outcome', 'refusal'],
     byKubelet: true,
     means: 'a kubelet runs, runs again, or may start at any moment, and does this itself',
@@ -102,6 +171,14 @@ const KUBELET = codes({ cause: 'kubelet' })({
     rules: ['S11'],
   },
   Settling: {
+    says: {
+      attachment:
+        'VolumeAttachment {name}, or its node, is younger than the settle time: its pod may not be in every list yet',
+      unknown:
+        "it is not known when the kubelet stopped (neither its unit nor the node's lease shows it), so it counts as stopped just now",
+      kubelet: 'the kubelet stopped less than {seconds} s ago; calls of drivers may still be in flight',
+      pod: 'pod {uid} changed less than {seconds} s ago; the kubelet may still be cleaning it up',
+    },
     in: ['waiting'],
     means:
       'the kubelet stopped, or something of the pod changed, less than the settle time ago: the kubelet or a call that it made may still be at work',
@@ -109,12 +186,20 @@ const KUBELET = codes({ cause: 'kubelet' })({
     rules: ['S11'],
   },
   KubeletUnclear: {
+    says: {
+      several: 'this host has {count} kubelets ({list})',
+      standalone: 'the kubelet of this host ({source}) has no API server, so it is unknown which pods it should run',
+    },
     in: ['refusal'],
     means: 'this host has several kubelets that could be meant, or one that has no API server',
     next: 'Name one with --root-dir and --node; start a kubelet without API server with --kubeconfig: until then volctl can only report here.',
     rules: ['S8'],
   },
   KubeletNotStopped: {
+    says: {
+      inactive: '{unit} is not active any more',
+      noTime: 'no time is left to stop {unit}: the machine is slow now',
+    },
     in: ['refusal'],
     means:
       '--stop-kubelet is refused: the kubelet has no unit, the unit would not stay stopped or runs more than the kubelet, or systemd set no timer that starts the kubelet again',
@@ -122,28 +207,37 @@ const KUBELET = codes({ cause: 'kubelet' })({
     rules: ['S35'],
   },
   NoTimeLeft: {
+    says: 'not begun: it could not end before the kubelet has to run again',
     in: ['outcome'],
     means: 'the operation was not begun: it could not end before the kubelet has to run again',
     remedy: 'Run the same command again, or with a longer --max-downtime.',
     rules: ['S35'],
   },
   VersionUntested: {
+    says: 'this node runs kubelet {text}, and volctl was tested with 1.{first} to 1.{last}: this kubelet may keep volumes in other directories, or in another way',
     in: ['problem'],
     means: 'volctl was not tried with the version of the kubelet on this node',
     remedy: 'Compare the plan with findmnt, and apply one pod or volume at a time (--pod, --volume).',
   },
   PluginMissing: {
+    says: 'the kubelet ({text}) has no plugin for image volumes: its feature gate ImageVolume is off',
     in: ['waiting'],
     means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
     next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
     rules: ['O44'],
   },
   LeftToKubelet: {
+    says: {
+      plugin: 'the kubelet sets up {setUp} volumes when it starts',
+      label: '{specName} may have to be mounted with an SELinux label: {unclear}',
+      volume: 'volume {specName} {why}',
+    },
     in: ['blocked', 'waiting', 'problem'],
     means: 'only the kubelet sets up this volume: iSCSI, Fibre Channel, flexVolume, and some content',
     remedy: 'Start the kubelet: it sets up the volume.',
   },
   GlobalMountGone: {
+    says: 'pod {pod} has volume {specName} mounted, but nothing is mounted any more where the volume was staged: {path}',
     in: ['problem'],
     means: "a pod's volume is mounted, and the global mount that it was made from is gone",
     many: (n) => `${n} volumes are mounted for pods, and not any more where they were staged`,
@@ -151,6 +245,13 @@ const KUBELET = codes({ cause: 'kubelet' })({
     rules: ['O1'],
   },
   NotReportedInUse: {
+    says: {
+      notYet:
+        '{uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet',
+      mounted:
+        '{uniqueName} is mounted on {path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted',
+      noLonger: '{uniqueName} is no longer in node.status.volumesInUse',
+    },
     in: ['waiting', 'problem', 'outcome'],
     means:
       'the volume is attached or mounted here, and node.status.volumesInUse, which only the kubelet writes, does not list it',
@@ -162,6 +263,7 @@ const KUBELET = codes({ cause: 'kubelet' })({
 
 const ELSEWHERE = codes({ cause: 'elsewhere' })({
   OtherMachine: {
+    says: 'VolumeAttachment {name} is of machine {its}, and this one is {own} by its CSINode: the node was made anew under its name, and the volume is not attached here',
     in: ['waiting'],
     means:
       'the VolumeAttachment was made for another machine that had the name of this node: the volume is not attached here',
@@ -169,6 +271,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['S38', 'S22'],
   },
   MountedButNotAttached: {
+    says: '{uniqueName} is mounted on {path} but not attached to this node ({gone}): another node may write to it',
     in: ['problem'],
     means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
     many: (n) => `${n} mounted volumes count as detached: another node may write to them`,
@@ -176,6 +279,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['R731', 'S30'],
   },
   MultiAttach: {
+    says: 'volume {volumeLabel} may be on one node only{modes}{text}',
     in: ['problem'],
     means: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
     many: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
@@ -183,6 +287,13 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['S30'],
   },
   TwoWriters: {
+    says: {
+      attachments: 'volume {volumeLabel} may be on one node only, and has VolumeAttachments on {nodes}',
+      mounted:
+        '{name} is mounted on {path} and also attached to another node, which its access mode ({modes}) does not allow: {nodes}',
+      pods: '{name} is ReadWriteOncePod, but {count} pods on this node use it: {pods}',
+      elsewhere: 'the volume is also attached to {elsewhere}, which its access mode does not allow',
+    },
     in: ['blocked', 'problem'],
     means:
       'the volume is attached to, in use or mounted on several nodes, or two pods have it, against its access mode',
@@ -191,12 +302,24 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['S30', 'R740'],
   },
   AccessMode: {
+    says: {
+      otherPodFirst: '{specName} is ReadWriteOncePod, and pod {uid} gets the volume first',
+      otherPodUses: '{specName} is ReadWriteOncePod, and pod {pod} uses it',
+      unknown: 'this credential does not show whether {specName} is attached elsewhere{more}',
+      otherNode: '{specName} is attached to {names}, which its access mode ({modes}) does not allow: {nodes}',
+      unread: 'the nodes that {specName} is attached to could not be read: {elsewhere}',
+      also: '{specName} is also attached to {elsewhere}, which its access mode does not allow',
+    },
     in: ['waiting', 'outcome'],
     means: 'the access mode does not allow the volume for a second pod or node',
     remedy: 'End the pod that has the volume, here or on the other node; then plan again.',
     rules: ['S22', 'S30'],
   },
   MachineMayWrite: {
+    says: {
+      node: 'the machine of node {node} may still run and write to the volume',
+      heard: 'the machine of node {node}, which does not exist in the API, runs: its kubelet is still heard',
+    },
     in: ['blocked'],
     means: 'the machine of a node that is gone or silent may still run, and write to the volume',
     many: (n) => `The machines of gone or silent nodes may still run, and write to ${n} volumes`,
@@ -207,24 +330,37 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
 
 const MACHINE = codes({ cause: 'machine' })({
   WrongMachine: {
+    says: {
+      noNode: 'The API server {server} has no node "{nodeName}".',
+    },
     in: ['refusal'],
     means: 'the Node object does not exist, or is not shown to describe this machine',
     next: 'Check --context, --kubeconfig and --node: another cluster may have a node of the same name. If this is the machine all the same, repeat the id that the message names with --accept-identity.',
     rules: ['S1'],
   },
   IdentityAccepted: {
+    says: "the Node's {id} {node} differs from this host's {host}, and was accepted with --accept-identity",
     in: ['problem'],
     means: "an id of the Node object is not this host's, and was accepted with --accept-identity",
     next: 'Nothing, if the plan is about the right machine.',
     rules: ['S1', 'S31'],
   },
   OtherNode: {
+    says: 'the kubelet of this host is node {own}, not {nodeName}',
     in: ['refusal', 'error'],
     means: '--node is not what the kubelet here calls itself, or the plan was made on another node or machine',
     next: 'Check --node, or apply the plan on the node that it was made on.',
     rules: ['S1'],
   },
   NodeNotReady: {
+    says: {
+      why: 'node {name} {notReady}',
+      tainted: 'node {name} is tainted out-of-service',
+      deleted: 'node {name} is being deleted',
+      taintedHere: 'the node is tainted out-of-service',
+      stillMounted:
+        'the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: {list}{more}',
+    },
     in: ['waiting', 'problem', 'outcome'],
     ofNode: true,
     means:
@@ -234,6 +370,18 @@ const MACHINE = codes({ cause: 'machine' })({
     rules: ['S22'],
   },
   WrongNamespace: {
+    says: {
+      propagation:
+        "the mounts of this container do not follow the node's, so it would hold what volctl unmounts: {mountPoint}",
+      another: 'volctl runs in another mount namespace than {why}',
+      runtime: 'PID 1 and the container runtime (pid {pid}) have different mounts under {rootDir}: {difference}',
+      pidNamespace:
+        "--host-root {hostRoot}: this container has its own PID namespace, so volctl cannot act on the host's processes",
+      hostProcesses: "--host-root {hostRoot}: the host's processes cannot be seen in {proc}",
+      notEntered: "volctl could not enter the kubelet's mount namespace",
+      network: "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
+      gone: 'the mount namespace of process {pid} is gone',
+    },
     in: ['outcome', 'refusal', 'error'],
     means:
       'volctl does not stand where the kubelet does: another user, PID, mount or network namespace, a chroot, or a --host-root that is not the whole node',
@@ -241,12 +389,18 @@ const MACHINE = codes({ cause: 'machine' })({
     rules: ['S7', 'S6'],
   },
   OutageSuspected: {
+    says: 'all {count} {mounts} of driver {driver} are dead at the same time: its backend seems to be down',
     in: ['blocked', 'problem', 'refusal'],
     means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
     next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
     rules: ['S29'],
   },
   TaintedButReady: {
+    says: {
+      node: 'node {name} is tainted out-of-service, but its kubelet {says}',
+      detaches:
+        'node {name} is tainted out-of-service, but its kubelet {says}: a controller detaches its volumes even while they are mounted',
+    },
     in: ['blocked', 'problem'],
     ofNode: true,
     means:

@@ -14,6 +14,8 @@ export const PLACES = {
 export type Place = keyof typeof PLACES
 
 interface Entry {
+  /** What is said of one; {names} stand for what the finding is about. Several sentences have names of their own. */
+  readonly says?: string | Readonly<Record<string, string>>
   /** In one plain sentence. */
   readonly means: string
   /** What an operator does next; absent: the remedy, and of a reason on a node an apply. */

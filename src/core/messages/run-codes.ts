@@ -3,6 +3,7 @@ import { codes } from './code-entry.ts'
 
 const ASKED = codes({ cause: 'asked' })({
   NotAsked: {
+    says: 'done only on request: the kubelet may have been stopped to prevent this',
     in: ['blocked'],
     onRequest: true,
     means: 'the operation is done only when it is asked for',
@@ -10,18 +11,29 @@ const ASKED = codes({ cause: 'asked' })({
     rules: ['S23'],
   },
   FlagWithoutEffect: {
+    says: {
+      nodeGone:
+        '--node-gone {name} names a node whose kubelet reports that the node is ready: the flag changes nothing there',
+      lazy: '--lazy {path}: nothing shows that this mount is dead',
+      answers: '{path} answers, so it is not dead',
+    },
     in: ['blocked', 'problem'],
     means: 'a flag names a node or a mount that it is not for, so that it changes nothing',
     remedy: 'Leave the flag out.',
     rules: ['R731', 'S20'],
   },
   NothingNamed: {
+    says: '{each} matches no {noun} {place}',
     in: ['problem', 'error'],
     means:
       'a flag gives a name (--pod, --namespace, --volume, --device; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {
+    says: {
+      kinds: '"{name}" is ambiguous on node {nodeName}: {asks}',
+      pods: '{name} matches {count} pods: {names}',
+    },
     in: ['problem', 'error'],
     means: 'several things on this node have the name that explain or --pod was given',
     next: 'Name one of those that the message lists: for explain with pod/, pvc/, pv/, va/, volume/, device/ or path/ before the name, for --pod as NAMESPACE/NAME or as a whole UID.',
@@ -30,6 +42,17 @@ const ASKED = codes({ cause: 'asked' })({
 
 const FOLLOWS = codes({ cause: 'follows' })({
   Changed: {
+    says: {
+      stages: 'CSI driver {driver} no longer stages volumes',
+      noAttachment: 'the plan does not name the VolumeAttachment',
+      attachment: 'VolumeAttachment {name} has changed since the plan was made',
+      boot: 'the plan was made before the last boot of this node',
+      beforeDelete: 'VolumeAttachment {name} changed in the moment before it was deleted: {message}',
+      createdByOther: 'somebody else has created VolumeAttachment {name}, of another volume or node',
+      link: 'the link {changed} is not as it was when the plan was made',
+      otherAttachment: 'VolumeAttachment {name} is not the one that the plan was made for',
+      path: '{path} was {before}, now {now}',
+    },
     in: ['blocked', 'error'],
     means:
       'a fresh look does not plan the operation any more, or not in the same way; or the node was booted after the plan was made',
@@ -37,12 +60,17 @@ const FOLLOWS = codes({ cause: 'follows' })({
     rules: ['S26'],
   },
   Predecessor: {
+    says: {
+      detach: 'the detach that has to come first is blocked',
+      operation: '{kind} of {volume}{pod} is blocked ({code})',
+    },
     in: ['blocked'],
     means: 'an operation that has to come first is blocked, failed, or is not part of the apply',
     next: 'See what became of the operation that has to come first, and resolve that; leave it out with no flag (--only, --skip, --pod, --volume).',
     rules: ['S26'],
   },
   AlreadyDone: {
+    says: 'already done: nothing of what the operation would do is left to do',
     in: ['blocked'],
     means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
     next: 'Nothing. volctl journal shows who did it, if it was volctl.',
@@ -52,30 +80,54 @@ const FOLLOWS = codes({ cause: 'follows' })({
 
 const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
   Locked: {
+    says: {
+      notLocked: '{rootDir} cannot be locked: {error}',
+      notCreated: 'the lock file {path} could not be created: {trouble}',
+      changing: 'the lock file {path} keeps changing',
+      node: 'another apply is running: pid {pid} of {user}, since {since}',
+      cluster: 'another apply is at work on this cluster: {holder} holds {lease}',
+      notRenewed: '{LEASE_NAME} could not be renewed, so that another apply may begin: {message}',
+    },
     means:
       'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
     next: 'Wait for the other one to end, or look at the file or the lease that the message names.',
     rules: ['S33'],
   },
   TimedOut: {
+    says: {
+      answer: 'no answer within {timeoutMs} (--timeout)',
+      unfinished: 'not finished after {timeoutMs}: {waits}',
+      deleted: 'VolumeAttachment {name} was created, and somebody else has deleted it',
+    },
     means: 'a call, or an external attacher, did not finish within --timeout',
     remedy:
       'Bring the storage or the driver back, and look at its log; then plan again, with a longer --timeout if it is only slow.',
     rules: ['S34', 'N59'],
   },
   Interrupted: {
+    says: 'not started: the apply was interrupted',
     means: 'the command was interrupted before it began this',
     next: 'Run it again; volctl journal shows what an apply has done.',
   },
   Unexpected: {
+    says: 'unexpected failure: {message}',
     means: 'the command or the operation failed in a way that volctl does not know',
     remedy: 'Run it again with --verbose, and report what it prints as a defect of volctl.',
   },
   CommandMissing: {
+    says: '{name} is not installed on this host',
     means: 'a program that is needed is not installed on this host',
     next: 'Install the package that the message names.',
   },
   CommandFailed: {
+    says: {
+      losetup: 'losetup -f {target} made no loop device: {output}',
+      why: '{message}: {output}',
+      output: '{line} printed too much output and was killed{left}',
+      iscsiadm: 'iscsiadm {args} failed: {output}',
+      notStopped: '{unit} did not stop: {failure}',
+      notStarted: '{name} could not be started: {message}',
+    },
     means: 'a program failed, or could not be started',
     remedy: 'Run the program by hand, and see what it says; then plan again.',
   },
@@ -83,20 +135,36 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
 
 const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   MountFailed: {
+    says: {
+      unread: '{device} could not be read: {why}',
+      mount: 'mount of {what} failed: {why}',
+    },
     means: 'mount failed, and left nothing behind',
     remedy: 'Look at the source, its options and the kernel log (dmesg); then plan again.',
   },
   UnmountFailed: {
+    says: 'umount failed: {output}',
     means: 'umount failed for another reason than being busy',
     remedy: 'Look at the mount (findmnt) and the kernel log (dmesg); then plan again.',
   },
   WriteFailed: {
+    says: {
+      type: '{path} is a {type}, not a file',
+      noGroup: '{target}: no group is given',
+      table: 'the mount table does not show where {target} is',
+      hostPath: 'hostPath {target} could not be created: {output}',
+    },
     means: "a file, link or directory could not be written, removed, or given to the pod's fsGroup",
     remedy:
       'Look at what is in its place, at the room left (df, df -i) and at the file system (dmesg); then plan again.',
     rules: ['S12'],
   },
   StillAtWork: {
+    says: {
+      call: 'not started: a call on {because} was abandoned and may still be running',
+      device: 'a call on device {number} was abandoned and may still be running',
+      umount: 'not started: an earlier umount hangs',
+    },
     means: 'a call was abandoned, by the deadline or at the second interruption, and may still be running',
     remedy: 'Wait until the call has ended, or reboot; then plan again.',
     rules: ['C119'],
@@ -105,22 +173,32 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
 
 const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
   OtherCluster: {
+    says: {
+      plan: 'the plan was made for cluster {planned}, and this is {connected}',
+      kubeconfig: '{source} has another server, or verifies the server in another way, than when volctl started.',
+    },
     means: 'another API server answers than when the plan was made, or the command began',
     remedy: 'Give the kubeconfig and context of the cluster that the plan was made for.',
     rules: ['S1'],
   },
   JournalFailed: {
+    says: {
+      noPlace: 'there is no place for the journal: neither XDG_STATE_HOME nor HOME is set',
+      notWritten: 'the journal {path} cannot be written: {trouble}',
+    },
     means: 'the journal could not be written',
     remedy:
       'Apply does nothing that it could not record first: free space on the disk, or name another directory with --journal.',
     rules: ['S14'],
   },
   ApiUnreachable: {
+    says: 'The API server {server} {message}.',
     means: 'the API server cannot be reached, or does not answer in time',
     remedy:
       'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
   },
   TlsMismatch: {
+    says: 'TLS with the API server {server} failed: {tlsTrouble} ({reason}).',
     means: 'the API server and the credential do not trust each other',
     remedy:
       "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
@@ -134,6 +212,7 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
     next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
   },
   Conflict: {
+    says: '{name} was read without its resourceVersion',
     means: 'an object of the API was changed meanwhile',
     remedy: 'Plan again.',
     rules: ['S26'],
@@ -146,6 +225,10 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
     rules: ['S34'],
   },
   CredentialFailed: {
+    says: {
+      plugin: 'The credential plugin {why}.',
+      file: '{file} cannot be read{why}.',
+    },
     means:
       'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token has expired',
     next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
@@ -154,6 +237,19 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
 
 const UNREAD = codes({ cause: 'unread' })({
   NodeUnreadable: {
+    says: {
+      noProc: '/proc is not mounted: volctl sees neither files nor processes without it',
+      mountTable: 'mount table, line {line}: it {fault}',
+      changing: 'the mount table changed on each of {tries} reads',
+      kubeletConfig: 'kubelet configuration {path}: {why}',
+      proc: '/proc: {error}',
+      rootDir: 'root directory {rootDir}{fault}',
+      table: '{path}: {error}',
+      what: '{path} cannot be read: {error}',
+      notUtf8: 'the name of {path} is not UTF-8, so that volctl cannot reach it; what it contains is unknown',
+      unknown: '{path} could not be read ({error}); what it contains is unknown',
+      incomplete: '{path} could not be read completely ({error}) and may contain files that the kubelet did not create',
+    },
     in: ['blocked', 'problem', 'error'],
     means:
       "/proc, the mount table, the kubelet's root directory, something in it or its configuration is missing, cannot be read whole, or is not what it should be",
@@ -161,6 +257,11 @@ const UNREAD = codes({ cause: 'unread' })({
     rules: ['S6', 'S9', 'S27', 'S8', 'S33', 'S12', 'S13'],
   },
   NotBelieved: {
+    says: {
+      file: '{path}: {why}, but the kubelet may use it',
+      path: '{path}: {why}',
+      program: '{path} is not run as root: {message}',
+    },
     in: ['problem', 'outcome', 'refusal', 'error'],
     means:
       'someone other than root could have changed a file, a program or a process, so that it is not believed, run or obeyed',
@@ -168,18 +269,31 @@ const UNREAD = codes({ cause: 'unread' })({
     rules: ['S32', 'S33'],
   },
   ContentUnknown: {
+    says: {
+      why: '{label} {reason}',
+      unread: '{what} could not be read: {why}',
+    },
     in: ['blocked'],
     means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
     remedy: 'Use a credential that may read it (--kubeconfig); then plan again.',
     rules: ['S3'],
   },
   CsiDriverUnknown: {
+    says: {
+      why: 'CSIDriver {driver} {reason}',
+      unread: 'it could not be read whether {specName} has to be attached',
+      toAttach: 'the CSIDriver could not be read, so it is not known whether {specName} must be attached',
+    },
     in: ['blocked', 'waiting'],
     means: 'the CSIDriver object could not be read',
     remedy: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
     rules: ['S3', 'S22'],
   },
   PodListIncomplete: {
+    says: {
+      differs:
+        "{source} shows {count} pods of {nodeName}, the kubelet's credential {kubeletCount}; in one list only: {pods}.",
+    },
     in: ['problem', 'refusal'],
     means:
       "the list of this node's pods is missing or incomplete, or the kubelet's own credential sees other pods: no pod counts as gone",
@@ -194,6 +308,10 @@ const UNREAD = codes({ cause: 'unread' })({
     rules: ['S9'],
   },
   NodeUnknown: {
+    says: {
+      ready: 'whether node {name} is ready is not known',
+      csiNode: 'the CSINode of node {name} could not be read',
+    },
     in: ['waiting'],
     ofNode: true,
     means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
@@ -201,18 +319,32 @@ const UNREAD = codes({ cause: 'unread' })({
     rules: ['R731', 'S3'],
   },
   Forbidden: {
+    says: {
+      list: 'this credential may not list VolumeAttachments, so that it never shows {first} as detached',
+      change: 'this credential may not {verb} VolumeAttachments',
+      delete: 'this credential may not delete VolumeAttachments',
+    },
     in: ['blocked', 'problem', 'error'],
     means: 'the credential lacks the right',
     next: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
     rules: ['S3', 'S31'],
   },
   ReadFailed: {
+    says: {
+      list: 'the list of {list} could not be read as a whole: nothing is {undone}',
+      what: '{what} could not be read: {message}',
+      clock: 'the clock of the API server is not known: everything counts as just now',
+      noNode: 'the cluster has no node',
+      section: 'section {section} is missing; what it would show is unknown',
+      attachments: 'VolumeAttachments could not be read, so these volumes are not detached: {attached} ({text})',
+    },
     in: ['problem', 'outcome'],
     means: 'something that is needed was not read, or not whole, so that it counts as unknown and in use',
     next: 'The message says what: give the credential the right to read it, or use another one (--kubeconfig); then plan again.',
     rules: ['S3', 'S2', 'S1', 'S29'],
   },
   InsecureApi: {
+    says: 'API server {connection}: {why}',
     in: ['problem', 'refusal'],
     means: 'the API server is not verified: anyone on the network path could have answered in its place',
     remedy:
@@ -228,6 +360,7 @@ const ERRORS = codes({ in: ['error'] })({
     rules: ['S35'],
   },
   NoNodeHere: {
+    says: 'this machine is no node: there is no kubelet here',
     means: 'this machine is no node: there is no kubelet here',
     remedy:
       'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
@@ -239,41 +372,69 @@ const ERRORS = codes({ in: ['error'] })({
     rules: ['S34'],
   },
   NotRoot: {
+    says: {
+      user: "apply needs root: it changes the kubelet's mounts and directories",
+      lacks: 'apply runs as root but lacks {missing}',
+    },
     means: "apply needs root, with all of root's capabilities",
     next: 'Run it with sudo, or with the capabilities that the message names.',
   },
   NotConfirmed: {
+    says: 'not confirmed: nothing was changed',
     means: 'apply asked, and the answer was not yes: nothing was changed',
     next: 'Answer yes, or give --yes.',
     rules: ['S31'],
   },
   Usage: {
+    says: '--max-downtime {maxMs} leaves no time for an operation: volctl waits {settleMs} first{most}',
     means: 'a flag or an argument is not one that the command takes, or not in that form',
     next: 'See volctl COMMAND --help.',
   },
   FileUnreadable: {
+    says: {
+      input: 'standard input: {why}',
+      journal: 'the journal {directory}/{file} cannot be read: {why}',
+    },
     means: 'a snapshot, plan file or journal cannot be read',
     remedy: 'Check the path, and who may read it.',
   },
   NotWritten: {
+    says: {
+      blockDevice: 'cannot write the output: standard output is a block device',
+      output: 'cannot write the output: {error}',
+    },
     means: 'a file, or the output, could not be written',
     remedy: 'Check the directory, the space on its file system, and what reads the output.',
   },
   NotReached: {
+    says: 'timed out after {waited}: {first}{failed}',
     means: 'the time of wait was up before the condition was reached',
     next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
     rules: ['R472'],
   },
   NoKubeconfig: {
+    says: {
+      missing: '{file} does not exist.',
+      noneOf: 'None of the files in KUBECONFIG exists: {value}.',
+      notInPod: '--kubeconfig {IN_CLUSTER}: volctl is {NOT_IN_A_POD}.',
+    },
     means: 'there is no kubeconfig, in the usual places or where one was named',
     next: 'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
   },
   KubeconfigInvalid: {
+    says: {
+      noContext: 'The kubeconfig {source} has no context "{contextName}". {known}',
+      authProvider: '{where} logs in by the auth-provider "{name}"{since}: volctl does not support it.',
+    },
     means:
       'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
     next: 'Check the file: kubectl config view --kubeconfig FILE; choose a context with --context.',
   },
   KubeconfigUnsafe: {
+    says: {
+      why: '{file} is not used: {message}.',
+      program: '{source} is not used: it would start a program ({command}), and was not given explicitly',
+    },
     means:
       'someone other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',

@@ -1,4 +1,5 @@
 /** Finds out which node this is: root directory, name, kubelet and runtime, from one scan of the processes (S8). */
+
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
@@ -7,6 +8,7 @@ import { errnoOf, isMissing, SafetyRefusal, usageError, VolctlError } from '../b
 import { present } from '../base/text.ts'
 import type { KubeletSnapshot, RuntimeSnapshot } from '../facts/actual/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
+import { said } from '../messages/said.ts'
 import { unixSocketPath } from '../rpc/endpoints.ts'
 import { addDoubt, allDoubts, checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
 import { pin } from '../trust/processes.ts'
@@ -82,7 +84,7 @@ export async function locateNode(choice: KubeletChoice) {
 function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
   if (own === undefined || own.nodeNameFrom === 'hostname' || own.nodeName === canonicalNodeName(chosen)) return
   const { rule, code, message, hint } = otherName(chosen, own.nodeName)
-  throw new SafetyRefusal(rule, code, message, { hint })
+  throw new SafetyRefusal(rule, { code, message }, { hint })
 }
 
 async function stateNow(
@@ -101,8 +103,10 @@ function resolvedRoot(rootDir: string): string {
   } catch (error) {
     const missing = isMissing(error)
     throw new VolctlError(
-      'NodeUnreadable',
-      `root directory ${rootDir}${missing ? ' does not exist' : ` cannot be read: ${errnoOf(error)}`}`,
+      said('NodeUnreadable.rootDir', {
+        rootDir,
+        fault: missing ? ' does not exist' : ` cannot be read: ${errnoOf(error)}`,
+      }),
       {
         cause: error,
         hint: missing ? `${passedOver()}Name the kubelet's root directory with --root-dir.` : 'Run volctl as root.',
@@ -124,8 +128,7 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
   if (!kubelet?.standalone) return standingObstacles(facts)
   const standalone: StandingObstacle = {
     rule: 'S8',
-    code: 'KubeletUnclear',
-    message: `the kubelet of this host (${kubelet.source}) has no API server, so it is unknown which pods it should run`,
+    ...said('KubeletUnclear.standalone', { source: kubelet.source }),
     hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
   }
   return [...standingObstacles(facts), standalone]

@@ -33,7 +33,7 @@ export async function changeOwnershipApart(
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
     hint: 'Plan again: the next apply walks the volume again.',
   }
-  throw new StepFailed(code, message, { hint })
+  throw new StepFailed({ code, message }, { hint })
 }
 
 function givenUp(path: string, { abandonedPid }: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {

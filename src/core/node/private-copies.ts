@@ -7,6 +7,7 @@
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
+import { said } from '../messages/said.ts'
 import { caller } from '../trust/run.ts'
 import { readMountTable } from './read-mountinfo.ts'
 
@@ -47,8 +48,7 @@ export function copiesObstacle(
   if (copy === undefined) return undefined
   return {
     rule: 'S6',
-    code: 'WrongNamespace',
-    message: `the mounts of this container do not follow the node's, so it would hold what volctl unmounts: ${copy.mountPoint}`,
+    ...said('WrongNamespace.propagation', { mountPoint: copy.mountPoint }),
     hint: 'Run volctl in a Pod whose volume of / has mountPropagation: HostToContainer (deploy/node-pod.yaml), or on the node itself.',
   }
 }

@@ -5,6 +5,7 @@ import { errorMessage, OperationRefused, SafetyRefusal, VolctlError } from '../b
 import type { MountInfo, MountTable, PlaceLink } from '../linux/mount-table.ts'
 import { withoutLinks } from '../linux/paths.ts'
 import { tableAt } from '../linux/stable-table.ts'
+import { said } from '../messages/said.ts'
 import { namespaceOf } from '../trust/kernel.ts'
 import { openNamespace, type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
@@ -15,7 +16,7 @@ export class WrongNamespace extends SafetyRefusal {
   readonly namespace: number
 
   constructor(why: string, namespace: number) {
-    super('S6', 'WrongNamespace', `volctl runs in another mount namespace than ${why}`, {
+    super('S6', said('WrongNamespace.another', { why }), {
       hint: 'Run volctl on the node itself, and not in a container or a mount namespace of its own.',
     })
     this.namespace = namespace
@@ -61,12 +62,9 @@ export function checkMountNamespace(
     const theirs = readMountTable(runtime.path('mountinfo'))
     const difference = firstDifference(table.withLinks(links), theirs.withLinks(links), root)
     if (difference === undefined) continue
-    throw new SafetyRefusal(
-      'S6',
-      'WrongNamespace',
-      `PID 1 and the container runtime (pid ${runtime.pid}) have different mounts under ${rootDir}: ${difference}`,
-      { hint: 'Start the kubelet, so that its namespace counts.' },
-    )
+    throw new SafetyRefusal('S6', said('WrongNamespace.runtime', { pid: runtime.pid, rootDir, difference }), {
+      hint: 'Start the kubelet, so that its namespace counts.',
+    })
   }
 }
 
@@ -76,7 +74,7 @@ export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
     return tableAt(path)
   } catch (error) {
     if (error instanceof VolctlError) throw error
-    throw new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, { cause: error })
+    throw new VolctlError(said('NodeUnreadable.table', { path, error: errorMessage(error) }), { cause: error })
   }
 }
 
@@ -110,6 +108,6 @@ export function mountTableReader(rootDir: string, before: readonly PlaceLink[]):
     const { links } = structureLinks(rootDir, mounts)
     const changed = differing(before.map(linkText), links.map(linkText))
     if (changed === undefined) return mounts.withLinks(links)
-    throw new OperationRefused('Changed', `the link ${changed} is not as it was when the plan was made`)
+    throw new OperationRefused(said('Changed.link', { changed }))
   }
 }

@@ -2,9 +2,11 @@
  * Runs volctl again inside another mount namespace (S6). The program need not exist there: it is reached through this
  * process's links in /proc, which lead to the namespace in which it was started, and exist as long as this process waits.
  */
+
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
 import { openNamespace, PinnedProcess } from '../trust/processes.ts'
 import { enterNamespace } from '../trust/programs.ts'
@@ -32,17 +34,15 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     if (theirs.mounts === readlinkSync('/proc/self/ns/mnt')) return undefined
     // setns(2) can only enter PID namespaces below its caller's, never the host's above.
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
-      throw new VolctlError(
-        'WrongNamespace',
-        `--host-root ${hostRoot}: this container has its own PID namespace, so volctl cannot act on the host's processes`,
-        { hint: 'Run the container with hostPID.' },
-      )
+      throw new VolctlError(said('WrongNamespace.pidNamespace', { hostRoot }), {
+        hint: 'Run the container with hostPID.',
+      })
     }
     const pid = Number(basename(readlinkSync(`${proc}/self`)))
     return { mountNamespace: openNamespace(first, theirs.mounts), pid }
   } catch (cause) {
     if (cause instanceof VolctlError) throw cause
-    throw new VolctlError('WrongNamespace', `--host-root ${hostRoot}: the host's processes cannot be seen in ${proc}`, {
+    throw new VolctlError(said('WrongNamespace.hostProcesses', { hostRoot, proc }), {
       cause,
       hint: "Mount the host's / there with its /proc, and run the container privileged and with hostPID.",
     })
@@ -79,7 +79,7 @@ export function reentryCommand(
  */
 export function reenter({ mountNamespace, pid = process.pid }: Reentry): Promise<number> {
   if (!mayReenter()) {
-    throw new SafetyRefusal('S6', 'WrongNamespace', "volctl could not enter the kubelet's mount namespace", {
+    throw new SafetyRefusal('S6', said('WrongNamespace.notEntered'), {
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }

@@ -37,6 +37,7 @@ import {
 } from '../linux/descriptors.ts'
 import { diskFailure } from '../linux/disk-trouble.ts'
 import { changeOwnership } from '../linux/ownership.ts'
+import { said } from '../messages/said.ts'
 import { openPlain, readToLimit } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
 
@@ -89,7 +90,7 @@ async function write(
     const entry = entryAt(at(name))
     if (entry === undefined) return undefined
     if (entry.isSymbolicLink()) return readlinkSync(at(name))
-    throw new StepFailed('UnexpectedFile', `${path}/${name} is not the symbolic link that the kubelet makes`)
+    throw new StepFailed(said('UnexpectedFile.notKubeletsLink', { path, name }))
   }
   const removeLink = (name: string): void => {
     if (targetOf(name) !== undefined) unlinkSync(at(name))

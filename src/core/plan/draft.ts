@@ -5,6 +5,8 @@ import { commandLine, volctl } from '../base/command.ts'
 import { sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
+import type { Finding } from '../messages/said.ts'
+import { said } from '../messages/said.ts'
 import type { Because } from './cause.ts'
 import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
 import type {
@@ -39,8 +41,7 @@ export type Obstacle = NonNullable<Draft['blocked']> & { readonly because?: Beca
 /** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
 export function notAsked(flag: string): Obstacle {
   return {
-    code: 'NotAsked',
-    message: 'done only on request: the kubelet may have been stopped to prevent this',
+    ...said('NotAsked'),
     hint: `To ask for it: ${volctl('apply', flag)}`,
   }
 }
@@ -92,13 +93,12 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
   /** @param because where its cause is another thing than what it is about */
   problem(
     severity: Severity,
-    code: ProblemCode,
-    message: string,
+    finding: Finding<ProblemCode>,
     { subject, ...about }: P['about'] & { readonly subject: Subject },
     hint?: Hint,
     because?: Because,
   ): void {
-    this.problems.push({ severity, code, message, ...advised(hint, because), about, subject } as unknown as P)
+    this.problems.push({ severity, ...finding, ...advised(hint, because), about, subject } as unknown as P)
   }
 }
 
@@ -196,7 +196,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   }
 
   override problem(...problem: Parameters<AnyFindings<Draft, Waiting, Problem>['problem']>): void {
-    const [, , , { path }] = problem
+    const [, , { path }] = problem
     if (path !== undefined) this.#wrongPaths.add(path)
     super.problem(...problem)
   }

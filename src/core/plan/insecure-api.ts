@@ -1,5 +1,6 @@
 import { present } from '../base/text.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
+import { said } from '../messages/said.ts'
 import type { PlanInputs, PlanOptions, Refusal } from './plan.ts'
 
 /** Why anyone on the network path could answer (S34). */
@@ -31,7 +32,6 @@ export function refuseInsecureApi(
   const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
   return {
     rule: 'S34',
-    code: 'InsecureApi',
-    message: `API server ${connection}: ${INSECURE_API[why]}`,
+    ...said('InsecureApi', { connection, why: INSECURE_API[why] }),
   }
 }

@@ -1,6 +1,8 @@
 /** Names on a command line that nothing has, or several things: after a typo a broken node would look healthy. */
+
 import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/text.ts'
+import { said } from '../messages/said.ts'
 import { podNameAndUid } from './names.ts'
 import type { PodRef } from './plan.ts'
 
@@ -29,8 +31,7 @@ export function nameFaults(
   return given
     .filter((each) => !names.has(each))
     .map((each) => ({
-      code: 'NothingNamed',
-      message: `${each} matches no ${noun} ${place}`,
+      ...said('NothingNamed', { each, noun, place }),
       hint: `${didYouMean(each, names)}${hint}`,
     }))
 }
@@ -41,8 +42,7 @@ const MOST_PODS = 10
 export function ambiguousPods(name: string, pods: readonly PodRef[]): NameFault {
   const names = pods.slice(0, MOST_PODS).map(podNameAndUid).join(', ')
   return {
-    code: 'AmbiguousName',
-    message: `${name} matches ${pods.length} pods: ${names}`,
+    ...said('AmbiguousName.pods', { name, count: pods.length, names }),
     hint: 'Give NAMESPACE/NAME or the whole UID.',
   }
 }
@@ -67,8 +67,7 @@ export function requireNamed(
   const isAmbiguous = first.code === 'AmbiguousName'
   const hints = [first.hint, isAmbiguous ? undefined : ways].filter((text) => text !== undefined)
   throw new VolctlError(
-    isAmbiguous ? 'AmbiguousName' : 'NothingNamed',
-    faults.map(({ message }) => message).join('; '),
+    { code: isAmbiguous ? 'AmbiguousName' : 'NothingNamed', message: faults.map(({ message }) => message).join('; ') },
     { hint: hints.length === 0 ? undefined : hints.join(' ') },
   )
 }

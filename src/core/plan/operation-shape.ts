@@ -11,6 +11,7 @@ import {
   code,
   flag,
   integer,
+  keptRecord,
   keyOf,
   list,
   matching,
@@ -20,6 +21,7 @@ import {
   optional,
   type Shape,
   type ShapeOf,
+  scalar,
   text,
 } from '../trust/shape.ts'
 import { OPERATION_KINDS, STEP_FIELDS, type StepOp } from './kinds.ts'
@@ -34,9 +36,19 @@ export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code>
   return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
 }
 
+const arg = scalar<string | number | undefined>(
+  (value) => value === undefined || typeof value === 'string' || Number.isFinite(value),
+  'text or a number',
+  { type: ['string', 'number'] },
+)
+
+export const args = optional(
+  about('What the sentence in the message is made of, by name; absent: it is a sentence of its own.', keptRecord(arg)),
+)
+
 /** What is said with a code: of whatever is blocked, refused, waits or is a problem. */
-export function said<Where extends Place>(where: Where) {
-  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, hint: optional(text) }
+export function finding<Where extends Place>(where: Where) {
+  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, args, hint: optional(text) }
 }
 
 const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
@@ -172,7 +184,7 @@ export const users = maybe(
   list(object({ pid: anyCount, process: text })),
 )
 
-const obstacle = object({ ...said('blocked'), users, cause: causeKey })
+const obstacle = object({ ...finding('blocked'), users, cause: causeKey })
 
 export interface Blocked extends ShapeOf<typeof obstacle> {}
 

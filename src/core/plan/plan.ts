@@ -6,7 +6,7 @@ import { insecure } from '../facts/actual/snapshot.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keptRecord, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { causes } from './cause.ts'
-import { causeKey, count, kind, operation, path, pod, said, severity, until, volume } from './operation-shape.ts'
+import { causeKey, count, finding, kind, operation, path, pod, severity, until, volume } from './operation-shape.ts'
 import { subject } from './subject.ts'
 
 export {
@@ -91,7 +91,7 @@ const machine = about(
   }),
 )
 
-export const refused = object({ rule: text, ...said('refusal') })
+export const refused = object({ rule: text, ...finding('refusal') })
 
 /** Why the pass as a whole must not be carried out. */
 export interface Refusal extends ShapeOf<typeof refused> {}
@@ -157,7 +157,7 @@ const waitingEntry = about(
   'Desired, but somebody else has to act first.',
   object({
     kind,
-    ...said('waiting'),
+    ...finding('waiting'),
     pod: optional(pod),
     volume: optional(volume),
     subject: optional(subject),
@@ -174,7 +174,7 @@ const problemEntry = about(
   'Something is wrong, and no operation follows.',
   object({
     severity,
-    ...said('problem'),
+    ...finding('problem'),
     about: object({
       pod: optional(text),
       podRef: maybe('The pod with its name, if that is known.', pod),

@@ -8,6 +8,7 @@ import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actua
 import { baseName } from '../facts/actual/tree.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, isCodeOf, remedyOf } from '../messages/codes.ts'
+import { said } from '../messages/said.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
@@ -71,7 +72,8 @@ export function decideNode(state: NodeState, options: PlanOptions, look: Look = 
   reportProblems(context)
   // A plan reports this; an apply is refused.
   const insecure = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
-  if (insecure !== undefined) findings.problem('warning', 'InsecureApi', insecure.message, ON_NODE, insecure.hint)
+  if (insecure !== undefined)
+    findings.problem('warning', { code: 'InsecureApi', message: insecure.message }, ON_NODE, insecure.hint)
   if (look === 'first') reportUnmatchedNames(context, options)
   return { plan: planOf(context), context }
 }
@@ -243,14 +245,13 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
     const missing =
       section === 'mountinfo' ? inputs.mounts.all.length === 0 && !snapshot.mountinfo : snapshot[section] === undefined
     if (!missing) continue
-    const message = `section ${section} is missing; what it would show is unknown`
     const because = { subject: { object: `section ${section}` } }
-    findings.incomplete('error', 'ReadFailed', message, ON_NODE, 'Take a new snapshot.', because)
+    findings.incomplete('error', said('ReadFailed.section', { section }), ON_NODE, 'Take a new snapshot.', because)
   }
   const missing = missingPodsDirectory(inputs)
   if (missing !== undefined) {
     const { path, message, hint } = missing
-    findings.incomplete('error', 'NodeUnreadable', message, { path, subject: { path } }, hint)
+    findings.incomplete('error', { code: 'NodeUnreadable', message }, { path, subject: { path } }, hint)
   }
   if (snapshot.api === undefined || podListIsComplete(inputs)) return
   const failure = readFailures(snapshot.api.errors).find((each) => each.resource === 'pods' && spoilsList(each, 'pods'))
@@ -260,5 +261,5 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
       ? useCredential('list pods')
       : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.'
   const message = `the pod list is incomplete, so no pod counts as deleted${why}`
-  findings.incomplete('error', 'PodListIncomplete', message, ON_NODE, hint)
+  findings.incomplete('error', { code: 'PodListIncomplete', message }, ON_NODE, hint)
 }

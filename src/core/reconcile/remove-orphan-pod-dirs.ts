@@ -9,6 +9,7 @@ import { isWithinAny, mayNotBeUtf8, parentOf } from '../facts/actual/tree.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
+import { said } from '../messages/said.ts'
 import type { Because } from '../plan/cause.ts'
 import { type Draft, ON_NODE, removedBy } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'
@@ -28,8 +29,12 @@ export function removeOrphanPodDirs(context: PlanContext): void {
     const isRemovable = removeOrphanPodDir(context, pod)
     if (isRemovable && isNamed(context, { pod: pod.ref, paths: [inputs.absolute(directory)] })) removable += 1
   }
-  const message = `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`
-  if (removable > 0) context.findings.problem('info', 'OrphanPodDir', message, ON_NODE)
+  if (removable > 0)
+    context.findings.problem(
+      'info',
+      said('OrphanPodDir', { removable, plural: removable === 1 ? 'y' : 'ies' }),
+      ON_NODE,
+    )
 }
 
 /** @returns whether only --orphans is missing for the directory to be removed */
@@ -51,7 +56,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   const reasons = present(reasonToKeep(context, pod, mine, removed), strayKept(context, pod, rest))
   for (const { message, path = base, hint, because } of reasons) {
     const about = { pod: pod.uid, path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.problem('warning', 'OrphanDirKept', `${dir} is kept: ${message}`, about, hint, because)
+    findings.problem('warning', said('OrphanDirKept', { dir, message }), about, hint, because)
   }
   if (reasons.length > 0) return false
   if (!options.orphans) {

@@ -1,5 +1,6 @@
 import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf'
 import { VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import {
   Node,
   type NodeExpandVolumeRequestSchema,
@@ -27,7 +28,7 @@ export type NodeExpandVolume = MessageInitShape<typeof NodeExpandVolumeRequestSc
  */
 export function csiNodeClient(driver: string, socketPath: string) {
   const unsent = ({ name }: DescMethod, why: string): VolctlError =>
-    new VolctlError('InvalidVolume', `${name} on driver ${driver}: ${why}; nothing was sent`)
+    new VolctlError(said('InvalidVolume.notSent', { name, driver, why }))
   /** @param needed fields that may not be empty */
   const calls =
     <I extends DescMessage, O extends DescMessage>(

@@ -3,6 +3,7 @@
 import { append, memoize } from '../base/collections.ts'
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
+import { type Finding, said } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { isOutOfService } from '../volumes/node-affinity.ts'
@@ -22,7 +23,7 @@ export const wantedAgain: MachineJudge = (facts) => {
 async function deviceWanted(name: string, { operation, witness, context }: MachineFacts): Promise<Verdict | undefined> {
   const wanted = await context.wantedOf(unfinished(witness))
   return wanted === undefined || mayWant(wanted, name) || wantsDevice(operation, wanted)
-    ? { code: 'WantedAgain', message: `a pod of this node wants ${name} again` }
+    ? said('WantedAgain.again', { name })
     : undefined
 }
 
@@ -41,25 +42,21 @@ export function unfinished(witness: Witness): Pod[] {
 function podIsBack(uid: string, { operation: { kind }, witness }: MachineFacts): Verdict | undefined {
   if (witness.alive.has(uid)) {
     return {
-      code: 'PodStillRunning',
-      message: `pod ${uid} still has a sandbox, container or process`,
+      ...said('PodStillRunning.alive', { uid }),
       hint: 'Stop its containers; then plan again.',
     }
   }
   const blind = witness.blindFor?.(uid)
-  if (blind !== undefined) return { code: 'AlivenessUnknown', message: `pod ${uid} may still run: ${blind}` }
+  if (blind !== undefined) return said('AlivenessUnknown.pod', { name: uid, message: blind })
   const pods = podsOf(witness).get(uid)
   if (pods === undefined && !witness.listed.has(uid)) return undefined
   if (kind === 'RemoveOrphanPodDir') {
     return {
-      code: 'WantedAgain',
-      message: `pod ${uid} is in the API`,
+      ...said('WantedAgain.listed', { uid }),
       hint: 'volctl keeps its directory until the pod is deleted from the API.',
     }
   }
-  return pods?.every((pod) => isFinished(pod, witness)) === true
-    ? undefined
-    : { code: 'WantedAgain', message: `pod ${uid} is in the API and has not finished` }
+  return pods?.every((pod) => isFinished(pod, witness)) === true ? undefined : said('WantedAgain.unfinished', { uid })
 }
 
 /** Pods by every UID that their directory may have on disk (S10). Cached, since a batch asks thousands of times. */
@@ -81,7 +78,7 @@ export const noLongerWanted: MachineJudge = (facts) => {
   const { operation, witness } = facts
   const { pod, volume } = operation
   const found = podOf(operation, witness)
-  const no = (why: string): Verdict => ({ code: 'NoLongerWanted', message: `pod ${pod?.uid} ${why}` })
+  const no = (why: string): Verdict => said('NoLongerWanted.why', { uid: pod?.uid, why })
   if (found === undefined) return no('is no longer in the API')
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
   if (isTerminalPhase(found) || (isTerminating(found) && !isAlive)) return no('is terminating or has ended')
@@ -111,14 +108,11 @@ export const notToDetach: MachineJudge = ({ operation, attachment, api, plan }) 
   if (api === undefined || attachment === undefined) return undefined
   const { metadata, spec } = attachment
   if (bound === undefined || metadata.uid !== bound.uid || spec.nodeName !== plan.node)
-    return {
-      code: 'Changed',
-      message: `VolumeAttachment ${metadata.name} is not the one that the plan was made for`,
-    }
-  if (api.node === undefined) return { code: 'NodeMissing', message: `node ${plan.node} is not in the API` }
+    return said('Changed.otherAttachment', { name: metadata.name })
+  if (api.node === undefined) return said('NodeMissing.node', { node: plan.node })
   const name = volume?.uniqueName
   return name === undefined || api.isWanted
-    ? { code: 'WantedAgain', message: `a pod of this node wants ${name ?? 'an unidentified volume'}` }
+    ? said('WantedAgain.wants', { name: name ?? 'an unidentified volume' })
     : undefined
 }
 
@@ -127,10 +121,9 @@ export const attachedElsewhere: MachineJudge = ({ api }) => {
   const { volume, elsewhere = [] } = api?.toSetUp ?? {}
   if (elsewhere.length === 0) return undefined
   return refused(
-    'AccessMode',
     typeof elsewhere === 'string'
-      ? `the nodes that ${volume?.specName} is attached to could not be read: ${elsewhere}`
-      : `${volume?.specName} is also attached to ${elsewhere.join(', ')}, which its access mode does not allow`,
+      ? said('AccessMode.unread', { specName: volume?.specName, elsewhere })
+      : said('AccessMode.also', { specName: volume?.specName, elsewhere: elsewhere.join(', ') }),
   )
 }
 
@@ -140,27 +133,19 @@ export const notAttached: MachineJudge = ({ api, attachment, plan }) => {
   const { node, toSetUp } = api
   const { volume, attachmentName: name } = toSetUp
   const { uniqueName, attachability, specName } = volume
-  if (node === undefined) return refused('NodeMissing', `node ${plan.node} is not in the API`)
-  if (isOutOfService(node)) return refused('NodeNotReady', `node ${plan.node} is tainted out-of-service`)
+  if (node === undefined) return refused(said('NodeMissing.node', { node: plan.node }))
+  if (isOutOfService(node)) return refused(said('NodeNotReady.tainted', { name: plan.node }))
   if (attachability === 'notAttachable') return undefined
-  if (attachability === 'unknown')
-    return refused(
-      'CsiDriverUnknown',
-      `the CSIDriver could not be read, so it is not known whether ${specName} must be attached`,
-    )
+  if (attachability === 'unknown') return refused(said('CsiDriverUnknown.toAttach', { specName }))
   const { volumesAttached, volumesInUse } = node.status ?? {}
   if (!volumesAttached?.some((each) => each.name === uniqueName))
-    return refused('NotAttached', `${uniqueName} is no longer in node.status.volumesAttached`)
-  if (!volumesInUse?.includes(uniqueName))
-    return refused('NotReportedInUse', `${uniqueName} is no longer in node.status.volumesInUse`)
-  if (attachment === undefined) return refused('NotAttached', `VolumeAttachment ${name} no longer exists`)
-  if (attachment.metadata.deletionTimestamp !== undefined)
-    return refused('AttachmentDeleting', `VolumeAttachment ${name} is being deleted`)
-  return attachment.status?.attached === true
-    ? undefined
-    : refused('NotAttached', `VolumeAttachment ${name} is not attached`)
+    return refused(said('NotAttached.status', { uniqueName }))
+  if (!volumesInUse?.includes(uniqueName)) return refused(said('NotReportedInUse.noLonger', { uniqueName }))
+  if (attachment === undefined) return refused(said('NotAttached.gone', { name }))
+  if (attachment.metadata.deletionTimestamp !== undefined) return refused(said('AttachmentDeleting.begun', { name }))
+  return attachment.status?.attached === true ? undefined : refused(said('NotAttached.attachment', { name }))
 }
 
-function refused(code: Verdict['code'], message: string): Verdict {
-  return { code, message, hint: 'Plan again.' }
+function refused(finding: Finding<Verdict['code']>): Verdict {
+  return { ...finding, hint: 'Plan again.' }
 }

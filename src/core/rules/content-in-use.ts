@@ -1,4 +1,5 @@
 /** Whether content or directories that go are in use under another name (S12, S13). */
+
 import { memoize } from '../base/collections.ts'
 import { take } from '../base/text.ts'
 import { type Location, locate, locateName } from '../linux/location.ts'
@@ -6,6 +7,7 @@ import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
+import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -60,16 +62,14 @@ export async function contentVerdict(path: string, facts: MachineFacts, since?: 
   if (user === undefined) return undefined
   if ('who' in user) return usedBy(path, user, 'deleted')
   return {
-    code: 'UsersUnknown',
-    message: `the users of ${path} could not be determined: ${user.text}; nothing was deleted`,
+    ...said('UsersUnknown.nothingDeleted', { path, text: user.text }),
     hint: `volctl deletes nothing that may be in use. ${user.hint}`,
   }
 }
 
 function usedBy(path: string, { who, users }: UsedBy, what: 'done' | 'deleted'): Verdict {
   return {
-    code: 'HeldBy',
-    message: `${path} is in use by ${who}; nothing was ${what}`,
+    ...said('HeldBy.nothingDone', { path, who, done: what }),
     hint: 'End that use first: the process or the pod that has it so. Then plan again.',
     users,
   }
@@ -179,10 +179,7 @@ export const contentUsed: Judge = ({ operation, content: dir, context }) => {
     ...[...inMemory.values()].flatMap((place) => usersOf(place, isOwn)),
   ]
   if (users.length === 0) return undefined
-  return {
-    code: 'HeldBy',
-    message: `the content of ${dir} is in use under another path: ${take(users, MOST).join(', ')}`,
-  }
+  return said('HeldBy.otherPath', { dir, users: take(users, MOST).join(', ') })
 }
 
 /** Backing files that have a path in this mount namespace; "/" does not say which file it is. */

@@ -1,7 +1,9 @@
 /** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
+
 import { volctl } from '../base/command.ts'
 import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
 import type { Facts, Judge } from './rule.ts'
@@ -14,8 +16,7 @@ export const deadMount: Judge = ({ covered, context: { inputs, options } }) => {
   if (options.lazy.includes(path) || options.forceUnmount.includes(path)) return undefined
   const error = inputs.deadError(dir)
   return {
-    code: 'DeadMount',
-    message: `what is mounted on emptyDir ${name} is dead: ${deadWords(error ?? '')}; what it covers cannot be seen`,
+    ...said('DeadMount.emptyDir', { name, error: deadWords(error ?? '') }),
     hint: `${bringBack(inputs.top(dir), error)}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
   }
 }
@@ -36,10 +37,11 @@ export const strayFile: Judge = ({ stray, context }) => {
 export const uncoveredFiles: Judge = ({ uncovered, context: { inputs } }) => {
   const [first, ...others] = uncovered?.files ?? []
   if (uncovered === undefined || first === undefined) return undefined
-  return {
-    code: 'DataUnderMountPoint',
-    message: `nothing is mounted on ${inputs.absolute(uncovered.target)}, but the directory contains ${count(others.length + 1, 'file')}, e.g. ${inputs.absolute(first.path)}`,
-  }
+  return said('DataUnderMountPoint.files', {
+    target: inputs.absolute(uncovered.target),
+    files: count(others.length + 1, 'file'),
+    path: inputs.absolute(first.path),
+  })
 }
 
 /** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
@@ -64,8 +66,5 @@ function whatIsLost(
 /** It is unknown whose unseen files are, and --orphans is only for files of an emptyDir. */
 export const unread: Judge = ({ unread: found, context: { inputs } }) => {
   if (found === undefined || 'code' in found) return found
-  return {
-    code: 'NodeUnreadable',
-    message: `${inputs.absolute(found.path)} could not be read completely (${found.error}) and may contain files that the kubelet did not create`,
-  }
+  return said('NodeUnreadable.incomplete', { path: inputs.absolute(found.path), error: found.error })
 }

@@ -9,6 +9,7 @@ import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
+import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { rowOf } from '../plan/subject.ts'
@@ -24,12 +25,7 @@ export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }
       (name !== undefined && name === (volume?.uniqueName ?? volume?.name)) ||
       ledger.partsAt(path).some(({ row }) => row === rowOf(subject)),
   )
-  return (
-    found && {
-      code: 'DetachedLazily',
-      message: `${found.path} was detached lazily by an earlier apply, and its file system (${found.dev}) may still be in use`,
-    }
-  )
+  return found && said('DetachedLazily.earlier', { path: found.path, dev: found.dev })
 }
 
 /** Reports once that the record of lazy unmounts cannot be used; every operation that depends on it is blocked as well. */
@@ -38,7 +34,12 @@ export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext
   if (lazyMemory === undefined) return
   const { path } = lazyMemory
   const about = { path, subject: { path } }
-  findings.incomplete('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), about, hintOf(lazyMemory))
+  findings.incomplete(
+    'error',
+    { code: 'LazyMemoryUnusable', message: unknownBy(lazyMemory) },
+    about,
+    hintOf(lazyMemory),
+  )
 }
 
 /**
@@ -51,8 +52,7 @@ export const lazyMemoryUnusable: Judge = ({ operation, context }) => {
   const { kind, steps } = operation
   if (!OF_DEVICES.includes(kind) && (removedBy(operation).length > 0 || !steps.some(forgets))) return undefined
   return {
-    code: 'LazyMemoryUnusable',
-    message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
+    ...said('LazyMemoryUnusable', { unknownBy: unknownBy(lazyMemory) }),
     hint: hintOf(lazyMemory),
   }
 }
@@ -92,8 +92,11 @@ export const deadDriver: Judge = ({ operation: { volume }, context }) => {
   )
   if (dead === undefined) return undefined
   return {
-    code: 'OutageSuspected',
-    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
+    ...said('OutageSuspected', {
+      count: dead.length,
+      mounts: dead.length < seen.length ? "pods' mounts" : 'mounts',
+      driver,
+    }),
     hint: `Bring the backend back and plan again. If it is gone for good: ${volctl('plan', '--accept-outage', `${gonePods}`)}`,
   }
 }

@@ -10,6 +10,7 @@ import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, nodeOf } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { goesWith } from '../linux/propagation.ts'
+import { said } from '../messages/said.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
 import { describeProcesses, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import { loopFiles } from '../users/kernel-files.ts'
@@ -152,8 +153,7 @@ export const heldDevice: MachineJudge = async (facts) => {
   const { device, around, host } = facts
   if (device === undefined) return undefined
   const by = (who: string): Verdict => ({
-    code: 'HeldBy',
-    message: `${device.path} is in use: ${who}`,
+    ...said('HeldBy.pathUses', { path: device.path, who }),
     hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
   })
   const isRaw = facts.operation.kind === 'MapVolume'
@@ -181,11 +181,9 @@ function isInPods(path: string, { operation: { volume }, plan }: MachineFacts): 
 
 function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unseen): Verdict {
   const name = `volume ${volume?.name ?? ''}`
-  if ('who' in by)
-    return { code: 'HeldBy', message: `${name} is still in use on this node: ${by.who}`, users: by.users }
+  if ('who' in by) return { ...said('HeldBy.node', { name, who: by.who }), users: by.users }
   return {
-    code: 'UsersUnknown',
-    message: `${name} may still be in use on this node: ${by.text}`,
+    ...said('UsersUnknown.volume', { name, text: by.text }),
     hint: `${by.hint} Then plan again.`,
   }
 }

@@ -2,6 +2,7 @@
 
 import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { whoMounted } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { namespacedName } from '../plan/names.ts'
 import type { VolumeRef } from '../plan/plan.ts'
@@ -43,10 +44,7 @@ export const twoWriters: Judge = ({ device, identified, operation: { volume }, c
         ? []
         : objects.attachedElsewhere(identity)
   if (elsewhere.length === 0) return undefined
-  return {
-    code: 'TwoWriters',
-    message: `the volume is also attached to ${elsewhere.join(', ')}, which its access mode does not allow`,
-  }
+  return said('TwoWriters.elsewhere', { elsewhere: elsewhere.join(', ') })
 }
 
 /** Of plugins whose attachments only the status of Nodes lists: the volume's name is that of its global directory. */
@@ -62,8 +60,7 @@ function namesElsewhere(context: PlanContext, { plugin, name }: VolumeRef): read
 function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind): Obstacle | undefined {
   if (inputs.snapshot.processes === undefined) {
     return {
-      code: 'MayBeInUse',
-      message: 'the process table was not read: a running pod whose directory is gone may use the volume',
+      ...said('MayBeInUse.noProcesses'),
       hint: 'Run volctl, or take the snapshot, as root; then plan again.',
     }
   }
@@ -72,14 +69,16 @@ function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind)
   const { pod, what } = unidentified
   if (pod.why?.is === 'stranger') {
     return {
-      code: 'UnknownPodProcess',
-      message: `a process of pod ${pod.uid} runs here, but nothing on this node knows the pod; the process may use this volume`,
+      ...said('UnknownPodProcess.volume', { uid: pod.uid }),
       hint: strangerHint(pod.uid),
     }
   }
   return {
-    code: 'MayBeInUse',
-    message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
+    ...said('MayBeInUse.unidentified', {
+      uid: pod.uid,
+      state: pod.class === 'Desired' || pod.alive ? 'runs' : 'may run',
+      volumes: what,
+    }),
     because: { subject: { pod: pod.ref } },
   }
 }
@@ -95,8 +94,7 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
   if (unknown === undefined) return undefined
   const { podVolumeName, pod, message } = unknown
   return {
-    code: 'MayBeInUse',
-    message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
+    ...said('MayBeInUse.unresolved', { podVolumeName, namespacedName: namespacedName(pod.metadata), message }),
     because: { ...causeOfUnresolved(unknown), follows: true },
   }
 }
@@ -114,8 +112,7 @@ export const shownElsewhere: Judge = ({ held, context: { inputs } }) => {
   const { by, target } = held
   const path = inputs.plain(by.mountPoint)
   return {
-    code: 'HeldBy',
-    message: `${path} shows the same file system as ${inputs.absolute(target)} (${by.dev} ${by.root})`,
+    ...said('HeldBy.sameFileSystem', { path, target: inputs.absolute(target), dev: by.dev, root: by.root }),
     hint: whoMounted(path),
   }
 }
@@ -125,8 +122,10 @@ export const mayBeMounted: Judge = ({ unidentified }) => {
   const draft = unidentified?.()
   if (draft === undefined) return undefined
   return {
-    code: 'IdentityUnconfirmed',
-    message: `${draft.volume?.name}${draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
+    ...said('IdentityUnconfirmed.unidentified', {
+      name: draft.volume?.name,
+      also: draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`,
+    }),
     hint: draft.blocked?.hint,
   }
 }
@@ -142,8 +141,7 @@ export const stagedByNobody: Judge = ({ call, device, identified, mounts: [stage
   if (inputs.stages(driver)) return undefined
   const path = inputs.absolute(staged.path)
   return {
-    code: 'ForeignMount',
-    message: `CSI driver ${driver} does not stage volumes, so the mount on ${path} may not be its own`,
+    ...said('ForeignMount.notStaged', { driver, path }),
     hint: `Maybe an older version of the driver mounted it. ${whoMounted(path)}`,
   }
 }
@@ -154,8 +152,12 @@ export const predecessor: Judge = ({ operation: { after } }) => {
   if (stuck === undefined) return undefined
   const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
   return {
-    code: 'Predecessor',
-    message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
+    ...said('Predecessor.operation', {
+      kind: stuck.kind,
+      volume: what,
+      pod: stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`,
+      code: stuck.blocked?.code,
+    }),
     hint: `Resolve ${stuck.kind} of ${what} first.`,
   }
 }
@@ -167,8 +169,7 @@ export const notManaged: Judge = ({ attachment, context: { inputs } }) => {
   return unmanaged === undefined
     ? undefined
     : {
-        code: 'NotManaged',
-        message: `the attach/detach controller does not manage this node: ${unmanaged}`,
+        ...said('NotManaged.detach', { unmanaged }),
         hint: 'Detach the volume with the tools of its storage system.',
       }
 }
@@ -182,22 +183,19 @@ export const sharedAttachment: Judge = ({ attachment, identified, context: { obj
     .filter((each) => each.metadata.name !== attachment.object.spec.source.persistentVolumeName)
   if (others.length > 0) {
     return {
-      code: 'AttachmentUnclear',
-      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} shares this attachment`,
+      ...said('AttachmentUnclear.shared', { map: others.map((each) => each.metadata.name).join(', ') }),
       hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
     }
   }
   if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
     return {
-      code: 'Forbidden',
-      message: 'this credential may not delete VolumeAttachments',
+      ...said('Forbidden.delete'),
       hint: useCredential('delete volumeattachments'),
     }
   }
   if (isListedWhole(api, 'persistentvolumes')) return undefined
   return {
-    code: 'AttachmentUnclear',
-    message: 'not all PersistentVolumes could be read: another one may share this attachment',
+    ...said('AttachmentUnclear.mayBeShared'),
     hint: useCredential('list persistentvolumes'),
   }
 }

@@ -3,6 +3,7 @@
 import { memoize } from '../base/collections.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import { fileText } from '../plan/differences.ts'
 import type { ExpectedMount, Operation, StepOp } from '../plan/plan.ts'
 import { describeProcess, type NameOf, staying, type UsedBy, usingProcess } from '../users/find-holders.ts'
@@ -31,8 +32,7 @@ export const unexpectedMount: MachineJudge = ({ operation, around }) => {
   for (const path of new Set([...undone, ...expects.map((each) => each.path)])) {
     for (const mounts of [around.table.at(path), around.below(path)]) {
       const mount = mounts.find((each) => !isExpected(each, operation))
-      if (mount !== undefined)
-        return { code: 'ForeignMount', message: `${describeMount(mount)} was not there when the plan was made` }
+      if (mount !== undefined) return said('ForeignMount.unplanned', { mount: describeMount(mount) })
     }
   }
   return undefined
@@ -122,8 +122,7 @@ export const otherNetwork: MachineJudge = ({ operation, host }) => {
   const isOverNetwork = operation.steps.some(({ op, fsType }) => op === 'mount' && fsType?.startsWith('nfs') === true)
   if (!isOverNetwork || host.isInNodesNetwork()) return undefined
   return {
-    code: 'WrongNamespace',
-    message: "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
+    ...said('WrongNamespace.network'),
     hint: 'Run volctl in a Pod with hostNetwork: true (deploy/node-pod.yaml), or on the node itself.',
   }
 }
@@ -144,7 +143,7 @@ export const changedFile: MachineJudge = ({ operation, host }) => {
       mtime: file.mtime === undefined ? undefined : mtime,
     }
     if (fileText(now) === fileText(file)) continue
-    return { code: 'Changed', message: `${file.path} was ${fileText(file)}, now ${fileText(now)}` }
+    return said('Changed.path', { path: file.path, before: fileText(file), now: fileText(now) })
   }
   return undefined
 }
@@ -155,11 +154,9 @@ export const strangerInside: MachineJudge = ({ operation, around, host }) => {
   if (directory === undefined) return undefined
   const mount = around.table.at(directory)[0] ?? around.below(directory)[0]
   if (mount !== undefined)
-    return { code: 'ForeignMount', message: `${describeMount(mount)} is in the way`, hint: 'Plan again.' }
+    return { ...said('ForeignMount.inTheWay', { mount: describeMount(mount) }), hint: 'Plan again.' }
   const known = new Set(operation.steps.map((step) => step.target))
   if (host.lstat(directory)?.type !== 'dir') return undefined
   const stranger = host.listTree(directory).find((path) => !known.has(path))
-  return stranger === undefined
-    ? undefined
-    : { code: 'UnexpectedFile', message: `${stranger} was not there when the plan was made; nothing was removed` }
+  return stranger === undefined ? undefined : said('UnexpectedFile.nothingRemoved', { stranger })
 }

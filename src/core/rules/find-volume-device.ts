@@ -7,6 +7,7 @@ import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { type MountInfo, placeOf } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
+import { said } from '../messages/said.ts'
 import type { Host } from '../node/host.ts'
 import type { Operation } from '../plan/plan.ts'
 import { areOfOneRow } from '../plan/subject.ts'
@@ -39,8 +40,7 @@ export const findDevice: MachineJudge = async (facts) => {
   const dev = given === undefined ? undefined : deviceAt(given, host)
   if (given !== undefined && given !== NO_DEVICE && dev === undefined)
     return {
-      code: 'DeviceUnknown',
-      message: `--device names ${given}, which is not a block device of this node`,
+      ...said('DeviceUnknown.flag', { given }),
       hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
     }
   if (isDetach && given !== undefined) record.forgetFound()
@@ -134,16 +134,14 @@ export const unexplainedDevice: MachineJudge = async (facts) => {
   )
   if (before.length > 0 && before.every(({ steps }) => steps.every(({ op }) => op !== 'NodeUnstageVolume'))) {
     return {
-      code: 'DeviceUnknown',
-      message: `the device of ${volume} could not be found`,
+      ...said('DeviceUnknown.notFound', { volume }),
       hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
     }
   }
   const found = await firstUnexplained(facts, devicesNamed(await namedByOthers(facts), facts))
   return (
     found && {
-      code: 'DeviceUnknown',
-      message: `the device of ${volume} is unknown, and /dev/${found.disk}, which belongs to no known volume, is in use: ${found.who}`,
+      ...said('DeviceUnknown.diskInUse', { volume, disk: found.disk, who: found.who }),
       hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
     }
   )

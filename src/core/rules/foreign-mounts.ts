@@ -10,6 +10,7 @@ import { isSameMount, type MountInfo, type MountTable, whoMounted } from '../lin
 import { isPlainPath, isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { causeOf } from '../messages/codes.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
@@ -30,8 +31,7 @@ export const hiddenMount: Judge = ({ operation: { kind, expects = [] }, context 
 
 function hiddenBy(cover: MountInfo, path: string): Obstacle {
   return {
-    code: 'ForeignMount',
-    message: `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+    ...said('ForeignMount.hides', { fileSystem: fileSystemText(cover), mountPoint: cover.mountPoint, path }),
     hint: whoMounted(cover.mountPoint),
   }
 }
@@ -99,10 +99,7 @@ function stackObstacle(
   const path = inputs.absolute(at)
   const dead = inputs.deadError(at) !== undefined
   if (options.lazy.includes(path) && !dead) {
-    return {
-      code: 'FlagWithoutEffect',
-      message: `--lazy ${path}: nothing shows that this mount is dead`,
-    }
+    return said('FlagWithoutEffect.lazy', { path })
   }
   const judged = dead ? layersBelowDead(layers) : layers
   const [first] = judged
@@ -118,8 +115,13 @@ function stackObstacle(
 
 function notIts(path: string, mount: MountInfo, what: string): Obstacle {
   return {
-    code: 'ForeignMount',
-    message: `${mount.fsType} mount of ${mount.source}${mount.root === '/' ? '' : ` (${mount.root})`} on ${path} ${what}`,
+    ...said('ForeignMount.mount', {
+      fsType: mount.fsType,
+      source: mount.source,
+      root: mount.root === '/' ? '' : ` (${mount.root})`,
+      path,
+      verdict: what,
+    }),
     hint: whoMounted(path),
   }
 }
@@ -131,8 +133,7 @@ export const oddName: Judge = ({ operation: { paths, steps } }) => {
   const odd = paths.find(isOdd) ?? steps.find(({ target }) => isOdd(target))?.target
   if (odd === undefined) return undefined
   return {
-    code: 'InvalidPath',
-    message: `a name in a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
+    ...said('InvalidPath.name', { value: JSON.stringify(odd) }),
     hint: 'Look at the names in the pod, its volumes and its annotations.',
   }
 }
@@ -163,12 +164,12 @@ export const takenTarget: MachineJudge = ({ target, around, host }) => {
   if (target === undefined) return undefined
   const { path, isDriversOwn } = target
   const there = around.table.top(path)
-  if (there !== undefined) return { code: 'ForeignMount', message: `${describeMount(there)} is there already` }
+  if (there !== undefined) return said('ForeignMount.already', { mount: describeMount(there) })
   const found = host.lstat(path)
   const isFree =
     found?.type === 'dir' ? host.listNames(path).length === 0 : found?.type === 'file' ? found.size === 0 : isDriversOwn
   if (isFree) return undefined
-  return { code: 'DataUnderMountPoint', message: `${path} ${found === undefined ? 'does not exist' : 'is not empty'}` }
+  return said('DataUnderMountPoint.volume', { path, state: found === undefined ? 'does not exist' : 'is not empty' })
 }
 
 // Read-only file systems: what the kernel made so after an error, or a person by its mount.
@@ -201,8 +202,13 @@ export function readOnlyPlace(inputs: ActualInputs, path: string) {
   const isRoots = mount === containingMount(inputs.mounts, inputs.rootDir)
   const where = isRoots ? `the kubelet's root directory ${inputs.rootDir}` : mountPoint
   return {
-    code: 'ReadOnlyFileSystem',
-    message: `${where} is on a read-only file system (${source} on ${mountPoint}, ${option} in its ${ofSuper === undefined ? 'mount' : 'superblock'} options): no volume can be set up or cleaned up`,
+    ...said('ReadOnlyFileSystem.root', {
+      where,
+      source,
+      mountPoint,
+      option,
+      of: ofSuper === undefined ? 'mount' : 'superblock',
+    }),
     hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
     because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },
   } as const satisfies Obstacle

@@ -10,6 +10,7 @@ import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { pause } from '../linux/deadline.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { remedyOf } from '../messages/codes.ts'
+import { said } from '../messages/said.ts'
 import { type Host, linuxHost } from '../node/host.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
@@ -176,8 +177,7 @@ function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), u
   if (known !== undefined) return { ...about, code: known, message, hint, ...(users.length > 0 && { users }) }
   return {
     ...about,
-    code: 'UsersUnknown',
-    message: `who uses ${about.target} could not be determined: ${message}`,
+    ...said('UsersUnknown.who', { target: about.target, message }),
     hint: 'Plan again; volctl takes nothing away that may be in use.',
   }
 }

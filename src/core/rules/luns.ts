@@ -9,6 +9,7 @@ import { StepFailed } from '../base/errors.ts'
 import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { inOneSpelling } from '../linux/location.ts'
 import type { FailureCode } from '../messages/codes.ts'
+import { type Finding, said } from '../messages/said.ts'
 import type { Host } from '../node/host.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'
 import { ISCSI_PLUGIN, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../volumes/iscsi.ts'
@@ -22,21 +23,20 @@ import type { MachineJudge } from './rule.ts'
 /** Each disk that is still there is the one that was found. */
 export const otherDisk: MachineJudge = ({ lun, host }) => {
   const other = lun?.disks.find(({ name, identity }) => ![undefined, identity].includes(identityOf(name, host)))
-  return other && { code: 'ForeignDevice', message: `${other.name} is another device than a moment ago` }
+  return other && said('ForeignDevice.another', { name: other.name })
 }
 
 export const usedLun: MachineJudge = async (facts) => {
   const names = stillThere(facts.lun?.disks ?? [], facts.host).map(({ name }) => name)
   const user = names.length === 0 ? undefined : await userOfDisks(names, facts)
-  return user && { code: 'HeldBy', message: `${names.join(', ')} is still in use: ${user.who}` }
+  return user && said('HeldBy.stillUses', { names: names.join(', '), who: user.who })
 }
 
 /** Whatever the device is: a map of the disk is flushed by now. */
 export const builtUpon: MachineJudge = ({ lun, host }) => {
   for (const { name } of lun?.disks ?? []) {
     const [holder] = host.blockTree.node(name)?.holders ?? []
-    if (holder !== undefined)
-      return { code: 'HeldBy', message: `${name} is still in use: device ${holder} was built on it meanwhile` }
+    if (holder !== undefined) return said('HeldBy.builtOn', { name, holder })
   }
   return undefined
 }
@@ -56,8 +56,7 @@ export const lastRecord: MachineJudge = async ({ lun, host, plan }) => {
     .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
     .some((path) => path !== directory && parseIscsiDirectory(path)?.iqn === disk.iqn)
   if (hasOther || (await kept.wantedBy()) !== undefined) return undefined
-  const message = `${keptText(kept, sharedWith)}; no other directory on this node is a record of the session`
-  return { code: 'HeldBy', message }
+  return said('HeldBy.noRecord', { kept: keptText(kept, sharedWith) })
 }
 
 /** A log-out removes every LUN that the session has by then: LUNs that have appeared since belong to somebody else. */
@@ -70,8 +69,7 @@ export const newLun: MachineJudge = ({ lun }) => {
   const why = ended.sharedWith ?? (added && `${added} appeared while the others were removed`)
   if (why === undefined) return undefined
   return {
-    code: 'HeldBy',
-    message: `not logged out of ${ended.disk.iqn}: ${why}`,
+    ...said('HeldBy.session', { iqn: ended.disk.iqn, why }),
     hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
   }
 }
@@ -174,13 +172,13 @@ function notScsi(name: string): StepFailed {
 }
 
 function foreign(message: string, hint?: string): StepFailed {
-  return new StepFailed('ForeignDevice', message, { hint })
+  return new StepFailed({ code: 'ForeignDevice', message }, { hint })
 }
 
 /** Nothing of a LUN is known as long as its directory is mounted. @throws StepFailed HeldBy */
 function requireUnmounted(directory: string, { around }: MachineFacts): void {
   const mount = around.table.at(directory).at(-1)
-  if (mount !== undefined) throw new StepFailed('HeldBy', `${describeMount(mount)} is still there`)
+  if (mount !== undefined) throw new StepFailed(said('HeldBy.still', { mount: describeMount(mount) }))
 }
 
 // Fibre Channel.
@@ -203,8 +201,9 @@ export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDi
     const { devices, mounted: unmounted } = facts.record
     // Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well.
     if (devices.size > 0 && unmounted.size === 0) {
-      const what = `the mount on ${directory} (${[...devices.keys()].join(', ')}) is gone since the plan was made`
-      throw new StepFailed('IdentityUnconfirmed', what, { hint: 'Plan again: the new plan finds what is left.' })
+      throw new StepFailed(said('IdentityUnconfirmed.gone', { directory, device: [...devices.keys()].join(', ') }), {
+        hint: 'Plan again: the new plan finds what is left.',
+      })
     }
     const unlinked = blockTree.scsiDisks().find((each) => isOf(disk, each, blockTree))
     if (unlinked !== undefined) throw unconfirmed(`${unlinked} is a disk of ${name}, but udev has no link to it`)
@@ -227,9 +226,12 @@ function isOf(disk: FcDisk, name: string, blockTree: BlockTree): boolean {
 }
 
 function unconfirmed(what: string): StepFailed {
-  return new StepFailed('IdentityUnconfirmed', what, {
-    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
-  })
+  return new StepFailed(
+    { code: 'IdentityUnconfirmed', message: what },
+    {
+      hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
+    },
+  )
 }
 
 /** The SCSI disks that udev's links name exactly; for a multipath map, its paths. */
@@ -267,16 +269,18 @@ export async function recordedVolume(
   if (unclear !== undefined)
     throw byHand(
       directory,
-      'IscsiFailed',
-      `${unclear.name} is a session of the same target through ${unclear.portals.join(', ') || 'an unknown portal'}, which may or may not be ${disk.portals.join(', ')}`,
+      said('IscsiFailed.otherPortal', {
+        name: unclear.name,
+        portals: unclear.portals.join(', ') || 'an unknown portal',
+        wanted: disk.portals.join(', '),
+      }),
     )
   // A volume may have several portals, and the directory's name contains only one of them.
   const other = disk.byNameOnly ? others.find(({ luns }) => luns.some(({ lun }) => lun === disk.lun)) : undefined
   if (other !== undefined)
     throw byHand(
       directory,
-      'IdentityUnconfirmed',
-      `${other.name} has LUN ${disk.lun} of the same target through ${other.portals.join(', ')}; without a readable iscsi.json it is unknown whether that is this volume's session too`,
+      said('IdentityUnconfirmed.sameLun', { name: other.name, lun: disk.lun, portals: other.portals.join(', ') }),
     )
   const luns = sessions.flatMap((session) => session.luns)
   const namesOf = (isOwn: boolean): string[] =>
@@ -285,7 +289,7 @@ export async function recordedVolume(
   // The device that was mounted must be exactly this LUN, whatever the record says.
   const stranger = mountedDisks(facts).find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger !== undefined)
-    throw byHand(directory, 'ForeignDevice', `${stranger} was mounted, but is not LUN ${disk.lun} of ${disk.iqn}`)
+    throw byHand(directory, said('ForeignDevice.otherLun', { stranger, lun: disk.lun, iqn: disk.iqn }))
   const user = await userOfDisks(
     namesOf(false),
     facts,
@@ -306,7 +310,7 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
   const found = host.lstat(file)
   if (found !== undefined && (found.type !== 'file' || found.size > MAX_RECORD)) {
     const what = found.type === 'file' ? `has ${found.size} bytes` : `is a ${found.type}`
-    throw byHand(directory, 'UnexpectedFile', `${file} ${what}, so the kubelet did not make it`)
+    throw byHand(directory, said('UnexpectedFile.file', { file, fault: what }))
   }
   const recorded = found && parseIscsiJson(host.readSmallFile(file) ?? '')
   const disk = recorded ?? parseIscsiDirectory(directory)
@@ -318,7 +322,7 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
     disk === undefined
       ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${found === undefined ? 'missing' : 'not readable'}`
       : `${file} names ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, but its directory has another name`
-  throw byHand(directory, 'IdentityUnconfirmed', why)
+  throw byHand(directory, { code: 'IdentityUnconfirmed', message: why })
 }
 
 /**
@@ -349,8 +353,8 @@ function withPort(portal: string): string {
   return `[${inOneSpelling(address)}]:${port}`
 }
 
-function byHand(directory: string, code: FailureCode, why: string): StepFailed {
-  return new StepFailed(code, why, {
+function byHand(directory: string, finding: Finding<FailureCode>): StepFailed {
+  return new StepFailed(finding, {
     hint: `Look at ${directory} and at iscsiadm -m session -P 3; log out of what nothing uses (iscsiadm -m node -p PORTAL -T TARGET --logout); the directory and its record are kept.`,
   })
 }

@@ -30,7 +30,7 @@ export function reportOtherVolumes(context: PlanContext): void {
     const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? key
     const { message, hint } = wordsFor(context, other)
     const about = { volume, path: inputs.absolute(other.path), subject: { row: key } }
-    context.findings.problem('error', 'OtherVolume', message, about, hint)
+    context.findings.problem('error', { code: 'OtherVolume', message }, about, hint)
   }
 }
 

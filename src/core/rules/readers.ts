@@ -5,6 +5,7 @@ import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
+import { said } from '../messages/said.ts'
 import { podName, shownVolume } from '../plan/names.ts'
 import type { Operation, StepOp } from '../plan/plan.ts'
 import {
@@ -60,7 +61,7 @@ export const otherReader: MachineJudge = (facts) => {
 }
 
 function stillInUse({ volume }: Operation, { who, users }: UsedBy): Verdict {
-  return { code: 'HeldBy', message: `volume ${volume?.name ?? ''} is still in use: ${who}`, users }
+  return { ...said('HeldBy.volume', { name: volume?.name ?? '', who }), users }
 }
 
 /**
@@ -92,7 +93,7 @@ export function isBusy(operation: Operation, { who, ...more }: UsedBy & Pick<Ver
   const { volume, pod, paths } = operation
   const what = volume === undefined ? (paths[0] ?? '') : shownVolume(operation)
   const name = pod === undefined || volume === undefined ? what : `${what} of ${podName(pod)}`
-  return { code: 'HeldBy', message: `${name} is in use${who === '' ? '' : ` by ${who}`}`, ...more }
+  return { ...said('HeldBy.path', { name, who: who === '' ? '' : ` by ${who}` }), ...more }
 }
 
 /** As the plan expects them. What a forced umount cuts off shows only afterwards who still has it. */
@@ -127,8 +128,7 @@ export function mountedElsewhere(
   const other = location && mountedOnElsewhere(location, others, staying(table, going))
   return (
     other && {
-      code: 'HeldBy',
-      message: `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
+      ...said('HeldBy.otherNamespace', { path, describeProcess: describeProcess(other, context.nameOf) }),
       users: [usingProcess(other)],
     }
   )
@@ -149,8 +149,7 @@ export const sharedConnection: MachineJudge = (facts) => {
       (here && describeMount(here)) ??
       (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
     if (who === undefined) continue
-    const message = `a forced unmount of ${layer.mountPoint} would also cut off ${who}`
-    return { code: 'SharedConnection', message }
+    return said('SharedConnection', { mountPoint: layer.mountPoint, who })
   }
   return undefined
 }
@@ -161,18 +160,16 @@ export const aliveOrHeld: MachineJudge = async (facts) => {
   for (const layer of topsOf('lazy', facts)) {
     const { mountPoint: path } = layer
     // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
-    if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000))))
-      return { code: 'FlagWithoutEffect', message: `${path} answers, so it is not dead` }
+    if (!(await host.isDead(layer, Math.min(waiting.limitMs, 5000)))) return said('FlagWithoutEffect.answers', { path })
     const { table, others, kernelFiles: files } = around
     const uses = await around.uses({ fileSystems: fileSystemsAt(table, [path]) })
     // A copy in another namespace is a separate mount, and is not touched.
     const holders = { ...host.findHolders({ table, paths: [path], others, files, uses }), namespaces: [] }
     const user = userAmong(holders, context.nameOf)
     if (user === undefined) continue
-    if ('who' in user) return { code: 'HeldBy', message: `${path} is held by ${user.who}`, users: user.users }
+    if ('who' in user) return { ...said('HeldBy.holder', { path, who: user.who }), users: user.users }
     return {
-      code: 'UsersUnknown',
-      message: `the holders of ${path} could not be determined: ${user.text}`,
+      ...said('UsersUnknown.holders', { path, text: user.text }),
       hint: `volctl unmounts nothing lazily that may be in use. ${user.hint}`,
     }
   }

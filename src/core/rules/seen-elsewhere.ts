@@ -13,6 +13,7 @@ import { pause } from '../linux/deadline.ts'
 import { isSameMount, type MountInfo, whoMounted } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
+import { said } from '../messages/said.ts'
 import type { Host } from '../node/host.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { type SoughtVolume, shapedMounts, shapeMatcher } from '../volumes/volume-shapes.ts'
@@ -43,8 +44,7 @@ export const setUpElsewhere: MachineJudge = (facts) => {
   )
   return (
     there && {
-      code: 'HeldBy',
-      message: `volume ${name} is also set up elsewhere on this node: ${there.who}`,
+      ...said('HeldBy.elsewhere', { name, who: there.who }),
       users: there.users,
     }
   )
@@ -99,8 +99,7 @@ function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | un
   const found = all.find((each) => matches(each) === 'handle') ?? all[0]
   return (
     found && {
-      code: 'HeldBy',
-      message: `${found.path}, outside the root directory ${inputs.rootDir}, is a mount that has this volume's name`,
+      ...said('HeldBy.outsideMount', { path: found.path, rootDir: inputs.rootDir }),
       hint: `Maybe a kubelet with another root directory mounted it. ${whoMounted(found.path)}`,
     }
   )
@@ -117,8 +116,7 @@ export const setUpOutside: Judge = ({ wanted, context: { inputs } }) => {
   if (found === undefined)
     return deviceMountable ? mountOutside(inputs, { driver, handle, names: [specName] }) : undefined
   return {
-    code: 'HeldBy',
-    message: `the pod has volumes outside the root directory ${inputs.rootDir}: ${found.path} is mounted`,
+    ...said('HeldBy.outsideVolumes', { rootDir: inputs.rootDir, path: found.path }),
     hint: `If ${driver === undefined ? 'what mounts them' : `CSI driver ${driver}`} is configured with ${found.path.replace(/\/pods\/.*/, '')} as the kubelet's directory, configure it with ${inputs.rootDir}. If the root directory was moved while the pod runs, start the kubelet with the one that the pod's volumes are in, or delete the pod; then plan again.`,
   }
 }
@@ -187,8 +185,7 @@ function onTheSameDisks(devs: Iterable<string>, facts: MachineFacts): ReadonlySe
 function mayBeIts({ operation }: MachineFacts, { device, fsType }: HiddenFileSystem): Verdict {
   const volume = operation.volume?.name ?? 'the volume'
   return {
-    code: 'HeldBy',
-    message: `the ${fsType} file system on /dev/${device} is in use, and in no mount table that volctl sees; it may be that of ${volume}`,
+    ...said('HeldBy.unseen', { fsType, device, volume }),
     hint: `If it is not, say which device the volume has (lsblk -f): ${nameTheDevice(operation)}. If it is, first end its use: by a process that has a file of it open, or by a container that volctl does not see.`,
   }
 }

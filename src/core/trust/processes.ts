@@ -8,8 +8,10 @@
  * A process is pinned by a descriptor of its directory in /proc: what is read through it belongs to that process, or fails,
  * even if the pid has been reused since.
  */
+
 import { closeSync, constants, openSync } from 'node:fs'
 import { allowing, closingOnError, MISSING, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import {
   isSameFile,
   kernelText,
@@ -173,7 +175,6 @@ export function openNamespace(process: PinnedProcess, expected: string): number 
       return fd
     })
   } catch (cause) {
-    const message = `the mount namespace of process ${process.pid} is gone`
-    throw new VolctlError('WrongNamespace', message, { cause, hint: 'Try again.' })
+    throw new VolctlError(said('WrongNamespace.gone', { pid: process.pid }), { cause, hint: 'Try again.' })
   }
 }

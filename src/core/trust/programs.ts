@@ -5,8 +5,10 @@
  * a fixed path, never on the caller's. It is only run if nobody but root (or the user who called through sudo) could have
  * written the program, a directory above it or a link on the way (S33).
  */
+
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { allowing, errnoOf, isMissing, VolctlError } from '../base/errors.ts'
+import { said } from '../messages/said.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'
 import { io, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, perRun } from './run.ts'
@@ -41,7 +43,7 @@ const found = perRun(() => new Map<string, string>())
 
 export class CommandMissing extends VolctlError {
   constructor(name: string) {
-    super('CommandMissing', `${name} is not installed on this host`, {
+    super(said('CommandMissing', { name }), {
       hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
     })
   }
@@ -81,8 +83,10 @@ function trustedProgram(path: string): string | undefined {
   } catch (error) {
     if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
     if (!(error instanceof NotTrusted)) throw error
-    const message = `${path} is not run as root: ${error.message}`
-    throw new VolctlError('NotBelieved', message, { cause: error, hint: TRUST_HINT })
+    throw new VolctlError(said('NotBelieved.program', { path, message: error.message }), {
+      cause: error,
+      hint: TRUST_HINT,
+    })
   }
 }
 
@@ -219,7 +223,7 @@ function start(
 }
 
 function notStarted(name: string, cause: Error): VolctlError {
-  return new VolctlError('CommandFailed', `${name} could not be started: ${cause.message}`, { cause })
+  return new VolctlError(said('CommandFailed.notStarted', { name, message: cause.message }), { cause })
 }
 
 /** Kills the child's process group, which exists as long as one of its helpers does. */

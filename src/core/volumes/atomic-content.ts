@@ -1,4 +1,5 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28), and whether they do. */
+
 import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { isGateOn } from '../facts/actual/kubelet-version.ts'
@@ -6,6 +7,7 @@ import type { ApiSnapshot, NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { baseName } from '../facts/actual/tree.ts'
 import { isGeneration } from '../facts/actual/volume-names.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
@@ -101,7 +103,7 @@ export function leftToKubelet({ source, specName }: VolumeToMount, snapshot: Nod
       : source !== undefined && hasOwners(source) && isGateOn(snapshot, 'AtomicWriteVolumeUserFields')
         ? 'asks for owners of its files, which only the kubelet gives them'
         : undefined
-  return what && { code: 'LeftToKubelet', message: `volume ${specName} ${what}` }
+  return what && said('LeftToKubelet.volume', { specName, why: what })
 }
 
 function hasOwners(source: PodVolumeSource): boolean {

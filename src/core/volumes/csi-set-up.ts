@@ -7,6 +7,7 @@ import { stagedShownBy, stagedVolumes } from '../facts/actual/staged-volumes.ts'
 import { baseName, parentOf } from '../facts/actual/tree.ts'
 import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
@@ -29,7 +30,7 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
   const found = lookUpDriver(context.inputs, volume)
   const blocked =
     found.state === 'Unknown'
-      ? ({ code: 'CsiDriverUnknown', message: `CSIDriver ${volume.driver} ${found.reason}` } as const)
+      ? said('CsiDriverUnknown.why', { driver: volume.driver, reason: found.reason })
       : (lifecycleObstacle(volume, foundOf(found)) ??
         otherVolumeObstacle(context, volume) ??
         unconfirmedMount(context, volume) ??
@@ -58,11 +59,9 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
   const kind = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
   if (volume.mode === 'Block' || allowsLifecycle(driver, kind)) return undefined
   return {
-    code: 'InvalidVolume',
-    message:
-      driver === undefined
-        ? `CSIDriver ${volume.driver} does not exist, but inline volumes need it`
-        : `CSIDriver ${volume.driver} does not list ${kind} in its volumeLifecycleModes`,
+    ...(driver === undefined
+      ? said('InvalidVolume.noDriver', { driver: volume.driver })
+      : said('InvalidVolume.lifecycle', { driver: volume.driver, kind })),
     hint: "Install the CSIDriver object from the driver's own manifests.",
   }
 }
@@ -81,8 +80,7 @@ function unconfirmedMount({ inputs, options }: SetUpContext, volume: VolumeToMou
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
   if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
   return {
-    code: 'IdentityUnconfirmed',
-    message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
+    ...said('IdentityUnconfirmed.noStateFile', { mountPoint: shown.mountPoint, dev: shown.dev, handle }),
     hint: giveHandle(specName, handle),
   }
 }
@@ -92,8 +90,12 @@ function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): O
   const other = otherOnRecord(inputs, volume)
   return (
     other && {
-      code: 'OtherVolume',
-      message: `${inputs.absolute(other.path)} names ${other.name}, but the pod wants ${volume.driver}^${volume.handle}`,
+      ...said('OtherVolume.wanted', {
+        path: inputs.absolute(other.path),
+        name: other.name,
+        driver: volume.driver,
+        handle: volume.handle,
+      }),
       hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
     }
   )
@@ -110,10 +112,7 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
     .descendants(path)
     .find((entry) => entry.type !== 'dir' && entry.size !== 0 && !NOTES.has(baseName(entry.path)))
   if (data === undefined) return undefined
-  return {
-    code: 'DataUnderMountPoint',
-    message: `${inputs.absolute(data.path)} is in the directory where the volume is to be staged`,
-  }
+  return said('DataUnderMountPoint.underStaged', { path: inputs.absolute(data.path) })
 }
 
 /** Even a driver without staging gets the empty directory (C50). */

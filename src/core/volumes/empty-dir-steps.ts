@@ -4,6 +4,7 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, readyMarker, type VolumeToMount } from './desired-state.ts'
@@ -82,8 +83,7 @@ export function foreignMount(
 /** @param what e.g. "a tmpfs" */
 export function inTheWay(path: string, what: string): Obstacle {
   return {
-    code: 'ForeignMount',
-    message: `${what} that does not belong to the volume is mounted on ${path}`,
+    ...said('ForeignMount.notOfVolume', { mount: what, path }),
     hint: whoMounted(path),
   }
 }

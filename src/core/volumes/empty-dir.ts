@@ -3,6 +3,7 @@
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
@@ -60,8 +61,7 @@ function noSuch({ name }: Medium): string {
 
 function invalid({ specName }: VolumeToMount, why: string, needed: string): Obstacle {
   return {
-    code: 'InvalidVolume',
-    message: `emptyDir ${specName}: ${why}`,
+    ...said('InvalidVolume.emptyDir', { specName, why }),
     hint: `Create the pod again, with ${needed}.`,
   }
 }
@@ -150,8 +150,7 @@ export const gitRepo: VolumePlugin = {
   setUp: () => ({
     steps: [],
     blocked: {
-      code: 'PluginUnsupported',
-      message: 'gitRepo volumes are disabled in this version of Kubernetes (GitRepoVolumeDriver)',
+      ...said('PluginUnsupported.gitRepo'),
       hint: 'Clone the repository in an init container into an emptyDir instead.',
     },
   }),

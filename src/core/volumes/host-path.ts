@@ -4,6 +4,7 @@ import { ownValue } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { HostPath } from '../facts/actual/snapshot.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
+import { said } from '../messages/said.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { VolumePlugin } from './plugin.ts'
@@ -29,7 +30,7 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
     if (fault === undefined || fault.makes !== undefined)
       return { steps: [{ op: 'checkPath', target: path, detail: type || undefined }] }
     const { why, hint } = fault
-    return { steps: [], blocked: { code: 'HostPathType', message: `hostPath ${path}: ${why}`, hint } }
+    return { steps: [], blocked: { ...said('HostPathType', { target: path, why }), hint } }
   },
 }
 

@@ -1,6 +1,8 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
+
 import { posix } from 'node:path'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
@@ -50,8 +52,7 @@ function globalPath({ specName, mode }: VolumeToMount): string {
 function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
   if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
   return {
-    code: 'InvalidPath',
-    message: `PersistentVolume ${specName} has ${path === '' ? 'no path' : `an unusable path: ${path}`}`,
+    ...said('InvalidPath.volume', { specName, path: path === '' ? 'no path' : `an unusable path: ${path}` }),
     hint: 'Create the PersistentVolume again, with an absolute path without "..".',
   }
 }

@@ -1,5 +1,6 @@
 /** How a volume is mounted: options of its PersistentVolume (P14, P19), which an inline volume lacks, and the group that gets its files. */
 
+import { said } from '../messages/said.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
@@ -36,8 +37,11 @@ export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plu
   const options = mountOptions(volume)
   if (options.length === 0) return undefined
   return {
-    code: 'PluginUnsupported',
-    message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), but ${volume.plugin} supports none`,
+    ...said('PluginUnsupported.options', {
+      name: volume.persistentVolume?.metadata.name,
+      options: options.join(', '),
+      plugin: volume.plugin,
+    }),
     hint: `Remove mountOptions, or the annotation ${ANNOTATION}, from the PersistentVolume.`,
   }
 }

@@ -3,6 +3,7 @@
 import { memoize } from '../base/collections.ts'
 import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
+import { said } from '../messages/said.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi, lostStateFile } from './csi.ts'
 import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
@@ -121,8 +122,7 @@ const unknown: VolumePlugin = {
   setUp: (_, { plugin }) => ({
     steps: [],
     blocked: {
-      code: 'PluginUnsupported',
-      message: `neither this version of Kubernetes nor volctl has a volume plugin ${plugin}`,
+      ...said('PluginUnsupported.noPlugin', { plugin }),
       hint: 'Use a volume of a plugin that Kubernetes still has.',
     },
   }),

@@ -135,7 +135,7 @@ describe('detaching (S21)', () => {
   ] as const)('$answer: $end', async ({ code, status, end }) => {
     const context = fixture.context(planOf([]))
     const deleteVolumeAttachment = async () => {
-      throw new ApiError(code, 'said by the API server', { status, reason: 'NoSuchResource' })
+      throw new ApiError({ code, message: 'said by the API server' }, { status, reason: 'NoSuchResource' })
     }
     fixture.given = { cluster: { ...context.cluster, deleteVolumeAttachment } }
     expect(await detachAlone()).toBe(end)

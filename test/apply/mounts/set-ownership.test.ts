@@ -37,7 +37,7 @@ describe('errors of the walk (P34)', () => {
   })
 
   it('fail the operation, or are said where the plugin ignores them', async () => {
-    fails(new StepFailed('WriteFailed', 'it ended with WriteFailed'))
+    fails(new StepFailed({ code: 'WriteFailed', message: 'it ended with WriteFailed' }))
     expect(await run()).toEqual({ state: 'failed WriteFailed', said: [] })
     expect(await run({ ignoreErrors: true })).toEqual({
       state: 'done',

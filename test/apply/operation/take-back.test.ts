@@ -34,7 +34,8 @@ function mounting(answer: (args: readonly string[]) => Partial<CommandResult>, g
 describe('the mount of this operation goes', () => {
   it('where its options cannot even be asked for: it is writable, and was to be read-only', async () => {
     mounting((args) => {
-      if (isRemount(args)) throw new VolctlError('CommandFailed', 'mount could not be started: spawn EAGAIN')
+      if (isRemount(args))
+        throw new VolctlError({ code: 'CommandFailed', message: 'mount could not be started: spawn EAGAIN' })
       return {}
     })
     expect(await run(bind)).toMatchObject({ state: 'failed', code: 'CommandFailed' })
@@ -96,7 +97,7 @@ it.each([
   fixture.host.writeAtomically = async (_path, { made }) => {
     made.push({ what: 'the first file', back: () => void undone.push('undone') })
     if (given.comes) fixture.kubelet = { running: true, mayReturn: true }
-    throw new StepFailed('WriteFailed', 'no space')
+    throw new StepFailed({ code: 'WriteFailed', message: 'no space' })
   }
   const steps: Step[] = [{ op: 'writeContent', target: `${DIR}/..data` }]
   const outcome = await fixture.applyOne({ kind: 'MountVolume', volume, steps })

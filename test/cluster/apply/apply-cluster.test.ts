@@ -340,7 +340,8 @@ describe('one apply at a time', () => {
     await given()
     let isAway = false
     const client = changing(admin(), async (_method, _path, send) => {
-      if (isAway) throw new ApiError('ApiUnreachable', 'connection refused', { status: 0, reason: '' })
+      if (isAway)
+        throw new ApiError({ code: 'ApiUnreachable', message: 'connection refused' }, { status: 0, reason: '' })
       return await send()
     })
     const lock = await takeLeaseLock(client, { durationSeconds: 0 })
@@ -352,7 +353,7 @@ describe('one apply at a time', () => {
     await given()
     const client = changing(admin(), async (_method, _path, send) => {
       await send()
-      throw new ApiError('ApiUnreachable', 'connection reset', { status: 0, reason: '' })
+      throw new ApiError({ code: 'ApiUnreachable', message: 'connection reset' }, { status: 0, reason: '' })
     })
     const lock = await takeLeaseLock(client, { durationSeconds: 0 })
     await lock.keep()

@@ -181,7 +181,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       addVolume(node, 'pv-1')
       node.pod(POD, 'a', [claim('pv-1')], { spec: { securityContext: { fsGroup: 3000 } } })
       const changeOwnership = async (): Promise<never> => {
-        throw new StepFailed('WriteFailed', 'the disk is full')
+        throw new StepFailed({ code: 'WriteFailed', message: 'the disk is full' })
       }
       node.context = { host: { ...linuxHost, changeOwnership } }
       expect(await node.applied()).toEqual(['failed WriteFailed'])
@@ -444,7 +444,7 @@ describeUnless(noBlockDevices, 'CSI for real', () => {
       const size = await growing(node, 'Block')
       const before = size()
       node.onClaimPatch = () => {
-        throw new ApiError('Forbidden', 'may not patch', { status: 403, reason: 'Forbidden' })
+        throw new ApiError({ code: 'Forbidden', message: 'may not patch' }, { status: 403, reason: 'Forbidden' })
       }
       const message = expect.stringMatching(/claim default\/claim-pv-1 still shows its old size/)
       expect(await node.outcomes({ expand: true })).toMatchObject([{ state: 'done', message }])

@@ -1,10 +1,12 @@
 /** Fills a configMap, secret, downwardAPI or projected volume, updates its content (P46-P56; S23), or deletes that of a volume. */
+
 import { posix } from 'node:path'
 import { errnoOf, errorMessage, StepFailed } from '../../base/errors.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { Cluster, TokenSource } from '../../kube/node-objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { contentVerdict, isEmptyDir } from '../../rules/content-in-use.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -22,12 +24,11 @@ import { requireNone, type StepContext } from '../operation/step.ts'
 export async function writeContent({ target }: Step, run: StepContext): Promise<void> {
   const { wanted } = run.bringUp
   const source = wanted?.source
-  if (wanted === undefined || source === undefined)
-    throw new StepFailed('NoLongerWanted', `the content of ${target} is not known`)
+  if (wanted === undefined || source === undefined) throw new StepFailed(said('NoLongerWanted.content', { target }))
   const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
   if (files instanceof NoContent) {
     const { code, message, hint } = contentObstacle(wanted, files)
-    throw new StepFailed(code, message, { hint })
+    throw new StepFailed({ code, message }, { hint })
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, mountsOver(wanted), run)
@@ -45,7 +46,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   try {
     return podVolumeNames.flatMap((name) => nestedMountPoints(name, pod))
   } catch (error) {
-    throw new StepFailed('InvalidVolume', errorMessage(error))
+    throw new StepFailed({ code: 'InvalidVolume', message: errorMessage(error) })
   }
 }
 
@@ -55,7 +56,7 @@ function mountOf(directory: string, inMemory: boolean, { around }: StepContext):
   const mount = containingMount(around.table, directory)
   if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
   const found = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
-  throw new StepFailed('ForeignMount', `${directory}: ${found}, but ${inMemory ? 'a tmpfs' : 'no mount'} is expected`)
+  throw new StepFailed(said('ForeignMount.expected', { directory, found, expected: inMemory ? 'a tmpfs' : 'no mount' }))
 }
 
 /** Writes the empty file "ready", which marks an emptyDir as set up (P21). */
@@ -128,9 +129,9 @@ async function lookUp<T>(ask: () => Promise<T | undefined>): Promise<Lookup<T>> 
 async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const label = `pod ${podLabel(pod)}`
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
-  if (found.state === 'Unknown') throw new StepFailed('ContentUnknown', `${label} ${found.reason}`)
+  if (found.state === 'Unknown') throw new StepFailed(said('ContentUnknown.why', { label, reason: found.reason }))
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
-    throw new StepFailed('NoLongerWanted', `${label} is no longer in the API`)
+    throw new StepFailed(said('NoLongerWanted.pod', { label }))
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
   const own: Readonly<Record<string, string>> =
     mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
@@ -155,16 +156,15 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<v
   const inTheWay = around.table.at(step.target).at(-1) ?? around.below(step.target)[0]
   if (mount === undefined || inTheWay !== undefined) {
     throw new StepFailed(
-      'ForeignMount',
       inTheWay === undefined
-        ? `the mount table does not show where ${step.target} is`
-        : `${describeMount(inTheWay)} is in the way`,
+        ? said('ForeignMount.unplaced', { target: step.target })
+        : said('ForeignMount.inTheWay', { mount: describeMount(inTheWay) }),
       { hint: whoMounted(inTheWay?.mountPoint ?? step.target) },
     )
   }
   // The root directory's own file system has been read before, so it answers.
   if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
-    throw new StepFailed('DeadMount', `${step.target} is on a file system of type ${mount.fsType}, which may hang`)
+    throw new StepFailed(said('DeadMount.mayHang', { target: step.target, fsType: mount.fsType }))
   }
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).

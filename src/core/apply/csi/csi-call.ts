@@ -3,6 +3,7 @@
 import { errorMessage, StepFailed, VolctlError } from '../../base/errors.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -19,7 +20,7 @@ export async function openDriver(run: StepContext): Promise<WantedCsi & NonNulla
   const { driver } = wanted
   const node = await run.context.csi(driver)
   if (node === undefined) {
-    throw new StepFailed('DriverUnavailable', `CSI driver ${driver} does not answer on this node`)
+    throw new StepFailed(said('DriverUnavailable.silent', { driver }))
   }
   try {
     const capabilities = await untilNotPending(run, `${driver}: NodeGetCapabilities`, (ms) =>
@@ -30,7 +31,7 @@ export async function openDriver(run: StepContext): Promise<WantedCsi & NonNulla
   } catch (error) {
     // This call changes nothing: even if it is still running, nothing of the volume is in progress.
     const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
-    throw new StepFailed(failure.code, failure.message, { cause: error, hint: failure.hint })
+    throw new StepFailed({ code: failure.code, message: failure.message }, { cause: error, hint: failure.hint })
   }
 }
 
@@ -60,11 +61,14 @@ function callFailure(what: string, error: unknown): VolctlError {
   const status = grpcStatusOf(error)
   const isFinal = error instanceof GrpcError && error.isFinal
   const doubt = isFinal ? '' : '; the driver may still complete it'
-  return new StepFailed(outcomeCodeOf(status), `${what}: ${errorMessage(error)}${doubt}`, {
-    cause: error,
-    hint: hintOf(status, 'settingUp'),
-    stuck: !isFinal,
-  })
+  return new StepFailed(
+    { code: outcomeCodeOf(status), message: `${what}: ${errorMessage(error)}${doubt}` },
+    {
+      cause: error,
+      hint: hintOf(status, 'settingUp'),
+      stuck: !isFinal,
+    },
+  )
 }
 
 const RETRY_MS = [500, 1000, 2000]
@@ -101,10 +105,7 @@ export interface WantedCsi {
 export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
   const { driver, handle } = wanted ?? {}
   if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {
-    throw new StepFailed(
-      'NoLongerWanted',
-      `${operation.volume?.name ?? 'the volume'} is no longer the volume that was planned`,
-    )
+    throw new StepFailed(said('NoLongerWanted.volume', { name: operation.volume?.name ?? 'the volume' }))
   }
   return { volume: wanted, driver, handle }
 }

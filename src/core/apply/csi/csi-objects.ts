@@ -4,6 +4,7 @@ import { errorMessage, StepFailed } from '../../base/errors.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
 import type { Cluster } from '../../kube/node-objects.ts'
 import { withDeadline } from '../../linux/deadline.ts'
+import { said } from '../../messages/said.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
 import { goJson } from '../../trust/digest.ts'
@@ -23,7 +24,7 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   const what = `secret ${namespace}/${name}`
   const secret = await asked(run, what, (cluster) => cluster.getSecret(namespace, name))
   if (secret === undefined) {
-    throw new StepFailed('ContentMissing', `${what} does not exist, and the volume's driver needs it`, {
+    throw new StepFailed(said('ContentMissing.object', { what }), {
       hint: 'Create the secret again, or correct the volume; then plan again.',
     })
   }
@@ -36,7 +37,7 @@ function textOf(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
   } catch {
-    throw new StepFailed('ContentMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`, {
+    throw new StepFailed(said('ContentMissing.notText', { what }), {
       hint: 'Correct the secret; then plan again.',
     })
   }
@@ -78,7 +79,7 @@ function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Pro
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, { cause })
+  return new StepFailed(said('ContentUnknown.unread', { what, why }), { cause })
 }
 
 // What a driver, and the API, say right before a CSI volume is staged, published or expanded.
@@ -94,7 +95,7 @@ export async function factsOf(run: StepContext, label = ''): Promise<CsiFacts> {
   const { volume, driver, capabilities } = wanted
   const publishContext = isEphemeral(volume) ? {} : await requireAttached(wanted, run)
   const found = run.context.csiDriver(driver)
-  if (found.state === 'Unknown') throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`)
+  if (found.state === 'Unknown') throw new StepFailed(said('CsiDriverUnknown.why', { driver, reason: found.reason }))
   const object = found.state === 'Found' ? found.object : undefined
   return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext, label }
 }

@@ -10,6 +10,7 @@ import { DRIVER_DIRECTORIES } from '../../facts/actual/tree.ts'
 import { attachmentName, readStateFile } from '../../facts/actual/volume-names.ts'
 import { isSameMount } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { goJson } from '../../trust/digest.ts'
@@ -56,10 +57,12 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   if (run.around.table.top(step.target) !== undefined) return
   const type = run.host.lstat(step.target)?.type
   if (type === 'link' || type === 'other') return
-  const message = `${run.operation.volume?.driver} answered OK to ${step.op}, but nothing is mounted on ${step.target}`
   const hint =
     "See the driver's log, and check that its pod mounts the kubelet's directory with mountPropagation Bidirectional."
-  throw new StepFailed('DriverFailed', message, { hint, stuck: true })
+  throw new StepFailed(
+    said('DriverFailed.notMounted', { driver: run.operation.volume?.driver, op: step.op, target: step.target }),
+    { hint, stuck: true },
+  )
 }
 
 /**
@@ -86,7 +89,7 @@ async function withoutWrong(what: string, back: (() => Promise<void>) | undefine
   const message = `the driver answered OK to NodePublishVolume, but has mounted another volume: ${what}`
   const hint = "See the driver's log; do not start the pod before plan shows the right volume."
   const failed = (more: string, options: { readonly cause?: unknown; readonly stuck?: true }): StepFailed =>
-    new StepFailed('OtherVolume', `${message}${more}`, { hint, ...options })
+    new StepFailed(said('OtherVolume.more', { message, more }), { hint, ...options })
   if (back === undefined) return failed('', { stuck: true })
   try {
     await back()
@@ -129,7 +132,7 @@ async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, ru
 export async function nodeStageVolume(step: Step, run: StepContext): Promise<void> {
   const facts = await factsOf(run, step.label)
   if (!facts.capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
-    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`)
+    throw new StepFailed(said('Changed.stages', { driver: run.operation.volume?.driver }))
   }
   const secrets = await readSecret(run, 'nodeStageSecretRef')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
@@ -191,13 +194,13 @@ function contentOf(path: string, { host }: StepContext): string | undefined {
   const found = host.lstat(path)
   if (found === undefined) return undefined
   if (found.type === 'file') return host.readSmallFile(path) ?? ''
-  throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`)
+  throw new StepFailed(said('WriteFailed.type', { path, type: found.type }))
 }
 
 function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {
   const { data } = readStateFile({ path, type: 'file', content })
   if (data === undefined || (data.driver === state.driverName && data.handle === state.volumeHandle)) return
-  throw new StepFailed('OtherVolume', `${path} names another volume, ${data.driver}^${data.handle}`, {
+  throw new StepFailed(said('OtherVolume.file', { path, driver: data.driver, handle: data.handle }), {
     hint: 'The other volume may still be in use on this node: plan again, and unmount that volume first.',
   })
 }

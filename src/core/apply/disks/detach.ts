@@ -5,6 +5,7 @@
 
 import { errorMessage, OperationRefused } from '../../base/errors.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
+import { said } from '../../messages/said.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
@@ -23,7 +24,7 @@ const SAME_SECOND_MS = 1000
 /** @returns what the detach still waits for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const bound = run.operation.attachment
-  if (bound === undefined) throw new OperationRefused('Changed', 'the plan does not name the VolumeAttachment')
+  if (bound === undefined) throw new OperationRefused(said('Changed.noAttachment'))
   const facts = await askApi(run, bound.name)
   if (facts === undefined) return undefined
   const asked = performance.now()
@@ -62,7 +63,7 @@ async function deleteAttachment(run: StepContext, bound: Bound): Promise<void> {
     await askCluster(run, (cluster) => cluster.deleteVolumeAttachment(bound))
   } catch (error) {
     if ((error as { status?: unknown }).status !== 409) throw error
-    throw new OperationRefused('Changed', `VolumeAttachment ${bound.name} has changed since the plan was made`, {
+    throw new OperationRefused(said('Changed.attachment', { name: bound.name }), {
       cause: error,
     })
   }

@@ -9,6 +9,7 @@ import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../../linux/paths.ts'
+import { said } from '../../messages/said.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -48,7 +49,7 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<void
   const result = await command(run, 'losetup', ['-f', target])
   const made = loopOn(target, run)
   if (made === undefined) {
-    throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${firstLineOf(result)}`, {
+    throw new StepFailed(said('CommandFailed.losetup', { target, output: firstLineOf(result) }), {
       hint: 'Check that the node has a free loop device (losetup -f), then plan again.',
     })
   }
@@ -71,7 +72,7 @@ export async function linkDevice(step: Step, run: StepContext): Promise<void> {
   const { path } = await deviceOfSource(sourceOf(step, run), run)
   const found = host.lstat(target)
   if (found !== undefined && found.type !== 'link') {
-    throw new StepFailed('UnexpectedFile', `${target} is not a symbolic link, so the kubelet did not make it`)
+    throw new StepFailed(said('UnexpectedFile.notLink', { target }))
   }
   const before = host.readLink(target)
   if (before === path) return
@@ -90,12 +91,12 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   if (file === undefined) return
   const own = ownPathOf(run.around.table, undeletedPath(file))
   if (!operation.paths.some((path) => isWithin(own, path))) {
-    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not this volume's`)
+    throw new StepFailed(said('ForeignDevice.backedBy', { target: step.target, file }))
   }
   const failure = await whyNotReleased(step.target, file, run)
   if (failure === undefined) return
   const output = failure.stderr.trim()
-  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${output === '' ? '' : `: ${output}`}`, {
+  throw new StepFailed(said('HeldBy.mountOn', { device: step.target, file, who: output === '' ? '' : `: ${output}` }), {
     stuck: failure.timedOut,
   })
 }

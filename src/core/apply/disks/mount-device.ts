@@ -2,6 +2,7 @@
 
 import { StepFailed } from '../../base/errors.ts'
 import { type MountInfo, whoMounted } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import type { Host } from '../../node/host.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -47,7 +48,7 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
 /** Something else is mounted where the device should be. */
 export function isInstead(stranger: MountInfo, { path }: FoundDevice, target: string): StepFailed {
   const hint = whoMounted(target)
-  return new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${path}`, { hint })
+  return new StepFailed(said('ForeignMount.instead', { mount: describeMount(stranger), path }), { hint })
 }
 
 /** True for a mount of this device. Btrfs and the like have their own device number, and a device as source. */
@@ -72,9 +73,11 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
     await mountAlone(whole, run, args, () => isThere(step.target, device, run))
   } catch (error) {
     if (there === wanted || !(error instanceof MountFailed)) throw error
-    const message = `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`
     const hint = `If the data on it is the volume's, set fsType ${there} in the PersistentVolume; then plan again.`
-    throw new StepFailed('FilesystemUnfit', message, { cause: error, hint })
+    throw new StepFailed(said('FilesystemUnfit.other', { message: error.message, path: device.path, there, wanted }), {
+      cause: error,
+      hint,
+    })
   }
 }
 
@@ -94,7 +97,7 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
   const before = last.get(number)
   const mine = (async () => {
     if (await before) {
-      throw new StepFailed('StillAtWork', `a call on device ${number} was abandoned and may still be running`, {
+      throw new StepFailed(said('StillAtWork.device', { number }), {
         stuck: true,
       })
     }
@@ -137,5 +140,5 @@ export async function deviceOfSource(source: string, run: StepContext): Promise<
 }
 
 function unusable(source: string, why: string): StepFailed {
-  return new StepFailed('InvalidPath', `${source === '' ? 'the device' : source} ${why}`)
+  return new StepFailed(said('InvalidPath.device', { source: source === '' ? 'the device' : source, why }))
 }

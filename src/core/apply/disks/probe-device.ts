@@ -2,6 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { StepFailed } from '../../base/errors.ts'
+import { said } from '../../messages/said.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf, type StepContext } from '../operation/step.ts'
 
@@ -28,13 +29,9 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
   // The remains of a partition table beside the wanted file system do no harm; the kubelet mounts in any case.
   if (type !== undefined && (partitionTable === undefined || type === wanted)) return type
   if (partitionTable === undefined) throw await nothingOn(device, wanted, run)
-  throw new StepFailed(
-    'FilesystemUnfit',
-    `${device} has a partition table (${partitionTable}) instead of the file system that the volume asks for (${wanted})`,
-    {
-      hint: `See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
-    },
-  )
+  throw new StepFailed(said('FilesystemUnfit.partitions', { device, partitionTable, wanted }), {
+    hint: `See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
+  })
 }
 
 /** Undefined if a line is not in blkid's format. */
@@ -53,13 +50,12 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
 async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
   if (read.status !== 0) throw unreadable(device, firstLineOf(read))
-  const message = `blkid(8) finds no file system on ${device}; the volume asks for ${wanted}`
   const hint = `Make sure that it is the right device and that nothing on it is needed; then run: ${commandLine(`mkfs.${wanted}`, device)}`
-  return new StepFailed('FilesystemUnfit', message, { hint })
+  return new StepFailed(said('FilesystemUnfit.none', { device, wanted }), { hint })
 }
 
 function unreadable(device: string, why: string): StepFailed {
-  return new StepFailed('MountFailed', `${device} could not be read: ${why}`)
+  return new StepFailed(said('MountFailed.unread', { device, why }))
 }
 
 /**
@@ -79,7 +75,7 @@ export async function checkFileSystem(device: string, run: StepContext): Promise
   const result = await command(run, 'fsck', ['-a', device])
   if (result.status === 0) return undefined
   if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
-  throw new StepFailed('FilesystemUnfit', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
+  throw new StepFailed(said('FilesystemUnfit.errors', { device, output: firstLineOf(result) }), {
     hint: `Make a copy, then repair it yourself: ${commandLine('fsck', device)}`,
   })
 }

@@ -1,6 +1,7 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
 import { StepFailed } from '../../base/errors.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
 import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
@@ -59,5 +60,5 @@ async function flushMap(map: string, run: StepContext): Promise<void> {
 }
 
 function failed(message: string, result: CommandResult): StepFailed {
-  return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`)
+  return new StepFailed(said('CommandFailed.why', { message, output: firstLineOf(result) }))
 }

@@ -3,6 +3,7 @@
 import { codeOf, errorMessage, StepFailed } from '../../base/errors.ts'
 import { present } from '../../base/text.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -45,7 +46,7 @@ async function expandAsAsked(
   const claim = await askCluster(run, (cluster) => cluster.getClaim(namespace, name))
   // A claim of the same name with another UID is another claim (S17).
   if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
-    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`)
+    throw new StepFailed(said('NoLongerWanted.claim', { namespace, name }))
   const growth = nodeExpansionWanted({ ...wanted, claim })
   if (growth === undefined) return NOTHING_ASKED
   const grow = await prepare(growth)
@@ -121,7 +122,7 @@ function withoutDriver(procedure: NodeExpansion['procedure'], { operation }: Ste
   const driver = operation.volume?.driver
   if (procedure === 'updated') return async () => `CSI driver ${driver} expands its volumes without the node`
   if (procedure === 'legacy') return async () => undefined
-  throw new StepFailed('DriverRefused', `CSI driver ${driver} does not expand volumes on a node`, {
+  throw new StepFailed(said('DriverRefused', { driver }), {
     hint: "Start the kubelet; if it fails in the same way, ask the driver's vendor.",
   })
 }
@@ -173,7 +174,7 @@ function requireMounted(target: string, device: FoundDevice, { around, host }: S
   const top = around.table.top(target)
   if (top !== undefined && isOfDevice(top, device, host)) return top.fsType
   const what = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
-  throw new StepFailed('ForeignMount', `${target}: ${what}, but ${device.path} is to be expanded`, {
+  throw new StepFailed(said('ForeignMount.expanded', { target, mounted: what, path: device.path }), {
     hint: 'The PersistentVolume names another device than the one that is mounted: find out which is right.',
   })
 }
@@ -203,6 +204,6 @@ function unknownType({ path }: FoundDevice, type: string): never {
 /** Of a program that has ended by itself: a failure that is final, too. */
 class ExpandFailed extends StepFailed {
   constructor(message: string, options: { readonly hint?: string } = {}) {
-    super('ExpandFailed', message, options)
+    super({ code: 'ExpandFailed', message }, options)
   }
 }

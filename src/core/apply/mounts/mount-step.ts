@@ -1,4 +1,5 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27); and the ownership of what is mounted (P31, P32, P34). */
+
 import { errorMessage, StepFailed, StepInterrupted, StepTimedOut } from '../../base/errors.ts'
 import type { Undo } from '../../base/undo.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
@@ -6,6 +7,7 @@ import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { ownCommand } from '../../linux/own-child.ts'
 import type { Ownership, OwnershipChange } from '../../linux/ownership.ts'
 import { copiesOf } from '../../linux/propagation.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
@@ -92,7 +94,7 @@ const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
 
 /** Nothing was mounted there right before, so somebody else has mounted this meanwhile: it is left alone. */
 function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
-  return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
+  return new StepFailed(said('ForeignMount.kept', { failure: what, mount: describeMount(layer) }), {
     hint: whoMounted(target),
   })
 }
@@ -113,9 +115,12 @@ function undoOf(made: MountInfo, run: StepContext): Undo {
       const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
       around.changed()
       if (isStill(made, run)) {
-        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : firstLineOf(result), {
-          stuck: result.timedOut,
-        })
+        throw new StepFailed(
+          { code: 'UnmountFailed', message: result.timedOut ? 'umount did not end' : firstLineOf(result) },
+          {
+            stuck: result.timedOut,
+          },
+        )
       }
       requireCopiesGone(copies, run)
     },
@@ -127,7 +132,7 @@ export class MountFailed extends StepFailed {
   /** @param why what mount(8) printed, or what is wrong with the result */
   constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {
     const what = source === undefined ? target : `${source} on ${target}`
-    super('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`)
+    super(said('MountFailed.mount', { what, why: why.replace(/^mount: /, '') }))
   }
 }
 
@@ -141,7 +146,7 @@ const WALK_SHARE = 0.9
  * attempt.
  */
 export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<void> {
-  if (ownership === undefined) throw new StepFailed('WriteFailed', `${target}: no group is given`)
+  if (ownership === undefined) throw new StepFailed(said('WriteFailed.noGroup', { target }))
   try {
     const { failed, mounts } = await change(target, ownership, run)
     const { gid } = ownership
@@ -159,7 +164,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed('WriteFailed', `the mount table does not show where ${target} is`)
+  if (mount === undefined) throw new StepFailed(said('WriteFailed.table', { target }))
   const options = {
     mountId: mount.id,
     ownership,

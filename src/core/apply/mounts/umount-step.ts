@@ -10,6 +10,7 @@ import { diskFailure } from '../../linux/disk-trouble.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { bringBack, isOnDisk, type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { copiesOf } from '../../linux/propagation.ts'
+import { said } from '../../messages/said.ts'
 import type { UmountHow } from '../../node/host.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
@@ -30,7 +31,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const layer = run.around.table.top(step.target)
   if (layer === undefined) return requireNoHiddenMount(step.target, run)
   if (!isExpected(layer, run.operation)) {
-    throw new StepFailed('ForeignMount', `${describeMount(layer)} was not there when the plan was made`)
+    throw new StepFailed(said('ForeignMount.unplanned', { mount: describeMount(layer) }))
   }
   const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
@@ -44,11 +45,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   await requireGone(layer, result, run)
   requireCopiesGone(copies, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
-    throw new StepDetached(
-      'DetachedLazily',
-      `${step.target} is unmounted lazily; whether its file system is still in use is not known yet`,
-      { stuck: true },
-    )
+    throw new StepDetached(said('DetachedLazily.now', { target: step.target }), { stuck: true })
   }
 }
 
@@ -63,7 +60,7 @@ export function requireCopiesGone(copies: readonly MountInfo[], run: StepContext
   if (stays === undefined) return
   const upper = run.around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
-  throw new StepFailed('HeldBy', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
+  throw new StepFailed(said('HeldBy.copy', { mount: describeMount(stays), why }), {
     hint: whoMounted(stays.mountPoint),
   })
 }
@@ -72,7 +69,7 @@ export function requireCopiesGone(copies: readonly MountInfo[], run: StepContext
 function requireNoHiddenMount(path: string, { around, operation }: StepContext): void {
   const hidden = around.table.at(path).find((layer) => isExpected(layer, operation))
   if (hidden === undefined) return
-  throw new StepFailed('HeldBy', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
+  throw new StepFailed(said('HeldBy.hidden', { mount: describeMount(hidden) }), {
     hint: whoMounted(path),
   })
 }
@@ -119,7 +116,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
     .trim()
     .replaceAll(/^umount: /gm, '')
     .split('\n')
-  if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
+  if (!/busy/.test(output)) throw new StepFailed(said('UnmountFailed', { output: output || layer.mountPoint }))
   const who = await holdersOfMounts(layer.mountPoint, run)
   requireNone(isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) }))
 }
@@ -177,7 +174,7 @@ export function removeDirectory(path: string, run: StepContext): void {
     // The target of a bind-mounted file or device is an empty file, not a directory.
     if (found?.type === 'file' && found.size === 0) removeFile(path, run)
     else if (code === 'ENOTEMPTY' || code === 'EEXIST')
-      throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, { cause: error })
+      throw new StepFailed(said('UnexpectedFile.notEmpty', { path }), { cause: error })
     else throw diskFailure('WriteFailed', notRemoved(path), error)
   }
 }
@@ -189,7 +186,7 @@ function removeFile(path: string, run: StepContext): void {
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
   else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
-    throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`)
+    throw new StepFailed(said('UnexpectedFile.bytes', { path, size: found.size }))
   }
   orKept(path, () => run.host.unlink(path, parentOf(path, run)))
 }
@@ -214,7 +211,7 @@ function rememberStateFile(path: string, { host, journal, operation }: StepConte
 function requireNoMountPoint(path: string, { around, context }: StepContext): void {
   const mount = around.table.at(path).at(-1)
   if (mount !== undefined) {
-    throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`)
+    throw new StepFailed(said('HeldBy.nothingRemoved', { mount: describeMount(mount) }))
   }
   requireNone(mountedElsewhere(path, { around, context }))
 }

@@ -3,6 +3,7 @@
 import { CameBack, errorMessage, OperationRefused } from '../../base/errors.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import { withDeadline } from '../../linux/deadline.ts'
+import { said } from '../../messages/said.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Witness } from '../../rules/machine-facts.ts'
 import type { ApplyContext } from './step.ts'
@@ -22,14 +23,10 @@ export async function askWitness(context: ApplyContext, deadlineMs: number): Pro
   try {
     return await withDeadline(context.witness(), deadlineMs, 'the API server or the container runtime')
   } catch (error) {
-    throw new OperationRefused(
-      'AlivenessUnknown',
-      `the pods that still run could not be determined: ${errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Plan again when the API server and the container runtime answer.',
-      },
-    )
+    throw new OperationRefused(said('AlivenessUnknown.pods', { error: errorMessage(error) }), {
+      cause: error,
+      hint: 'Plan again when the API server and the container runtime answer.',
+    })
   }
 }
 
@@ -38,11 +35,7 @@ export async function kubeletIsBack(context: ApplyContext): Promise<boolean> {
   try {
     return ownsNode(await context.kubeletState())
   } catch (error) {
-    throw new OperationRefused(
-      'KubeletRunning',
-      `the state of the kubelet could not be determined: ${errorMessage(error)}`,
-      { cause: error },
-    )
+    throw new OperationRefused(said('KubeletRunning', { error: errorMessage(error) }), { cause: error })
   }
 }
 
@@ -55,5 +48,5 @@ const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of
 
 /** @param why what shows it; absent: this machine does */
 export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
-  return new CameBack('KubeletRunning', why)
+  return new CameBack({ code: 'KubeletRunning', message: why })
 }

@@ -3,6 +3,7 @@
 import { errnoOf, OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError } from '../../base/errors.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import {
@@ -123,7 +124,7 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   settleInterrupted(operation: Op): void {
-    this.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
+    this.settle(operation, 'interrupted', said('Interrupted'))
   }
 
   /** Writes outcomes to the journal. If that fails, the apply starts nothing more. */

@@ -8,6 +8,7 @@ import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { Cluster } from '../../kube/node-objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
+import { said } from '../../messages/said.ts'
 import type { Host } from '../../node/host.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
@@ -132,14 +133,13 @@ export async function command(
   const left =
     result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
   const line = `${program} ${args.join(' ')}`
-  if (result.flooded === true)
-    throw new StepFailed('CommandFailed', `${line} printed too much output and was killed${left}`, { stuck: true })
+  if (result.flooded === true) throw new StepFailed(said('CommandFailed.output', { line, left }), { stuck: true })
   throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, { stuck: true })
 }
 
 /** Of a rule that is asked right before a step. @throws StepFailed */
 export function requireNone(verdict: Verdict | undefined): void {
-  if (verdict !== undefined) throw new StepFailed(verdict.code, verdict.message, verdict)
+  if (verdict !== undefined) throw new StepFailed({ code: verdict.code, message: verdict.message }, verdict)
 }
 
 /** Asks the rules of a moment between steps. @param given what the step is about to do @throws StepFailed */
@@ -163,14 +163,14 @@ export async function lookAtPath(path: string, run: StepContext): Promise<Return
   const mount = containingMount(run.around.table, path)
   // Asked in the one way that leaves at most one process behind, however often (S36).
   if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))
-    throw new StepFailed('InvalidPath', `${path} is on ${mount.mountPoint}, a mount that is dead or does not answer`, {
+    throw new StepFailed(said('InvalidPath.dead', { path, mountPoint: mount.mountPoint }), {
       hint: CHECK,
     })
   const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
   if (/No such file or directory|Not a directory/.test(result.stderr)) return undefined
-  throw new StepFailed('InvalidPath', `stat of ${path} failed: ${firstLineOf(result)}`, {
+  throw new StepFailed(said('InvalidPath.stat', { path, output: firstLineOf(result) }), {
     hint: CHECK,
   })
 }
@@ -180,7 +180,7 @@ export async function resolvePath(path: string, run: StepContext): Promise<strin
   const result = await command(run, 'readlink', ['-f', '--', path])
   const resolved = result.stdout.replace(/\n$/, '')
   if (result.status === 0 && resolved.startsWith('/')) return resolved
-  throw new StepFailed('InvalidPath', `links in ${path} could not be resolved: ${firstLineOf(result)}`, {
+  throw new StepFailed(said('InvalidPath.links', { path, output: firstLineOf(result) }), {
     hint: 'Check the path, then plan again.',
   })
 }

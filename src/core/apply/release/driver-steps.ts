@@ -4,6 +4,7 @@ import { errorMessage, StepFailed, VolctlError } from '../../base/errors.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -29,7 +30,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
   const { volume } = run.operation
   const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
   if (driver === undefined || volume?.handle === undefined) {
-    throw new StepFailed('DriverUnavailable', `CSI driver ${driverOf(run.operation)} does not answer on this node`)
+    throw new StepFailed(said('DriverUnavailable.silent', { driver: driverOf(run.operation) }))
   }
   const volumeId = volume.handle
   return step.op === 'NodeUnpublishVolume'
@@ -48,8 +49,11 @@ async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: numbe
   const foreign = remaining.find((layer) => !isExpected(layer, run.operation))
   if (foreign !== undefined || remaining.length >= before) {
     throw new StepFailed(
-      'DriverFailed',
-      `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? last)} is still there`,
+      said('DriverFailed.stillThere', {
+        driver: driverOf(run.operation),
+        op: step.op,
+        mount: describeMount(foreign ?? last),
+      }),
     )
   }
   for (let count = remaining.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
@@ -73,11 +77,14 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
   const who = stuck || !/\bbusy\b/i.test(errorMessage(error)) ? '' : await holdersOfMounts(step.target, run)
   const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
-  return new StepFailed(outcomeCodeOf(status), who === '' ? said : `${said}; held by ${who}`, {
-    cause: error,
-    hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
-    stuck,
-  })
+  return new StepFailed(
+    { code: outcomeCodeOf(status), message: who === '' ? said : `${said}; held by ${who}` },
+    {
+      cause: error,
+      hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
+      stuck,
+    },
+  )
 }
 
 // Calls a flexVolume driver to unmount, and checks what the driver left (P87, P88).
@@ -94,7 +101,7 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return
   const driver = operation.volume?.plugin ?? 'the flexVolume driver'
   if (step.detail === undefined)
-    throw new StepFailed('DriverUnavailable', `the plan does not say where driver ${driver} is`, {
+    throw new StepFailed(said('DriverUnavailable.notPlanned', { driver }), {
       hint: 'Plan again.',
     })
   const result = await command(run, step.detail, [call, step.target])
@@ -106,7 +113,7 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   }
   const failure = failureOf(answer, result)
   if (failure !== undefined) {
-    throw new StepFailed('DriverFailed', `${driver}: ${call} of ${step.target} failed: ${failure}`)
+    throw new StepFailed(said('DriverFailed.call', { driver, call, target: step.target, failure }))
   }
   await undoWhatTheDriverLeft(step, run, before)
 }

@@ -2,6 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { errorMessage, StepFailed } from '../../base/errors.ts'
+import { said } from '../../messages/said.ts'
 import type { Step } from '../../plan/plan.ts'
 import { unfinished } from '../../rules/api-now.ts'
 import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
@@ -71,21 +72,14 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
   try {
     wanted = await context.wantedOf(unfinished(await waiting.spend((ms) => askWitness(context, ms))))
   } catch (error) {
-    throw new StepFailed(
-      'AlivenessUnknown',
-      `the pods that want the session could not be determined: ${errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Plan again when the API server and the container runtime answer.',
-      },
-    )
+    throw new StepFailed(said('AlivenessUnknown.sessionPods', { error: errorMessage(error) }), {
+      cause: error,
+      hint: 'Plan again when the API server and the container runtime answer.',
+    })
   }
   const sources = wanted && wantedDevices(wanted, ISCSI_PLUGIN)
   if (sources === undefined) {
-    throw new StepFailed(
-      'MayBeInUse',
-      `a volume of a pod of this node could not be resolved, and may be of target ${iqn}`,
-    )
+    throw new StepFailed(said('MayBeInUse.target', { iqn }))
   }
   const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
   return other == null ? undefined : `a pod of this node wants LUN ${other.lun ?? 0} of the same target`
@@ -107,7 +101,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
   run.say(`iscsiadm ${args.join(' ')}`)
   const result = await command(run, 'iscsiadm', args)
   if (result.status !== undefined && DONE_ALREADY.has(result.status)) return
-  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${firstLineOf(result)}`)
+  throw new StepFailed(said('CommandFailed.iscsiadm', { args: args.join(' '), output: firstLineOf(result) }))
 }
 
 /** sysfs decides: iscsiadm also answers "no records" for a session whose record somebody deleted. */
@@ -115,7 +109,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
   const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
-  throw new StepFailed('IscsiFailed', `${left.name} of ${disk.iqn} is still logged in`, {
+  throw new StepFailed(said('IscsiFailed.loggedIn', { name: left.name, iqn: disk.iqn }), {
     hint: `End it by hand (${commandLine('iscsiadm', '-m', 'session', '-r', left.name.slice('session'.length), '-u')}); then plan again.`,
   })
 }

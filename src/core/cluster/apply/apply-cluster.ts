@@ -9,6 +9,7 @@
 import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../../apply/execute.ts'
 import { SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
+import { said } from '../../messages/said.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
@@ -47,7 +48,7 @@ export async function applyCluster(
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   const insecure = refuseInsecureApi(client, settings.options)
-  if (insecure !== undefined) throw new SafetyRefusal('S34', 'InsecureApi', insecure.message)
+  if (insecure !== undefined) throw new SafetyRefusal('S34', { code: 'InsecureApi', message: insecure.message })
   const lock = await takeLeaseLock(client, settings)
   await using _held = { [Symbol.asyncDispose]: lock.release }
   if (lock.takenOverFrom !== undefined)
@@ -107,10 +108,7 @@ function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID: uid,
   if (isSame) return
   const nameOf = (of: { readonly server: string; readonly uid?: string }): string =>
     `${of.server}${of.uid === undefined ? '' : ` (${of.uid})`}`
-  throw new VolctlError(
-    'OtherCluster',
-    `the plan was made for cluster ${nameOf(cluster)}, and this is ${nameOf({ server, uid })}`,
-  )
+  throw new VolctlError(said('OtherCluster.plan', { planned: nameOf(cluster), connected: nameOf({ server, uid }) }))
 }
 
 /** As many as an external attacher attends to at once by default (--worker-threads). */

@@ -9,6 +9,7 @@ import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
+import { said } from '../../messages/said.ts'
 import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { Journal } from '../../plan/documents/write-journal.ts'
 import type { ApplyEvent } from '../../plan/events.ts'
@@ -115,11 +116,11 @@ export class ClusterRun extends Run<ClusterOperation> {
   #requireSame(planned: ClusterOperation, look: Look): ClusterOperation {
     const { state, note } = look.facts.controller
     if (state !== 'dead' && this.#wasControllerDead) {
-      const message = `the attach/detach controller is back, and the rest is its work: ${note}`
-      throw this.stopFor(new CameBack('ControllerRunning', message))
+      throw this.stopFor(new CameBack(said('ControllerRunning', { note })))
     }
     const { operation, refused } = recheck(look, planned, this.#parts.options)
-    if (refused !== undefined) throw new OperationRefused(refused.code, refused.message, { hint: refused.hint })
+    if (refused !== undefined)
+      throw new OperationRefused({ code: refused.code, message: refused.message }, { hint: refused.hint })
     return operation
   }
 
@@ -128,8 +129,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { name, uid = '', resourceVersion = '' } = operation.attachment
     await orInstead(deleteVolumeAttachment(client, { name, uid, resourceVersion }), (error) => {
       if (error.status !== 409) throw error
-      const message = `VolumeAttachment ${name} changed in the moment before it was deleted: ${error.message}`
-      throw new OperationRefused('Changed', message)
+      throw new OperationRefused(said('Changed.beforeDelete', { name, message: error.message }))
     })
     await this.#sayWhoCame(operation)
   }
@@ -182,7 +182,7 @@ export class ClusterRun extends Run<ClusterOperation> {
         told = waits
         if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
         if (performance.now() >= until) {
-          throw new StepFailed('TimedOut', `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+          throw new StepFailed(said('TimedOut.unfinished', { timeoutMs: formatDuration(timeoutMs), waits }), {
             hint: lookAtAttacher(attachment.name, volume.driver ?? ''),
           })
         }
@@ -199,7 +199,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const found = await this.#parts.client.find(ATTACHMENTS, { name })
     if (creates === undefined) return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
     if (found === undefined) {
-      throw new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+      throw new StepFailed(said('TimedOut.deleted', { name }), {
         hint: 'Run volctl plan --cluster to see what is left to do.',
       })
     }
@@ -211,13 +211,9 @@ export class ClusterRun extends Run<ClusterOperation> {
 function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAttachment): void {
   const { attacher, nodeName, source } = spec
   if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
-  throw new OperationRefused(
-    'Changed',
-    `somebody else has created VolumeAttachment ${name}, of another volume or node`,
-    {
-      hint: `Look at the attachment: ${describeAttachment(name)}`,
-    },
-  )
+  throw new OperationRefused(said('Changed.createdByOther', { name }), {
+    hint: `Look at the attachment: ${describeAttachment(name)}`,
+  })
 }
 
 /** What an attachment still waits for, by its own words and by those of its external attacher; undefined: attached. */

@@ -12,6 +12,7 @@ import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { microTime, writeLease } from '../../kube/writes.ts'
 import { invoker } from '../../linux/invoker.ts'
+import { said } from '../../messages/said.ts'
 import { timeOf } from '../model/cluster-state.ts'
 
 const LEASE = { namespace: 'kube-system', name: 'volctl-cluster-apply' }
@@ -36,9 +37,8 @@ export async function takeLeaseLock(
     const now = serverNow(client)
     const until = found === undefined ? now : heldUntil(found, now)
     if (until > now) {
-      const message = `another apply is at work on this cluster: ${nameOf(found) ?? 'nobody'} holds ${LEASE_NAME}`
       const hint = `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`
-      throw new VolctlError('Locked', message, { hint })
+      throw new VolctlError(said('Locked.cluster', { holder: nameOf(found) ?? 'nobody', lease: LEASE_NAME }), { hint })
     }
     const { user, pid } = invoker()
     const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
@@ -105,9 +105,11 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
     await orInstead(write(own), (error) => {
       // The server may be back in time.
       if (error.status === 0 && performance.now() - renewed < durationMs / 2) return
-      const message = `${LEASE_NAME} could not be renewed, so that another apply may begin: ${error.message}`
       const hint = 'Run volctl plan --cluster to see what is left to do.'
-      throw new OperationRefused('Locked', message, { cause: error, hint })
+      throw new OperationRefused(said('Locked.notRenewed', { LEASE_NAME, message: error.message }), {
+        cause: error,
+        hint,
+      })
     })
   }
 

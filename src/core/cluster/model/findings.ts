@@ -5,6 +5,7 @@ import { credentialFor } from '../../base/command.ts'
 import { take } from '../../base/text.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Because } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
@@ -72,30 +73,29 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
 
   override problem(
     severity: Severity,
-    code: ProblemCode,
-    message: string,
+    finding: Finding<ProblemCode>,
     { subject, ...about }: About,
     hint?: Hint,
     because?: Because,
   ): void {
-    super.problem(severity, code, message, { ...about, subject: subject ?? subjectOf(about) }, hint, because)
+    super.problem(severity, finding, { ...about, subject: subject ?? subjectOf(about) }, hint, because)
   }
 
   /** Something that may matter is not known. */
-  incomplete(code: ProblemCode, message: string, about: About, hint?: string): void {
+  incomplete(finding: Finding<ProblemCode>, about: About, hint?: string): void {
     this.complete = false
-    this.problem('warning', code, message, about, hint)
+    this.problem('warning', finding, about, hint)
   }
 }
 
-export function blockedBy(code: BlockCode, message: string, hint?: Hint): Obstacle {
-  return { code, message, ...advised(hint) }
+export function blockedBy(finding: Finding<BlockCode>, hint?: Hint): Obstacle {
+  return { ...finding, ...advised(hint) }
 }
 
 /** A right that its step needs. */
 export function forbidden({ rights }: ClusterState, verb: 'create' | 'delete'): Blocked | undefined {
   if (rights[`${verb}Attachments`] !== false) return undefined
-  return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
+  return blockedBy(said('Forbidden.change', { verb }), credentialFor(verb))
 }
 
 export function podRef({ namespace, name, uid }: ClusterPod): PodRef {

@@ -10,6 +10,7 @@ import {
 } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
 import { attachmentName } from '../../facts/actual/volume-names.ts'
+import { said } from '../../messages/said.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/names.ts'
 import type { Blocked } from '../../plan/plan.ts'
@@ -74,7 +75,7 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
 /** An operation after one that is blocked is blocked, too (S26). */
 function behind(after: readonly ClusterDraft[]): Blocked | undefined {
   const isBehind = after.some(({ blocked }) => blocked !== undefined)
-  return isBehind ? blockedBy('Predecessor', 'the detach that has to come first is blocked') : undefined
+  return isBehind ? blockedBy(said('Predecessor.detach')) : undefined
 }
 
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined
@@ -101,12 +102,11 @@ function leftToController(context: ClusterContext, { pods: [pod] }: Row, message
 function whoseTurn({ name, deletedAt, attached, attachError, attacher }: ClusterAttachment): Wait | undefined {
   const look = lookAtAttacher(name, attacher)
   if (deletedAt !== undefined) {
-    const message = `VolumeAttachment ${name} is being deleted since ${deletedAt}; the volume is attached again after that`
-    return { code: 'AttachmentDeleting', message, hint: look }
+    return { ...said('AttachmentDeleting.attachedAfter', { name, deletedAt }), hint: look }
   }
   if (attached === true) return undefined
   const error = attachError === undefined ? '' : `; the last attempt failed: ${attachError.message}`
-  return { code: 'ControllerActs', message: `VolumeAttachment ${name} is not attached yet${error}`, hint: look }
+  return { ...said('ControllerActs.attaches', { name, error }), hint: look }
 }
 
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */
@@ -114,20 +114,18 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   const { name, outOfService, deletedAt, csi } = node
   const readiness = context.readinessOf(node)
   const { ready } = readiness
-  if (ready === undefined)
-    return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known`, hint: lookAtNode(name) }
+  if (ready === undefined) return { ...said('NodeUnknown.ready', { name }), hint: lookAtNode(name) }
   if (ready !== 'True')
-    return { code: 'NodeNotReady', message: `node ${name} ${notReadyText(readiness)}`, hint: lookAtNode(name) }
+    return { ...said('NodeNotReady.why', { name, notReady: notReadyText(readiness) }), hint: lookAtNode(name) }
   if (outOfService) {
     const hint = `Once the node can be trusted again: ${untaintOutOfService(name)}`
-    return { code: 'NodeNotReady', message: `node ${name} is tainted out-of-service`, hint }
+    return { ...said('NodeNotReady.tainted', { name }), hint }
   }
-  if (deletedAt !== undefined) return { code: 'NodeNotReady', message: `node ${name} is being deleted` }
-  if (csi.state === 'unknown') return { code: 'NodeUnknown', message: `the CSINode of node ${name} could not be read` }
+  if (deletedAt !== undefined) return said('NodeNotReady.deleted', { name })
+  if (csi.state === 'unknown') return said('NodeUnknown.csiNode', { name })
   if (csi.drivers?.some((each) => each.name === driver)) return undefined
   return {
-    code: 'DriverUnavailable',
-    message: `driver ${driver} is not registered on node ${name}`,
+    ...said('DriverUnavailable.notOnNode', { driver, name }),
     hint: lookAtNodePod(name),
   }
 }
@@ -146,8 +144,7 @@ function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
       taken.set(key, has + 1)
       return undefined
     }
-    const message = `node ${name} has ${count(has, 'volume')} of driver ${driver} attached, and its CSINode allows ${limit}`
-    return blockedBy('AttachLimit', message)
+    return blockedBy(said('AttachLimit.node', { name, volumes: count(has, 'volume'), driver, limit }))
   }
 }
 
@@ -177,8 +174,7 @@ function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
   const [first] = left
   if (first === undefined) return { after }
   return {
-    code: 'DetachFirst',
-    message: `the volume may be on one node only, and is, or may be, attached to ${nodesText(left)}`,
+    ...said('DetachFirst.otherNode', { nodes: nodesText(left) }),
     ...advised(['No pod wants the volume there any more. See what keeps it there:', planCluster('--node', first)]),
   }
 }
@@ -186,8 +182,7 @@ function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
 /** Each may be this volume, and only a hash for each pair of both would show that. */
 const MOST_UNIDENTIFIED = 1000
 const TOO_MANY_UNKNOWN: Wait = {
-  code: 'DetachFirst',
-  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of those may be this volume`,
+  ...said('DetachFirst.tooMany', { most: MOST_UNIDENTIFIED }),
   ...advised(['Detach those first:', planCluster('--only', 'detach'), 'detach those first']),
 }
 

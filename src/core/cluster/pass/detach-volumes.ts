@@ -17,6 +17,7 @@ import {
 } from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/names.ts'
@@ -88,8 +89,11 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   const isGone = node === undefined && isGiven
   if (context.isControllerAlive && never === undefined && !isGone) return leftToController(context, attached, node)
   if (!isGone && ![object, node ?? object].every(({ createdAt }) => context.isSettled(createdAt))) {
-    const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
-    return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
+    return waitFor(
+      said('Settling.attachment', { name: object.name }),
+      'S11',
+      'Plan again after the settle time, or give a shorter --settle.',
+    )
   }
   return node === undefined ? fromMissingNode(context, attached, never) : fromNode(context, attached, node, never)
 }
@@ -97,13 +101,13 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
 /** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
-function waitFor(code: Wait['code'], rule: string, message: string, hint?: Hint, until?: string): Verdict {
-  return { wait: { code, message, ...advised(hint), until }, rule }
+function waitFor(finding: Finding<Wait['code']>, rule: string, hint?: Hint, until?: string): Verdict {
+  return { wait: { ...finding, ...advised(hint), until }, rule }
 }
 
 /** @param taint another command that does, for a node that exists */
 function mayWrite(node: string, taint?: string): Blocked {
-  return blockedBy('MachineMayWrite', `the machine of node ${node} may still run and write to the volume`, [
+  return blockedBy(said('MachineMayWrite.node', { node }), [
     `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`}`,
     planNodeGone(node),
     'make sure that the machine is off',
@@ -116,8 +120,7 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   if (held === undefined) return undefined
   const { pod, cause, message } = held
   return blockedBy(
-    'MayBeInUse',
-    `pod ${namespacedName(pod)} on node ${object.node} has a volume that may be this one: ${message}`,
+    said('MayBeInUse.onNode', { namespacedName: namespacedName(pod), node: object.node, message }),
     cause === 'Unknown' ? undefined : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
   )
 }
@@ -144,21 +147,19 @@ function neverDetached(context: ClusterContext, attached: Attached): Never | und
 /** While the controller lives, what it is going to do. */
 function leftToController(context: ClusterContext, { object, row }: Attached, node: ClusterNode | undefined): Verdict {
   if (node === undefined) {
-    return waitFor(
-      'ControllerActs',
-      'R734',
-      `node ${object.node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
-      ['If the attachment stays: make sure that the machine is off; then:', planNodeGone(object.node)],
-    )
+    return waitFor(said('ControllerActs.detaches', { node: object.node, latest: LATEST }), 'R734', [
+      'If the attachment stays: make sure that the machine is off; then:',
+      planNodeGone(object.node),
+    ])
   }
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
   if (row?.isInUse && !node.outOfService) {
     const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
-    return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(context, node))
+    return waitFor(said('ControllerActs.then', { first, then }), 'R731', inUseHint(context, node))
   }
   const why = row?.isInUse ? ', in use or not, because the node is tainted out-of-service' : ''
   const hint = `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
-  return waitFor('ControllerActs', 'R731', `${first}${why}`, hint)
+  return waitFor(said('ControllerActs.why', { first, why }), 'R731', hint)
 }
 
 /** What holds back an operation that the table allows. */
@@ -168,11 +169,7 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
   const held = mayBeInUse(context, attached)
   // Neither pods nor kubelets, the only witnesses of a volume's use, know of the use for which somebody has created it.
   if (held !== undefined || row !== undefined || !isForeign(object)) return held
-  return blockedBy(
-    'AttachmentUnclear',
-    `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
-    `Look at the attachment: ${describeAttachment(name)}`,
-  )
+  return blockedBy(said('AttachmentUnclear.name', { name }), `Look at the attachment: ${describeAttachment(name)}`)
 }
 
 /**
@@ -198,15 +195,11 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
   const lease = context.state.lostNodes?.find(({ name }) => name === node)
   if (!context.isHeard({ name: node, ready: 'Unknown', ...lease }))
     return context.isGivenAsGone(node) ? undefined : mayWrite(node)
-  return blockedBy(
-    'MachineMayWrite',
-    `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
-    [
-      'Turn the machine off; once its kubelet has been silent for a minute:',
-      planNodeGone(node),
-      'turn the machine off',
-    ],
-  )
+  return blockedBy(said('MachineMayWrite.heard', { node }), [
+    'Turn the machine off; once its kubelet has been silent for a minute:',
+    planNodeGone(node),
+    'turn the machine off',
+  ])
 }
 
 /**
@@ -218,9 +211,8 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
   const error = detachError === undefined ? '' : `; the last attempt failed: ${detachError.message}`
   const gone = context.isDriverGone(attacher) ? `; its driver ${attacher} is gone` : ''
   return waitFor(
-    'AttachmentDeleting',
+    said('AttachmentDeleting.stuck', { name, heldBy: heldBy(finalizers), error, gone }),
     'N59',
-    `VolumeAttachment ${name} is being deleted${heldBy(finalizers)}${error}${gone}`,
     gone === '' ? context.lookAtWhoDetaches(name, attacher) : CODES.DriverRemoved.next,
   )
 }
@@ -250,8 +242,13 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
     case 'TaintedButReady':
       return decided(`no pod wants the volume on node ${name}`, {
         blocked: blockedBy(
-          'TaintedButReady',
-          `node ${name} is tainted out-of-service, but its kubelet ${readiness.ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
+          said('TaintedButReady.node', {
+            name,
+            says:
+              readiness.ready === 'True'
+                ? 'reports that the node is ready'
+                : 'is still heard, and reports the volume in use',
+          }),
           [
             `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute:`,
             planNodeGone(name),
@@ -263,13 +260,12 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
       const held = mayBeInUse(context, attached)
       const why = held ? `${held.message}; the node` : `no pod wants the volume on node ${name}, which is ready and`
       const hint = held ? held.hint : inUseHint(context, node)
-      return waitFor('StillInUse', 'R739', `${why} still reports the volume in use`, hint)
+      return waitFor(said('StillInUse.reported', { why }), 'R739', hint)
     }
     case 'SilentTooShort':
       return waitFor(
-        'StillInUse',
+        said('StillInUse.heard', { name }),
         'R731',
-        `node ${name} reports the volume in use, and was heard less than six minutes ago`,
         inUseHint(context, node),
         rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
       )
@@ -284,7 +280,7 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
         'NodeLost',
       )
     case 'NodeUnknown':
-      return waitFor('NodeUnknown', 'R731', `whether node ${name} is ready is not known`, [
+      return waitFor(said('NodeUnknown.ready', { name }), 'R731', [
         `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then:`,
         planNodeGone(name),
       ])
@@ -308,8 +304,7 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
       ? `driver ${driver} needs no attachment: no`
       : `the CSIDriver of driver ${driver} was not read: perhaps no`
   return blockedBy(
-    'UseNotReported',
-    `${why} node reports its volumes in use`,
+    said('UseNotReported', { why }),
     `See on node ${node} that the volume is not mounted there: ${volctl('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
   )
 }

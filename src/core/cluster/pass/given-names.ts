@@ -4,6 +4,7 @@
  */
 
 import { compareText, take } from '../../base/text.ts'
+import { said } from '../../messages/said.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import { namespacedName, podsCalled } from '../../plan/names.ts'
@@ -122,13 +123,12 @@ export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmat
     ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
-  for (const { code, message, hint } of faults) context.findings.problem('warning', code, message, ON_API, hint)
+  for (const { code, message, hint } of faults) context.findings.problem('warning', { code, message }, ON_API, hint)
   // A node whose kubelet says that it is ready is not gone, whatever somebody says.
   for (const name of options.nodeGone ?? []) {
     if (!context.isReady(context.node(name))) continue
-    const text = `--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
     const hint = 'Check the name: its machine runs.'
-    context.findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, hint)
+    context.findings.problem('warning', said('FlagWithoutEffect.nodeGone', { name }), { nodes: [name] }, hint)
   }
 }
 

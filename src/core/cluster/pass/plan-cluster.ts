@@ -148,5 +148,5 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
   if (message === undefined || accepted === detaches) return undefined
   const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
   const code = 'OutageSuspected' as const
-  return { ...blockedBy(code, message, [says, planCommand('--accept-outage', `${detaches}`)]), code }
+  return { ...blockedBy({ code, message }, [says, planCommand('--accept-outage', `${detaches}`)]), code }
 }

@@ -15,6 +15,7 @@ import {
 } from '../../base/command.ts'
 import { compareText, take } from '../../base/text.ts'
 import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Hint } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/names.ts'
 import type { Severity } from '../../plan/plan.ts'
@@ -45,59 +46,55 @@ export function reportAttachments(context: ClusterContext): void {
 function reportAttachment(context: ClusterContext, attached: Attached): void {
   const { object, row, persistentVolume, isNamedRight, unclear } = attached
   const { name, node, attacher, createdAt, deletedAt } = object
-  const say = (code: ProblemCode, text: string, hint?: Hint, severity: Severity = 'warning'): void => {
+  const say = (finding: Finding<ProblemCode>, hint?: Hint, severity: Severity = 'warning'): void => {
     const about = { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, context.rows) }
-    context.findings.problem(severity, code, text, about, hint)
+    context.findings.problem(severity, finding, about, hint)
   }
   const here = `VolumeAttachment ${name} on node ${node}`
   const look = `Look at the attachment: ${describeAttachment(name)}`
-  if (unclear !== undefined) say('AttachmentUnclear', `${here} is left as it is: ${unclear}`, look)
+  if (unclear !== undefined) say(said('AttachmentUnclear.why', { here, unclear }), look)
   if (persistentVolume === 'Absent') {
-    const text = `VolumeAttachment ${name} keeps PersistentVolume ${object.persistentVolume}, which does not exist, attached to node ${node}`
-    say('AttachmentDangling', text, `Find the volume in the storage system. ${look}`)
+    say(
+      said('AttachmentDangling.volume', { name, persistentVolume: object.persistentVolume, node }),
+      `Find the volume in the storage system. ${look}`,
+    )
   }
   // R835: in use by a pod it is as it should be.
   if (persistentVolume === 'None' && !isWanted(row)) {
-    const text = `${here} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
-    say('NobodyDetaches', text, look)
+    say(said('NobodyDetaches.inline', { here }), look)
   }
   if (context.objects.node(node).state === 'Absent') {
     const first = 'make sure that the machine is off'
     const hint: Hint = context.isControllerAlive
       ? [`The controller detaches the volume, ${LATEST}. If the attachment stays: ${first}; then:`, planNodeGone(node)]
       : [`Nobody detaches the volume: ${first}; then:`, planNodeGone(node), first]
-    const text = `VolumeAttachment ${name} names node ${node}, which does not exist`
     // What a person has said is not asked for again.
-    say('AttachmentDangling', text, context.isGivenAsGone(node) ? undefined : hint)
+    say(said('AttachmentDangling.node', { name, node }), context.isGivenAsGone(node) ? undefined : hint)
   }
   if (unclear === undefined && isForeign(object)) {
-    const text = `${here} was not created by Kubernetes, and stays until its creator deletes it`
     const hint = `Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
-    say('AttachmentUnclear', text, hint, 'info')
+    say(said('AttachmentUnclear.ofOthers', { here }), hint, 'info')
   } else if (unclear === undefined && isNamedRight === false) {
-    const text = `the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
-    say('NobodyDetaches', text, `Find out who created the attachment: ${whoCreated(name)}`)
+    say(said('NobodyDetaches.name', { name, node }), `Find out who created the attachment: ${whoCreated(name)}`)
   }
   if (hasCaret(attached)) {
-    const text = `the handle of the volume of ${here} contains ^: the controller attaches it, and can never detach it`
-    say('NobodyDetaches', text, ['Once no pod wants the volume, volctl detaches it:', planCluster()])
+    say(said('NobodyDetaches.caret', { here }), ['Once no pod wants the volume, volctl detaches it:', planCluster()])
   }
   const log = `Look at the log of the external attacher of driver ${attacher}, and at the volume in the storage system.`
   if (deletedAt !== undefined) {
     if (object.detachError !== undefined) {
-      const text = `driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${object.detachError.message}`
-      say('AttachmentFailing', text, log, 'error')
+      say(said('AttachmentFailing.detach', { attacher, name, node, message: object.detachError.message }), log, 'error')
       // A driver that is gone is reported once, for all.
     } else if (context.isSettled(deletedAt) && !context.isDriverGone(attacher)) {
-      const text = `${here} is being deleted since ${deletedAt}${heldBy(object.finalizers)}`
-      say('AttachmentDeleting', text, context.lookAtWhoDetaches(name, attacher))
+      say(
+        said('AttachmentDeleting.since', { here, deletedAt, heldBy: heldBy(object.finalizers) }),
+        context.lookAtWhoDetaches(name, attacher),
+      )
     }
   } else if (object.attached !== true && object.attachError !== undefined) {
-    const text = `driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${object.attachError.message}`
-    say('AttachmentFailing', text, log, 'error')
+    say(said('AttachmentFailing.attach', { attacher, name, node, message: object.attachError.message }), log, 'error')
   } else if (object.attached !== true && context.isSettled(createdAt)) {
-    const text = `${here} was created ${createdAt} and is not attached, and driver ${attacher} does not say why`
-    say('AttachmentFailing', text, log)
+    say(said('AttachmentFailing.silent', { here, createdAt, attacher }), log)
   }
 }
 
@@ -110,8 +107,7 @@ function reportTwice({ rows, findings }: ClusterContext): void {
     const ref = volumeRef(volume)
     findings.problem(
       'error',
-      'TwoWriters',
-      `volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
+      said('TwoWriters.attachments', { volumeLabel: volumeLabel(ref), nodes: nodesText(nodes) }),
       { volume: ref, nodes, claim: ref.claim, driver: ref.driver },
       FIND_OUT,
     )
@@ -154,8 +150,7 @@ function report(context: ClusterContext, wants: readonly Row[]): void {
         : `: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
   context.findings.problem(
     'error',
-    'MultiAttach',
-    `volume ${volumeLabel(volume)} may be on one node only${modes}${text}`,
+    said('MultiAttach', { volumeLabel: volumeLabel(volume), modes, text }),
     about,
     waiting.length === 0 ? FIND_OUT : hintFor(context, holders, waiting),
   )
@@ -224,10 +219,15 @@ export function reportPods(context: ClusterContext): void {
   const rows = saidOf(context.findings)
   const say = (pod: ClusterPod, cause: Cause | undefined, row?: RowKey): void => {
     if (cause === undefined || !unsaid.delete(pod)) return
-    const text = `pod ${namespacedName(pod)} on node ${pod.node} does not start: ${cause.message}`
     // What this plan attaches nobody has to do anything about before.
     const severity = rows.get(row ?? '')?.is === 'ready' ? 'info' : 'warning'
-    context.findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, { row })
+    context.findings.problem(
+      severity,
+      said('PodWaitsForVolume', { namespacedName: namespacedName(pod), node: pod.node, message: cause.message }),
+      ofPod(pod),
+      cause.hint,
+      { row },
+    )
   }
   for (const unresolved of context.rows.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(context, unresolved)
@@ -256,8 +256,7 @@ function seePod(pod: ClusterPod): string {
 function reportUnknown({ findings }: ClusterContext, unresolved: UnresolvedPodVolume): void {
   const { pod, name, message } = unresolved
   findings.incomplete(
-    'MayBeInUse',
-    `volume ${name} of pod ${namespacedName(pod)} on node ${pod.node} is not known: ${message}`,
+    said('MayBeInUse.unknownOnNode', { name, namespacedName: namespacedName(pod), node: pod.node, message }),
     { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )

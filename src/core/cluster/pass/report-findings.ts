@@ -12,6 +12,7 @@ import { compareText, count } from '../../base/text.ts'
 import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { MANAGED } from '../../kube/api/names.ts'
 import { CODES, type ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Hint } from '../../plan/draft.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { namespacedName } from '../../plan/names.ts'
@@ -44,20 +45,26 @@ export function reportFindings(context: ClusterContext): void {
 function reportDrivers(context: ClusterContext): void {
   const { rows } = context
   for (const [driver, attached] of Map.groupBy(rows.attached, ({ object }) => object.attacher)) {
-    const say = (severity: Severity, code: ProblemCode, text: string, hint: Hint): void =>
-      context.findings.problem(severity, code, text, { driver }, hint)
+    const say = (severity: Severity, finding: Finding<ProblemCode>, hint: Hint): void =>
+      context.findings.problem(severity, finding, { driver }, hint)
     // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
     const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
     const silent = context.silentAttacher(driver)
     if (context.isDriverGone(driver)) {
-      const text = `no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(attached.length, 'VolumeAttachment')}`
-      say('warning', 'NobodyDetaches', text, CODES.DriverRemoved.next)
+      say(
+        'warning',
+        said('NobodyDetaches.driver', { driver, volumeAttachments: count(attached.length, 'VolumeAttachment') }),
+        CODES.DriverRemoved.next,
+      )
     } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
-      const text = `no external attacher of driver ${driver} runs (lease ${silent.name} was last renewed ${silent.renewTime ?? ''}), and ${waits}`
       const hint =
         "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide"
-      say('error', 'AttacherSilent', text, hint)
+      say(
+        'error',
+        said('AttacherSilent', { driver, name: silent.name, renewTime: silent.renewTime ?? '', waits }),
+        hint,
+      )
     }
     for (const [name, there] of Map.groupBy(attached, ({ object }) => object.node)) {
       const node = context.node(name)
@@ -66,9 +73,13 @@ function reportDrivers(context: ClusterContext): void {
       // Without its driver a kubelet unmounts nothing, and what it has in use is not detached.
       const volume = attachedRef(first, rows)
       const more = there.length > 1 ? ` and ${there.length - 1} more of it` : ''
-      const text = `CSI driver ${driver} is not registered on node ${name}, which has ${volume.name}${more}: nothing of it is unmounted there before`
       const about = { driver, nodes: [name], volume, attachment: first.object.name }
-      context.findings.problem('warning', 'DriverUnavailable', text, about, lookAtNodePod(name))
+      context.findings.problem(
+        'warning',
+        said('DriverUnavailable.notOnNodeWith', { driver, name, other: volume.name, more }),
+        about,
+        lookAtNodePod(name),
+      )
     }
   }
 }
@@ -81,11 +92,9 @@ function lacksDriver({ csi }: ClusterNode, driver: string): boolean {
 function reportLostPods({ state, objects, findings }: ClusterContext): void {
   for (const pod of state.pods) {
     if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
-    const text = `pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`
     findings.problem(
       'warning',
-      'NodeMissing',
-      text,
+      said('NodeMissing.pod', { namespacedName: namespacedName(pod), node: pod.node }),
       ofPod(pod),
       `Once the machine is off: ${deletePod(pod, '--force')}`,
     )
@@ -102,14 +111,16 @@ function reportStatus(context: ClusterContext): void {
     // The controller detaches from such a node at once, mounted or not (R731).
     if (outOfService && (isReady || context.isHeard(node))) {
       const says = isReady ? 'reports that the node is ready' : 'is still heard'
-      const text = `node ${name} is tainted out-of-service, but its kubelet ${says}: a controller detaches its volumes even while they are mounted`
       const hint = `If the machine runs: ${untaintOutOfService(name)}`
-      context.findings.problem('error', 'TaintedButReady', text, { nodes: [name] }, hint)
+      context.findings.problem('error', said('TaintedButReady.detaches', { name, says }), { nodes: [name] }, hint)
     }
     const { length } = rows.attachedTo.of(name)
     if (!managed && length > 0) {
-      const text = `node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`
-      context.findings.problem('warning', 'NotManaged', text, { nodes: [name] })
+      context.findings.problem(
+        'warning',
+        said('NotManaged.node', { name, annotation: MANAGED, volumeAttachments: count(length, 'VolumeAttachment') }),
+        { nodes: [name] },
+      )
     }
     // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
     if (objects.isWhole('pods') && managed) for (const row of rows.onNode(name)) reportRow(context, node, row)
@@ -126,24 +137,31 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
   const isCsi = parseCsiUniqueName(uniqueName) !== undefined
   if (isInUse && !isExplained()) reportUnused(context, node, row)
   if (isConfirmed && !isCsi && !isInUse && !isExplained()) {
-    const text = `only the status of node ${name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`
     const hint = context.isControllerAlive
       ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
       : 'Let kube-controller-manager run again: only the controller writes that status.'
-    context.findings.problem('warning', 'ReportedUnused', text, about, hint)
+    context.findings.problem('warning', said('ReportedUnused.attached', { name, uniqueName }), about, hint)
   }
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
-    const text = `volumesAttached of node ${name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`
     const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
-    context.findings.problem(isExplained() ? 'warning' : 'info', 'AttachedMismatch', text, about, hint)
+    context.findings.problem(
+      isExplained() ? 'warning' : 'info',
+      said('AttachedMismatch.noAttachment', { name, other: about.volume.name }),
+      about,
+      hint,
+    )
   }
   // The kubelet waits for volumesAttached before it mounts (C36).
   if (isConfirmed || !pods.some(({ createdAt }) => context.isSettled(createdAt))) return
   for (const { object } of attached) {
     if (object.attached !== true || object.deletedAt !== undefined || !context.isSettled(object.createdAt)) continue
-    const text = `volume ${about.volume.name} is attached to node ${name} since ${object.createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it`
     const hint = `Only the controller writes that list: ${context.lookAtController}.`
-    context.findings.problem('warning', 'AttachedMismatch', text, { ...about, attachment: object.name }, hint)
+    context.findings.problem(
+      'warning',
+      said('AttachedMismatch.notListed', { name: about.volume.name, other: name, createdAt: object.createdAt }),
+      { ...about, attachment: object.name },
+      hint,
+    )
   }
 }
 
@@ -159,8 +177,7 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
   const stays = context.isHeard(node) && !context.isControllerAlive
   context.findings.problem(
     'warning',
-    'ReportedUnused',
-    `node ${name} reports volume ${volume.name} in use, and no pod of the node wants it${last}`,
+    said('ReportedUnused.inUse', { name, other: volume.name, last }),
     { nodes: [name], volume },
     isReady && volume.driver !== undefined && lacksDriver(node, volume.driver)
       ? `CSI driver ${volume.driver} is not registered there, without which the kubelet unmounts nothing.`
@@ -188,22 +205,25 @@ function reportReading(context: ClusterContext): void {
         ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
         : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
     const undone = DETACH_LISTS.includes(list) ? 'attached or detached' : ATTACH_LISTS.includes(list) ? 'attached' : ''
-    const text = `the list of ${list} could not be read as a whole: nothing is ${undone || 'done that rests on it'}`
-    context.findings.incomplete('ReadFailed', text, { list }, hint)
+    context.findings.incomplete(
+      said('ReadFailed.list', { list, undone: undone || 'done that rests on it' }),
+      { list },
+      hint,
+    )
   }
   for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    context.findings.incomplete('ReadFailed', `${what} could not be read: ${message}`, { list: resource })
+    context.findings.incomplete(said('ReadFailed.what', { what, message }), { list: resource })
   }
   if (serverTime(state) === undefined) {
-    const text = 'the clock of the API server is not known: everything counts as just now'
     const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'
-    context.findings.incomplete('ReadFailed', text, ON_API, hint)
+    context.findings.incomplete(said('ReadFailed.clock'), ON_API, hint)
   }
   if (objects.isWhole('nodes') && nodes.length === 0) {
     const hint = 'Check --context and --kubeconfig: this may be another cluster.'
-    context.findings.incomplete('ReadFailed', 'the cluster has no node', ON_API, hint)
+    context.findings.incomplete(said('ReadFailed.noNode'), ON_API, hint)
   }
   const refusal = refuseInsecureApi(state, options)
-  if (refusal !== undefined) context.findings.problem('warning', 'InsecureApi', refusal.message, ON_API)
+  if (refusal !== undefined)
+    context.findings.problem('warning', { code: 'InsecureApi', message: refusal.message }, ON_API)
 }

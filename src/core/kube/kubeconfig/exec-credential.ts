@@ -5,8 +5,10 @@
  * write the program. The program gets a fixed environment and what the kubeconfig adds, and is killed at its deadline with
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
+
 import { codeOf, errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
 import { ownUser } from '../../linux/invoker.ts'
+import { said } from '../../messages/said.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 import { CommandMissing, type CommandResult, runCommand } from '../../trust/programs.ts'
@@ -152,7 +154,7 @@ function failed({ command, installHint }: ExecPlugin, why: string, hint = instal
 }
 
 function unfit(why: string, hint: string): VolctlError {
-  return new VolctlError('CredentialFailed', `The credential plugin ${why}.`, { hint })
+  return new VolctlError(said('CredentialFailed.plugin', { why }), { hint })
 }
 
 function firstLine(text: string): string {

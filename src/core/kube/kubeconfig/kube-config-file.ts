@@ -3,6 +3,7 @@ import { load } from 'js-yaml'
 import { isMissing, VolctlError, type VolctlErrorOptions } from '../../base/errors.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 
@@ -23,11 +24,10 @@ export class NotUsed extends VolctlError {
 
   constructor(
     why: Why,
-    code: ErrorCode,
-    message: string,
+    finding: Finding<ErrorCode>,
     { advice = '', ...options }: VolctlErrorOptions & { advice?: string },
   ) {
-    super(code, message, options)
+    super(finding, options)
     this.why = why
     this.advice = advice
   }
@@ -55,7 +55,7 @@ export interface RawKubeConfig {
 
 /** The error for what is not a usable kubeconfig. */
 export function invalid(message: string, hint: string): VolctlError {
-  return new VolctlError('KubeconfigInvalid', message, { hint })
+  return new VolctlError({ code: 'KubeconfigInvalid', message }, { hint })
 }
 
 /**
@@ -89,14 +89,14 @@ function readText(path: string): string {
     return readTrustedText(path)
   } catch (cause) {
     if (cause instanceof NotTrusted)
-      throw new NotUsed('unsafe', 'KubeconfigUnsafe', `${file} is not used: ${cause.message}.`, {
+      throw new NotUsed('unsafe', said('KubeconfigUnsafe.why', { file, message: cause.message }), {
         cause,
         hint: TRUST_HINT,
       })
     if (cause instanceof NotAFile) throw invalid(`The kubeconfig ${cause.message}, not a file.`, 'Check the path.')
     if (cause instanceof TooLarge) throw invalid(`${file} is not read: ${cause.message}.`, 'Check the file.')
     if (isMissing(cause))
-      throw new NotUsed('absent', 'NoKubeconfig', `${file} does not exist.`, { hint: 'Check the path.' })
+      throw new NotUsed('absent', said('NoKubeconfig.missing', { file }), { hint: 'Check the path.' })
     throw invalid(`${file} cannot be read: ${unreadText(cause)}.`, 'Run volctl as root, or check the file.')
   }
 }

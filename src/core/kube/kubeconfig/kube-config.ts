@@ -5,9 +5,11 @@
  * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
  * and reported if another user could have written it, or if it would start a program (S33).
  */
+
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../../base/errors.ts'
 import { ownUser } from '../../linux/invoker.ts'
+import { said } from '../../messages/said.ts'
 import { addDoubt, type Doubt, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import { callerPath, type Environment, environment } from '../../trust/run.ts'
 import { IN_CLUSTER } from '../api/names.ts'
@@ -127,7 +129,7 @@ function listOf(value: string): string[] {
   const paths = value.split(delimiter).filter((path) => path !== '')
   const existing = paths.map((path) => callerPath(path)).filter(isThere)
   if (existing.length > 0) return existing
-  throw new NotUsed('absent', 'NoKubeconfig', `None of the files in KUBECONFIG exists: ${value}.`, {
+  throw new NotUsed('absent', said('NoKubeconfig.noneOf', { value }), {
     hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
   })
 }
@@ -218,7 +220,7 @@ function fromCluster(env: Environment, options: DiscoverOptions, tried: Search):
 function requireCluster(env: Environment, options: DiscoverOptions): KubeCredentials {
   const found = fromCluster(env, options, search(options.onAttempt))
   if (found !== undefined) return found
-  throw new VolctlError('NoKubeconfig', `--kubeconfig ${IN_CLUSTER}: volctl is ${NOT_IN_A_POD}.`, {
+  throw new VolctlError(said('NoKubeconfig.notInPod', { IN_CLUSTER, NOT_IN_A_POD }), {
     hint: `Leave it out; a file of this name is ./${IN_CLUSTER}.`,
   })
 }
@@ -235,9 +237,12 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const more = places.length - named.length
   const rest = more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`]
   const [first] = passedOver
-  return new VolctlError('NoKubeconfig', ['No kubeconfig was found.', ...named, ...rest].join(' '), {
-    hint: first?.doubt.hint ?? whatToType(env),
-  })
+  return new VolctlError(
+    { code: 'NoKubeconfig', message: ['No kubeconfig was found.', ...named, ...rest].join(' ') },
+    {
+      hint: first?.doubt.hint ?? whatToType(env),
+    },
+  )
 }
 
 /** A sentence; most problems name the file themselves. */

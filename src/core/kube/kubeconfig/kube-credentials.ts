@@ -3,6 +3,7 @@ import type { Agent } from 'node:https'
 import { volctl } from '../../base/command.ts'
 import { errnoOf, VolctlError } from '../../base/errors.ts'
 import { NODE_USER } from '../../facts/actual/volume-names.ts'
+import { said } from '../../messages/said.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import {
   type ConnectionOptions,
@@ -53,11 +54,9 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
       const selected = select()
       // The server that the plan showed, and that was confirmed, must stay the same.
       if (selected.server !== server || selected.insecure !== insecure)
-        throw new VolctlError(
-          'OtherCluster',
-          `${source} has another server, or verifies the server in another way, than when volctl started.`,
-          { hint: 'The header of a plan shows the server: volctl plan' },
-        )
+        throw new VolctlError(said('OtherCluster.kubeconfig', { source }), {
+          hint: 'The header of a plan shows the server: volctl plan',
+        })
       return await connectionOptions(selected, options, signal)
     },
   }
@@ -66,15 +65,10 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 /** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
 function refuseProgram({ plugin, source }: SelectedConfig): void {
   if (plugin === undefined) return
-  throw new NotUsed(
-    'passedOver',
-    'KubeconfigUnsafe',
-    `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
-    {
-      hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
-      advice: `: give it with --kubeconfig ${source}`,
-    },
-  )
+  throw new NotUsed('passedOver', said('KubeconfigUnsafe.program', { source, command: plugin.command }), {
+    hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
+    advice: `: give it with --kubeconfig ${source}`,
+  })
 }
 
 interface Login extends Pick<ConnectionOptions, 'ca' | 'cert' | 'key'> {
@@ -201,13 +195,15 @@ function readCredentialFile(path: string, source: string): Buffer {
     return readTrusted(path)
   } catch (cause) {
     if (cause instanceof NotTrusted) {
-      const why = `${file} is not used: ${cause.message}.`
-      throw new NotUsed('passedOver', 'KubeconfigUnsafe', why, { cause, hint: TRUST_HINT })
+      throw new NotUsed('passedOver', said('KubeconfigUnsafe.why', { file, message: cause.message }), {
+        cause,
+        hint: TRUST_HINT,
+      })
     }
     const errno = errnoOf(cause)
     const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, cause)}` : ` (${errno})`
     const hint = 'Run volctl as root, or check the file.'
-    throw new NotUsed('passedOver', 'CredentialFailed', `${file} cannot be read${why}.`, { hint })
+    throw new NotUsed('passedOver', said('CredentialFailed.file', { file, why }), { hint })
   }
 }
 

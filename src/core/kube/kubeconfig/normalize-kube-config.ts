@@ -1,4 +1,5 @@
 import type { Insecure } from '../../facts/actual/snapshot.ts'
+import { said } from '../../messages/said.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
 
@@ -31,12 +32,9 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
-    throw new NotUsed(
-      'otherContext',
-      'KubeconfigInvalid',
-      `The kubeconfig ${source} has no context "${contextName}". ${known}`,
-      { hint: 'Choose one of them with --context, or another file with --kubeconfig.' },
-    )
+    throw new NotUsed('otherContext', said('KubeconfigInvalid.noContext', { source, contextName, known }), {
+      hint: 'Choose one of them with --context, or another file with --kubeconfig.',
+    })
   }
   const where = `Context "${contextName}" of ${source}`
   const context = (entry.context ?? {}) as Fields
@@ -106,12 +104,9 @@ function refuseProvider(user: Fields, where: string): void {
   if (typeof provider !== 'object' || provider === null) return
   const name = String(provider.name)
   const since = name === 'gcp' || name === 'azure' ? ', which kubectl dropped in 1.26' : ''
-  throw new NotUsed(
-    'passedOver',
-    'KubeconfigInvalid',
-    `${where} logs in by the auth-provider "${name}"${since}: volctl does not support it.`,
-    { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
-  )
+  throw new NotUsed('passedOver', said('KubeconfigInvalid.authProvider', { where, name, since }), {
+    hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.',
+  })
 }
 
 /** Headers for impersonation, all groups included: without one of them the identity would have other rights. */

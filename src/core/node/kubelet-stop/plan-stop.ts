@@ -4,6 +4,7 @@ import { VolctlError } from '../../base/errors.ts'
 import { formatDuration } from '../../base/time.ts'
 import type { NodeState } from '../../facts/actual/snapshot.ts'
 import type { Pod } from '../../kube/api/objects.ts'
+import { said } from '../../messages/said.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { readyAmong } from '../../plan/plan-summary.ts'
 import { podOf } from '../../plan/subject.ts'
@@ -91,8 +92,11 @@ export function timeLimits({ maxMs, settleMs, timeoutMs, defaultTimeoutMs }: Ask
   const least = Math.max(LEAST_ROOM_MS, timeoutMs === undefined ? 0 : 2 * timeoutMs + START_MS)
   if (room >= least) return { operationMs, startMs }
   throw new VolctlError(
-    'Usage',
-    `--max-downtime ${formatDuration(maxMs)} leaves no time for an operation: volctl waits ${formatDuration(settleMs)} first${timeoutMs === undefined ? '' : `, and one may take ${formatDuration(timeoutMs)} (--timeout)`}`,
+    said('Usage', {
+      maxMs: formatDuration(maxMs),
+      settleMs: formatDuration(settleMs),
+      most: timeoutMs === undefined ? '' : `, and one may take ${formatDuration(timeoutMs)} (--timeout)`,
+    }),
     { hint: `Give --max-downtime ${formatDuration(settleMs + 2 * least)}.` },
   )
 }

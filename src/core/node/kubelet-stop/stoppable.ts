@@ -86,7 +86,7 @@ const NAMED_AT_MOST = 3
 
 /** What keeps volctl from stopping the kubelet. */
 export function notStopped(message: string, hint: string): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletNotStopped', message, { hint })
+  return new SafetyRefusal('S35', { code: 'KubeletNotStopped', message }, { hint })
 }
 
 /**

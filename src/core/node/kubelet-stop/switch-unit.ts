@@ -3,6 +3,7 @@
 import { commandLine } from '../../base/command.ts'
 import { errorMessage, type SafetyRefusal, VolctlError } from '../../base/errors.ts'
 import { pause } from '../../linux/deadline.ts'
+import { said } from '../../messages/said.ts'
 import { runCommand } from '../../trust/programs.ts'
 import { hasSystemd, startingService, timerOf, unitProperties } from '../kubelet/systemctl.ts'
 import { notStopped } from './stoppable.ts'
@@ -27,7 +28,7 @@ async function propertyOf(unit: string, name: string): Promise<string | undefine
 export async function stopUnit(unit: string): Promise<void> {
   const failure = await asked('stop', unit, STOP_DEADLINE_MS)
   if (failure === undefined) return
-  throw new VolctlError('CommandFailed', `${unit} did not stop: ${failure}`, {
+  throw new VolctlError(said('CommandFailed.notStopped', { unit, failure }), {
     hint: `See what it does: ${commandLine('systemctl', 'status', unit)}`,
   })
 }

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SafetyRefusal } from '../../base/errors.ts'
+import { said } from '../../messages/said.ts'
 import { obeyedTextIfAny } from '../../trust/files.ts'
 import { isSameFile } from '../../trust/kernel.ts'
 import {
@@ -145,7 +146,7 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   )
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
-  throw new SafetyRefusal('S8', 'KubeletUnclear', `this host has ${fitting.length} kubelets (${list})`, {
+  throw new SafetyRefusal('S8', said('KubeletUnclear.several', { count: fitting.length, list }), {
     hint: 'Choose one with --root-dir and --node; if two units have the same root directory, mask the unused unit.',
   })
 }

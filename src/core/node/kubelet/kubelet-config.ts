@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
+import { said } from '../../messages/said.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
@@ -122,5 +123,5 @@ const REPAIR_IT =
   'Without this file the static pods and the container runtime are unknown: repair the file, or run volctl as root.'
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
-  return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, { cause, hint })
+  return new VolctlError(said('NodeUnreadable.kubeletConfig', { path, why }), { cause, hint })
 }

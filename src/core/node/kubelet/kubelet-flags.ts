@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path'
+import { said } from '../../messages/said.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 
@@ -132,8 +133,7 @@ function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: str
 export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
   return {
     rule: 'S1',
-    code: 'OtherNode',
-    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
+    ...said('OtherNode', { own, nodeName }),
     hint: `Omit --node, or give --node ${own}.`,
   }
 }

@@ -1,5 +1,6 @@
 import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
+import { said } from '../../messages/said.ts'
 import { addDoubt } from '../../trust/files.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
@@ -77,7 +78,7 @@ export function scanKubelets(): readonly HostProcess[] {
   try {
     return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc') ?? [])
   } catch (error) {
-    throw new VolctlError('NodeUnreadable', `/proc: ${errorMessage(error)}`, { cause: error })
+    throw new VolctlError(said('NodeUnreadable.proc', { error: errorMessage(error) }), { cause: error })
   }
 }
 

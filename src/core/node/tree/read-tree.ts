@@ -11,6 +11,7 @@
  * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods the files that can be
  * compared with the API.
  */
+
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MISSING, VolctlError } from '../../base/errors.ts'
@@ -19,6 +20,7 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { ListedEntry } from '../../facts/actual/tree.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, readLevels, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { errorText, lstatEntry } from './tree-entry.ts'
@@ -92,7 +94,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
 }
 
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
-  return new VolctlError('NodeUnreadable', `${what} cannot be read: ${error}`, {
+  return new VolctlError(said('NodeUnreadable.what', { path: what, error }), {
     cause,
     hint: MISSING.includes(error) ? "Name the kubelet's root directory with --root-dir." : diskTrouble(error)?.hint,
   })

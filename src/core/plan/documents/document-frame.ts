@@ -54,7 +54,7 @@ export class DocumentFrame {
   /** The error of a document that cannot be used. @param name what messages call it */
   damaged(name: string, why: string, { code = 'FileDamaged', cause, ...defect }: Defect = {}): VolctlError {
     const { subject, again } = KINDS[this.#kind]
-    return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: again, ...defect, cause })
+    return new VolctlError({ code, message: `${subject} ${name}: ${why}` }, { hint: again, ...defect, cause })
   }
 
   /** The error of a document that could not be written. */

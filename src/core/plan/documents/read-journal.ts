@@ -3,8 +3,10 @@
  * root may have written it (S33). A line is what an apply has written, or was cut off by a crash, or by an apply that is still writing;
  * kinds of lines that other versions add are left out.
  */
+
 import { VolctlError } from '../../base/errors.ts'
 import { unreadText } from '../../linux/disk-trouble.ts'
+import { said } from '../../messages/said.ts'
 import { NotTrusted, TRUST_HINT } from '../../trust/files.ts'
 import type { KubeletDowntime, Outcome } from '../events.ts'
 import type { Operation } from '../plan.ts'
@@ -74,8 +76,7 @@ function readFile(directory: string, file: string, maxBytes: number): PastApplie
     return { applies: [...told.values()].map(([apply, by]) => ({ ...apply, operations: [...by.values()] })), damaged }
   } catch (cause) {
     const hint = cause instanceof NotTrusted ? TRUST_HINT : 'Only root can read it; --journal names another directory.'
-    const message = `the journal ${directory}/${file} cannot be read: ${unreadText(cause)}`
-    throw new VolctlError('FileUnreadable', message, { cause, hint })
+    throw new VolctlError(said('FileUnreadable.journal', { directory, file, why: unreadText(cause) }), { cause, hint })
   }
 }
 

@@ -11,6 +11,7 @@ import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { syncDirectory } from '../../linux/descriptors.ts'
 import { troubleText } from '../../linux/disk-trouble.ts'
 import type { Invoker } from '../../linux/invoker.ts'
+import { said } from '../../messages/said.ts'
 import {
   appendKept,
   makeTrustedDirectory,
@@ -114,7 +115,7 @@ function guarded<T>(path: string, work: () => T, hint?: string): T {
   try {
     return work()
   } catch (error) {
-    throw new VolctlError('JournalFailed', `the journal ${path} cannot be written: ${troubleText(error)}`, {
+    throw new VolctlError(said('JournalFailed.notWritten', { path, trouble: troubleText(error) }), {
       cause: error,
       hint: error instanceof NotTrusted ? TRUST_HINT : hint,
     })

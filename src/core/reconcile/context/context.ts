@@ -1,4 +1,5 @@
 /** What every phase of the pass reads, made once per plan: only its findings change afterwards; and what several phases say and do alike. */
+
 import { commandLine } from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
@@ -7,6 +8,7 @@ import type { LedgerSources } from '../../facts/row.ts'
 import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
 import { withoutCopies } from '../../linux/propagation.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import type { About, Findings, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/names.ts'
@@ -69,15 +71,12 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
   if (since >= options.settleMs) return undefined
   if (stopShownBy === 'nothing') {
     return {
-      code: 'Settling',
-      message:
-        "it is not known when the kubelet stopped (neither its unit nor the node's lease shows it), so it counts as stopped just now",
+      ...said('Settling.unknown'),
       hint: `If the kubelet stopped more than ${options.settleMs / 1000} s ago: volctl plan --settle 0s`,
     }
   }
   return {
-    code: 'Settling',
-    message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
+    ...said('Settling.kubelet', { seconds: options.settleMs / 1000 }),
     hint: 'Wait, or give a shorter --settle.',
     until: rfc3339(Date.parse(stoppedAt) + options.settleMs),
   }

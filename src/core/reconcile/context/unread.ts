@@ -1,4 +1,5 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3); and facts about one pod that phases share. */
+
 import { memoize } from '../../base/collections.ts'
 import { rfc3339 } from '../../base/time.ts'
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
@@ -10,6 +11,7 @@ import { mayBeGlobal } from '../../facts/global-mounts.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { said } from '../../messages/said.ts'
 import type { Draft, Left, Obstacle, Wait } from '../../plan/draft.ts'
 import { containerStatusesOf } from '../../volumes/pods.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
@@ -119,21 +121,20 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
   const { path, error = '' } = entry
   if (isUnknownLink(entry)) {
     const { target } = entry
-    return {
-      code: 'LinkInPlace',
-      message: `${inputs.absolute(path)} is a symbolic link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory; volctl does not follow it${error === '' ? '' : ` (${error})`}, and whatever is behind it counts as in use`,
-    }
+    return said('LinkInPlace', {
+      path: inputs.absolute(path),
+      target: target === undefined ? '' : ` to ${target}`,
+      why: error === '' ? '' : ` (${error})`,
+    })
   }
   if (error === NOT_UTF8) {
     return {
-      code: 'NodeUnreadable',
-      message: `the name of ${inputs.absolute(path)} is not UTF-8, so that volctl cannot reach it; what it contains is unknown`,
+      ...said('NodeUnreadable.notUtf8', { path: inputs.absolute(path) }),
       hint: 'The kubelet makes no such names: have its owner (ls -bl) rename it once nothing writes there; then plan again.',
     }
   }
   return {
-    code: 'NodeUnreadable',
-    message: `${inputs.absolute(path)} could not be read (${error}); what it contains is unknown`,
+    ...said('NodeUnreadable.unknown', { path: inputs.absolute(path), error }),
     hint: diskTrouble(error)?.hint ?? 'Make the path readable; then plan again.',
   }
 }
@@ -155,8 +156,7 @@ export function waitToSettle(context: PlanContext, pod: PodClass): Wait | undefi
   const last = isKnown ? times.reduce<number>((newest, time = 0) => Math.max(newest, time), 0) * 1000 : undefined
   if (last !== undefined && last <= cautiousNow - settleMs) return undefined
   return {
-    code: 'Settling',
-    message: `pod ${pod.uid} changed less than ${settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
+    ...said('Settling.pod', { uid: pod.uid, seconds: settleMs / 1000 }),
     hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
     // Not where one of the times is unknown, or in the future (S28).
     until: last !== undefined && last <= now ? rfc3339(last + settleMs) : undefined,

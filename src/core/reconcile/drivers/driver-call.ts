@@ -3,6 +3,7 @@
 import { kubectl, podsOn, volctl } from '../../base/command.ts'
 import type { CsiSocket, NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import type { StateFile } from '../../facts/actual/volume-names.ts'
+import { said } from '../../messages/said.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
@@ -171,8 +172,7 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Driv
   return {
     kind: 'blocked',
     blocked: {
-      code: 'DriverUnavailable',
-      message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
+      ...said('DriverUnavailable.flexUnmounts', { plugin, why: program.why }),
       hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
     },
   }

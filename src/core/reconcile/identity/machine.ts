@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
+import { said } from '../../messages/said.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions } from '../../plan/plan.ts'
@@ -53,8 +54,7 @@ function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot)
 /** The plan reports what was accepted; the journal records the option. */
 export function reportAccepted({ findings }: PlanContext, machine: PlanInputs['machine']): void {
   for (const { field, node, host } of (machine.contradictions ?? []).filter(({ accepted }) => accepted)) {
-    const message = `the Node's ${ID_WORDS[field]} ${node} differs from this host's ${host}, and was accepted with --accept-identity`
-    findings.problem('warning', 'IdentityAccepted', message, ON_NODE)
+    findings.problem('warning', said('IdentityAccepted', { id: ID_WORDS[field], node, host }), ON_NODE)
   }
 }
 

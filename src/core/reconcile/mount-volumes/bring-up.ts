@@ -4,6 +4,7 @@ import { present } from '../../base/text.ts'
 import { csiGlobalDir } from '../../facts/actual/volume-names.ts'
 import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import { type Draft, expectedMount } from '../../plan/draft.ts'
 import { SETTING_UP } from '../../plan/kinds.ts'
 import { podName } from '../../plan/names.ts'
@@ -46,8 +47,7 @@ export function bringUp(context: PlanContext, volume: VolumeToMount, evidence: M
     : []
   const rival = shared.find(isMounted)
   if (rival !== undefined) {
-    const message = `${specName} is ReadWriteOncePod, and pod ${rival.pod?.uid} gets the volume first`
-    findings.wait(kind, { code: 'AccessMode', message }, 'R430', about)
+    findings.wait(kind, said('AccessMode.otherPodFirst', { specName, uid: rival.pod?.uid }), 'R430', about)
     return
   }
   // The operation that stages the volume, which the other pods' operations leave to it.
@@ -85,8 +85,11 @@ function reportRunning(context: PlanContext, volume: VolumeToMount, evidence: Mo
   )
   if (first === undefined) return false
   const path = inputs.absolute(target)
-  const message = `container ${first.name} of pod ${podName(pod)} runs, and nothing is mounted on ${path}: what it writes to ${specName} goes to the node's own disk`
-  context.findings.problem('error', 'RunsWithoutVolume', message, aboutWanted(context, volume, path))
+  context.findings.problem(
+    'error',
+    said('RunsWithoutVolume', { name: first.name, pod: podName(pod), path, specName }),
+    aboutWanted(context, volume, path),
+  )
   return true
 }
 

@@ -5,6 +5,7 @@ import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import type { Obstacle, Wait } from '../../plan/draft.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
@@ -59,8 +60,7 @@ export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAtt
   const its = metadata.annotations?.['csi.alpha.kubernetes.io/node-id'] ?? noted?.[1]
   if (its === undefined || its === own) return undefined
   return {
-    code: 'OtherMachine',
-    message: `VolumeAttachment ${metadata.name} is of machine ${its}, and this one is ${own} by its CSINode: the node was made anew under its name, and the volume is not attached here`,
+    ...said('OtherMachine', { name: metadata.name, its, own }),
     hint: `Once machine ${its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', metadata.name)}`,
   }
 }
@@ -82,8 +82,7 @@ const kubeletWait: WaitOf = (context, volume) => {
 function outOfService({ inputs }: PlanContext): Wait | undefined {
   if (!isOutOfService(inputs.snapshot.api?.node)) return undefined
   return {
-    code: 'NodeNotReady',
-    message: 'the node is tainted out-of-service',
+    ...said('NodeNotReady.taintedHere'),
     hint: 'Remove the taint once the node is trusted again.',
   }
 }
@@ -97,8 +96,7 @@ const attachWait: WaitOf = (context, volume) => {
   // N9, C41: here only the kubelet attaches, and it does not attach CSI volumes.
   if (unmanaged !== undefined && attachability === 'attachable') {
     return {
-      code: 'NotManaged',
-      message: `${volume.specName} has to be attached, but the attach/detach controller does not manage this node: ${unmanaged}`,
+      ...said('NotManaged.attach', { specName: volume.specName, unmanaged }),
       hint:
         driver === undefined
           ? startKubelet(context, 'it attaches and mounts the volume')
@@ -108,17 +106,13 @@ const attachWait: WaitOf = (context, volume) => {
   if (attachability === 'unknown') {
     // Only the driver knows, and a plan runs no programs.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
-    return {
-      code: 'CsiDriverUnknown',
-      message: `it could not be read whether ${volume.specName} has to be attached`,
-    }
+    return said('CsiDriverUnknown.unread', { specName: volume.specName })
   }
   const isListed = objects.isAttached(uniqueName)
   const attachment = objects.attachmentOf(volume)
   if (attachment?.metadata.deletionTimestamp !== undefined) {
     return {
-      code: 'AttachmentDeleting',
-      message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
+      ...said('AttachmentDeleting.begun', { name: attachment.metadata.name }),
       hint: 'The attach/detach controller attaches the volume again once the VolumeAttachment is gone; then plan again.',
     }
   }
@@ -131,8 +125,7 @@ const attachWait: WaitOf = (context, volume) => {
     return notAttached(context, volume, `no VolumeAttachment of ${uniqueName} could be read`)
   if (objects.isInUse(uniqueName)) return undefined
   return {
-    code: 'NotReportedInUse',
-    message: `${uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet`,
+    ...said('NotReportedInUse.notYet', { uniqueName }),
     hint: startKubelet(context, 'the attach/detach controller may detach a volume that is not reported in use'),
   }
 }
@@ -145,10 +138,7 @@ function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, sp
   const error = status?.attachError?.message
   const message = `VolumeAttachment ${metadata.name} is not attached${error ? `: ${error}` : ''}`
   if (limit === undefined || taken < limit) return notAttached(context, volume, message)
-  return {
-    code: 'AttachLimit',
-    message: `${message}; the CSINode of this node allows ${limit} volumes of ${spec.attacher}, and ${taken} are attached`,
-  }
+  return said('AttachLimit.thisNode', { message, limit, attacher: spec.attacher, taken })
 }
 
 /** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
@@ -157,8 +147,7 @@ function unlistedWait({ options, cautiousNow }: PlanContext, { metadata }: Volum
   return Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs
     ? { code: 'ControllerActs', message }
     : {
-        code: 'AttachedMismatch',
-        message: `${message}; only the attach/detach controller writes that list`,
+        ...said('AttachedMismatch.waits', { message }),
         hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
       }
 }
@@ -182,10 +171,7 @@ const otherPodWait: WaitOf = (context, { persistentVolume, uniqueName, podUid, s
     ?.wanted.find((other) => other.podUid !== podUid && evidenceOf(context.inputs, other).state === 'mounted')
   const other = onDisk?.pod.uid ?? mounted?.podUid
   if (other === undefined) return undefined
-  return {
-    code: 'AccessMode',
-    message: `${specName} is ReadWriteOncePod, and pod ${podNameOf(context, other)} uses it`,
-  }
+  return said('AccessMode.otherPodUses', { specName, pod: podNameOf(context, other) })
 }
 
 /** S30: nothing is mounted while it is unknown whether another node has the volume. */
@@ -198,8 +184,7 @@ const elsewhereUnknown: WaitOf = (context, volume) => {
   const why = !isCsi ? elsewhere?.problem : knowsOtherNodes(context) ? undefined : ''
   if (why === undefined) return undefined
   return {
-    code: 'AccessMode',
-    message: `this credential does not show whether ${volume.specName} is attached elsewhere${why === '' ? '' : `: ${why}`}`,
+    ...said('AccessMode.unknown', { specName: volume.specName, more: why === '' ? '' : `: ${why}` }),
     hint: useCredential(`list ${isCsi ? 'volumeattachments' : 'nodes'}`),
   }
 }
@@ -217,8 +202,12 @@ export const elsewhereWait: WaitOf = (context, volume) => {
   if (nodes.length === 0) return undefined
   const names = nodes.map(({ name }) => name).join(', ')
   return {
-    code: 'AccessMode',
-    message: `${specName} is attached to ${names}, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
+    ...said('AccessMode.otherNode', {
+      specName,
+      names,
+      modes: accessModesText(persistentVolume),
+      nodes: describeNodes(nodes),
+    }),
     hint: freeHint(nodes),
   }
 }
@@ -240,14 +229,12 @@ export const setUpWait: WaitOf = (context, volume) => {
   const driver = pluginNamed(plugin) === flexVolume ? flexProgram(snapshot, plugin) : undefined
   if (snapshot.flexDrivers !== undefined && driver !== undefined && 'why' in driver) {
     return {
-      code: 'DriverUnavailable',
-      message: `flexVolume driver ${plugin} ${driver.why}`,
+      ...said('DriverUnavailable.flex', { plugin, why: driver.why }),
       hint: 'Install the driver where the kubelet looks for drivers (volumePluginDir); then plan again.',
     }
   }
   return {
-    code: 'LeftToKubelet',
-    message: `the kubelet sets up ${setUp} volumes when it starts`,
+    ...said('LeftToKubelet.plugin', { setUp }),
     hint: startKubelet(context, 'it sets up the volume'),
   }
 }
@@ -257,10 +244,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const { inputs } = context
   const node = inputs.snapshot.api?.node ?? null
   if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
-    return {
-      code: 'NodeAffinity',
-      message: `the node affinity of PersistentVolume ${volume.persistentVolume.metadata.name} does not allow this node`,
-    }
+    return said('NodeAffinity', { name: volume.persistentVolume.metadata.name })
   }
   const plugin = pluginNamed(volume.plugin)
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
@@ -270,15 +254,13 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {
-      code: 'DataUnderMountPoint',
-      message: `${inputs.absolute(data.path)} is in the directory that the volume is to be mounted on`,
+      ...said('DataUnderMountPoint.underVolume', { path: inputs.absolute(data.path) }),
       ...(context.witnesses.isAlive(volume.podUid) && { hint: CODES.RunsWithoutVolume.remedy }),
     }
   }
   if (!isNoBlock(volume)) return undefined
   return {
-    code: 'PluginUnsupported',
-    message: `PersistentVolume ${volume.specName} has volumeMode Block, but ${volume.plugin} does not support block volumes`,
+    ...said('PluginUnsupported.block', { specName: volume.specName, plugin: volume.plugin }),
     hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
   }
 }

@@ -4,6 +4,7 @@ import { commandLine } from '../../base/command.ts'
 import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
@@ -97,21 +98,34 @@ function reportOther(
   const { podUid, specName, driver, handle } = volume
   const at = context.inputs.absolute(target)
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
-  const message = `pod ${podNameOf(context, podUid)} has ${name} mounted as ${specName}${wants === undefined ? ', and not the volume' : `, but wants ${wants}`}; volctl leaves the volume as long as the pod exists`
   const hint = isRecord
     ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
     : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
   const severity = isRecord ? 'warning' : 'error'
-  context.findings.problem(severity, 'OtherVolume', message, aboutWanted(context, volume, at), hint)
+  context.findings.problem(
+    severity,
+    said('OtherVolume.mounted', {
+      pod: podNameOf(context, podUid),
+      name,
+      specName,
+      more: wants === undefined ? ', and not the volume' : `, but wants ${wants}`,
+    }),
+    aboutWanted(context, volume, at),
+    hint,
+  )
 }
 
 /** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */
 function reportDead(context: PlanContext, volume: VolumeToMount, target: string, error: string): void {
   const running = context.witnesses.isAlive(volume.podUid)
   const at = context.inputs.absolute(target)
-  const message = `${at} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`
   const hint = `${bringBack(context.inputs.top(target), error, running ? podNameOf(context, volume.podUid) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`
-  context.findings.problem('error', 'DeadMount', message, aboutWanted(context, volume, at), hint)
+  context.findings.problem(
+    'error',
+    said('DeadMount.volume', { at, error: deadWords(error), more: running ? ', and running containers use it' : '' }),
+    aboutWanted(context, volume, at),
+    hint,
+  )
 }
 
 /**
@@ -124,8 +138,7 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
   const { snapshot } = inputs
   if (isGateOn(snapshot, 'ImageVolume')) return undefined
   return {
-    code: 'PluginMissing',
-    message: `the kubelet (${kubeletVersion(snapshot.api?.node)?.text}) has no plugin for image volumes: its feature gate ImageVolume is off`,
+    ...said('PluginMissing', { text: kubeletVersion(snapshot.api?.node)?.text }),
     hint: "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
   }
 }

@@ -1,6 +1,7 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { said } from '../../messages/said.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import {
   csiPublishStateFile,
@@ -28,8 +29,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const wanted = wantedLabel(context.inputs, volume)
   if ('unclear' in wanted) {
     return {
-      code: 'LeftToKubelet',
-      message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
+      ...said('LeftToKubelet.label', { specName: volume.specName, unclear: wanted.unclear }),
       hint: startKubelet(context),
     }
   }
@@ -37,8 +37,12 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const first = firstOf(context, volume)
   if (first !== undefined && first.label !== wanted.label) {
     return {
-      code: 'SELinuxMismatch',
-      message: `pod ${podNameOf(context, first.podUid)} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
+      ...said('SELinuxMismatch.otherPod', {
+        pod: podNameOf(context, first.podUid),
+        specName: volume.specName,
+        label: labelText(first.label),
+        wanted: labelText(wanted.label),
+      }),
       hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     }
   }
@@ -47,8 +51,11 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const staged = isStaged ? recordAt(context, `${dir}/${VOLUME_DATA}`)?.label : undefined
   if (staged === undefined || staged === wanted.label) return undefined
   return {
-    code: 'SELinuxMismatch',
-    message: `${volume.specName} is staged ${labelText(staged)}, but the pod wants it ${labelText(wanted.label)}`,
+    ...said('SELinuxMismatch.staged', {
+      specName: volume.specName,
+      label: labelText(staged),
+      wanted: labelText(wanted.label),
+    }),
     hint: 'Delete the pod and apply, so that the volume is unstaged; then create the pod again.',
   }
 }
@@ -79,10 +86,14 @@ export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPublishStateFile(volume)) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
-  const message = `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`
   const hint =
     'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.'
-  context.findings.problem('warning', 'SELinuxMismatch', message, aboutWanted(context, volume, path), hint)
+  context.findings.problem(
+    'warning',
+    said('SELinuxMismatch.mounted', { path, label: labelText(there.label), wanted: labelText(wanted.label) }),
+    aboutWanted(context, volume, path),
+    hint,
+  )
 }
 
 /** A label and where it was found; the path is relative to the root directory. */

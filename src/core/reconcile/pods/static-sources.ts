@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import type { Pod } from '../../kube/api/objects.ts'
+import { said } from '../../messages/said.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
@@ -37,8 +38,7 @@ export function judgeStaticSources(inputs: ActualInputs) {
   const at = source?.path ? { path: source.path } : undefined
   const problem: Problem = {
     severity: source === undefined ? 'warning' : 'info',
-    code: 'StaticPodsUnmatched',
-    message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
+    ...said('StaticPodsUnmatched', { unmatched }),
     about: at ?? {},
     subject: at ?? THE_NODE,
   }

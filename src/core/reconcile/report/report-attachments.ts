@@ -17,6 +17,7 @@ import {
 import { uniqueNameOf } from '../../facts/row.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
 import type { Subject } from '../../plan/subject.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
@@ -54,12 +55,14 @@ function reportOtherWriters(context: PlanContext, volume: PresentVolume): void {
   const objects = identity === undefined ? [persistentVolume] : context.objects.persistentVolumesOf(identity)
   const nodes = objects.some(allowsSeveralNodes) ? [] : nodesWith(context, volume)
   if (nodes.length > 0) {
-    const message = `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`
     const hint = `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`
-    say('TwoWriters', message, hint)
+    say(
+      said('TwoWriters.mounted', { name, path, modes: accessModesText(persistentVolume), nodes: describeNodes(nodes) }),
+      hint,
+    )
   }
   if (isForOnePod(persistentVolume) && pods.length > 1)
-    say('TwoWriters', `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`)
+    say(said('TwoWriters.pods', { name, count: pods.length, pods: pods.join(', ') }))
 }
 
 function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void {
@@ -71,24 +74,22 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
   const attachment = objects.attachmentOf(identity)
   const gone = whyNotAttached(context, volume)
   if (gone !== undefined) {
-    const message = `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`
     const hint =
       attachment?.status?.attached === true
         ? 'Its VolumeAttachment is attached: let kube-controller-manager run, whose attach/detach controller alone writes that list.'
         : isUsed(context, volume)
           ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
           : howToUnstage(context, volume)
-    say('MountedButNotAttached', message, hint)
+    say(said('MountedButNotAttached', { uniqueName, path, gone }), hint)
   } else if (!objects.isInUse(uniqueName)) {
-    const message = `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`
-    say('NotReportedInUse', message, howToReport(context, volume))
+    say(said('NotReportedInUse.mounted', { uniqueName, path }), howToReport(context, volume))
   }
   const { name, deletionTimestamp } = { ...attachment?.metadata }
   if (deletionTimestamp === undefined) return
   const message = `VolumeAttachment ${name} is being deleted (${deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`
   const hint =
     'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.'
-  say('AttachmentDeleting', message, hint)
+  say({ code: 'AttachmentDeleting', message }, hint)
 }
 
 /** By a pod that is meant to run, or that runs or may. */
@@ -150,14 +151,21 @@ function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity
 /** R731: the controller detaches volumes from such a node at once, mounted or not. */
 function reportOutOfService({ inputs, findings }: PlanContext, present: readonly PresentVolume[]): void {
   const names = present.map(({ name }) => name)
-  const message = `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`
   const hint = `This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(inputs.snapshot.nodeName)}).`
-  findings.problem('error', 'NodeNotReady', message, ON_NODE, hint)
+  findings.problem(
+    'error',
+    said('NodeNotReady.stillMounted', {
+      list: names.slice(0, 5).join(', '),
+      more: names.length > 5 ? `, … (${names.length})` : '',
+    }),
+    ON_NODE,
+    hint,
+  )
 }
 
 function problemsOf({ findings }: PlanContext, { name, path, subject, pods: [pod] }: PresentVolume) {
-  return (code: ProblemCode, message: string, hint?: Hint): void =>
-    findings.problem('error', code, message, { pod, volume: name, path, subject: subject() }, hint)
+  return (finding: Finding<ProblemCode>, hint?: Hint): void =>
+    findings.problem('error', finding, { pod, volume: name, path, subject: subject() }, hint)
 }
 
 // Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30).
@@ -297,11 +305,15 @@ function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: s
   const [known, ...others] = objects.persistentVolumesOf(csi)
   const volume = known === undefined || others.length > 0 ? name : known.metadata.name
   const lists = present(objects.isAttached(name) && 'volumesAttached', objects.isInUse(name) && 'volumesInUse')
-  const message = `${volume} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`
   const hint = !objects.isInUse(name)
     ? 'The attach/detach controller corrects the list. If it does not, search the log of kube-controller-manager for the name.'
     : kubelet.state === 'running'
       ? 'Restart the kubelet, which then builds the list again, or search its log for the name. Until then the attach/detach controller gives what the list names to no other node.'
       : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
-  findings.problem('warning', 'ReportedUnused', message, { volume, subject: { row: name } }, hint)
+  findings.problem(
+    'warning',
+    said('ReportedUnused.listed', { volume, list: lists.join(' and '), nodeName }),
+    { volume, subject: { row: name } },
+    hint,
+  )
 }

@@ -5,6 +5,7 @@ import type { CsiSocket } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Because } from '../../plan/cause.ts'
 import { namespacedName } from '../../plan/names.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
@@ -25,12 +26,11 @@ function reportSilent({ ledger, findings }: PlanContext, socket: CsiSocket, miss
   if (!isSilent(socket)) return
   const { path, error = 'no answer' } = socket
   const driver = missing.find((each) => isOf(socket, each)) ?? missing[0]
-  const message = `no CSI driver answers on socket ${path}: ${error}`
   const about = { path, subject: ledger.path(path) }
   const hint =
     'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.'
   const because = driver === undefined ? undefined : ({ subject: { driver }, follows: true } as const)
-  findings.problem('warning', 'DriverUnavailable', message, about, hint, because)
+  findings.problem('warning', said('DriverUnavailable.noSocket', { path, error }), about, hint, because)
 }
 
 function reportSocket(
@@ -43,26 +43,24 @@ function reportSocket(
   const at = endpoint ?? path
   const why = error ?? 'no answer'
   const subject = { driver }
-  const warn = (code: ProblemCode, message: string, hint?: string, because?: Because): void =>
-    findings.problem('warning', code, message, { path, subject }, hint, because)
-  if (registered && endpoint?.startsWith('/')) {
-    const message = `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`
-    findings.problem('info', 'DriverRegistration', message, { path: endpoint, subject })
-  }
+  const warn = (finding: Finding<ProblemCode>, hint?: string, because?: Because): void =>
+    findings.problem('warning', finding, { path, subject }, hint, because)
+  if (registered && endpoint?.startsWith('/'))
+    findings.problem('info', said('DriverRegistration.outside', { driver, endpoint }), { path: endpoint, subject })
   if (registered && error !== undefined)
-    warn('DriverRegistration', `CSI driver ${driver} answers on ${at} but is not registered with the kubelet: ${error}`, undefined, {
+    warn(said('DriverRegistration.notRegistered', { driver, at, error }), undefined, {
       subject,
     })
   if (registered) return
   if (sockets.some((other) => other !== socket && other.driver === driver)) {
     const hint = "Remove this socket, which the driver's former installation left behind."
-    warn('DriverRegistration', `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${why}`, hint)
+    warn(said('DriverRegistration.twoSockets', { driver, path, why }), hint)
   } else if (isLate(socket)) {
     const hint = 'It may be busy: plan again. If that does not help, read the log of its driver container.'
-    warn('DriverUnavailable', `CSI driver ${driver} does not answer on ${at}: ${why}`, hint, { subject })
+    warn(said('DriverUnavailable.silentAt', { driver, at, why }), hint, { subject })
   } else {
     const hint = "Bring the driver's node pod back; read the log of its driver container."
-    warn('DriverUnavailable', `CSI driver ${driver} cannot be called on ${at}: ${why}`, hint, { subject, follows: true })
+    warn(said('DriverUnavailable.cannotCall', { driver, at, why }), hint, { subject, follows: true })
   }
 }
 
@@ -101,8 +99,7 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   const pod = podNameOf(context, podUid)
   const about = aboutWanted(context, volume)
   const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void => {
-    const message = `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`
-    context.findings.problem('warning', 'BeingDeleted', message, about)
+    context.findings.problem('warning', said('BeingDeleted', { object: what, pod, deletionTimestamp }), about)
   }
   if (claim?.metadata.deletionTimestamp !== undefined)
     reportDeletion(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
@@ -113,7 +110,7 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   const message = `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`
   const hint =
     'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.'
-  context.findings.problem('warning', 'ClaimUnbound', message, about, hint)
+  context.findings.problem('warning', { code: 'ClaimUnbound', message }, about, hint)
 }
 
 /** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
@@ -130,11 +127,14 @@ function reportMissingDrivers(context: PlanContext, mounted: readonly VolumeToMo
       .join(', ')}${names.length > 5 ? ', …' : ''}`
     // A driver's socket that exists but does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
-      const message = `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`
-      context.findings.problem('warning', 'DriverUnavailable', message, about, bringDriverBack(context, driver).hint)
+      context.findings.problem(
+        'warning',
+        said('DriverUnavailable.mounted', { why: whyNoDriver(context, driver), mountedHere }),
+        about,
+        bringDriverBack(context, driver).hint,
+      )
     } else if (context.inputs.driver(driver) !== undefined && listed !== undefined && !listed.includes(driver)) {
-      const message = `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`
-      context.findings.problem('warning', 'DriverRegistration', message, about)
+      context.findings.problem('warning', said('DriverRegistration.unlisted', { driver, mountedHere }), about)
     }
   }
 }

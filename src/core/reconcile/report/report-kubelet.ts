@@ -1,6 +1,7 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
 import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
+import { said } from '../../messages/said.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import { podName } from '../../plan/names.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
@@ -14,8 +15,7 @@ export function reportVersion({ inputs, findings }: PlanContext): void {
   if (version?.major === 1 && version.minor >= first && version.minor <= last) return
   const { kubeletVersion: text } = node?.status?.nodeInfo ?? {}
   if (!text) return
-  const message = `this node runs kubelet ${text}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`
-  findings.problem('warning', 'VersionUntested', message, ON_NODE)
+  findings.problem('warning', said('VersionUntested', { text, first, last }), ON_NODE)
 }
 
 /** N8, R702. A warning only if there is something to attach. */
@@ -28,10 +28,9 @@ export function reportNotManaged({ inputs, desired, staged, findings }: PlanCont
     staged.length > 0 ||
     desired.volumes.some(({ attachability }) => attachability !== 'notAttachable') ||
     api?.volumeAttachments.some(({ spec }) => spec.nodeName === nodeName)
-  const message = `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`
   const hint =
     "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet itself attaches volumes of other plugins."
-  findings.problem(matters ? 'warning' : 'info', 'NotManaged', message, ON_NODE, hint)
+  findings.problem(matters ? 'warning' : 'info', said('NotManaged.thisNode', { why }), ON_NODE, hint)
 }
 
 export function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void {
@@ -43,15 +42,13 @@ export function reportTerminatedKept({ inputs, classes, findings }: PlanContext)
     version === undefined || version.minor < TESTED_MINORS.last
       ? ''
       : `; kubelet ${version.text} ignores this setting, and unmounts them when it runs`
-  const message = `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`
-  findings.problem(kept.length > 0 && ignored !== '' ? 'warning' : 'info', 'TerminatedKept', message, ON_NODE)
+  findings.problem(
+    kept.length > 0 && ignored !== '' ? 'warning' : 'info',
+    said('TerminatedKept.kept', { why, count: kept.length, ignored }),
+    ON_NODE,
+  )
   for (const { uid, ref } of kept) {
     const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject: { pod: uid } }
-    findings.problem(
-      'info',
-      'TerminatedKept',
-      `pod ${podName(ref)} has ended, and its volumes are kept (${why})`,
-      about,
-    )
+    findings.problem('info', said('TerminatedKept.pod', { pod: podName(ref), why }), about)
   }
 }

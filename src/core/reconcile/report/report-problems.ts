@@ -6,6 +6,7 @@ import { isOld, isSetUp } from '../../facts/actual/staged-volumes.ts'
 import { CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import { bringBack, deadWords, type MountInfo } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import { stopPod } from '../../plan/commands.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/names.ts'
@@ -54,7 +55,7 @@ export function reportProblems(context: PlanContext): void {
 function reportUnknownLinks({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     const about = { path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.incomplete('error', 'LinkInPlace', obstacle.message, about, obstacle.hint)
+    findings.incomplete('error', { code: 'LinkInPlace', message: obstacle.message }, about, obstacle.hint)
   }
 }
 
@@ -64,7 +65,7 @@ function reportUnknownLinks({ inputs, ledger, findings }: PlanContext): void {
 function reportNotBelieved({ inputs, findings }: PlanContext): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
-    findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, ON_NODE, hint)
+    findings.problem(unknown ? 'error' : 'info', said('NotBelieved.path', { path: what, why }), ON_NODE, hint)
   }
 }
 
@@ -81,9 +82,8 @@ function reportSurplus({ classes, desired, ledger, inputs, findings }: PlanConte
       const isWanted = ({ uniqueName, specName }: VolumeToMount): boolean =>
         uniqueName === its || escapeQualifiedName(specName) === name
       if (wanted.get(pod)?.some(isWanted)) continue
-      const message = `pod ${podName(ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`
       const about = { pod, volume: name, path: inputs.absolute(dir), subject: ledger.path(dir) }
-      findings.problem('warning', 'NotDesired', message, about)
+      findings.problem('warning', said('NotDesired', { pod: podName(ref), name }), about)
     }
   }
 }
@@ -98,31 +98,24 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
     case 'runningUnlisted':
       findings.problem(
         'error',
-        'PodGoneButRunning',
-        `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
+        said('PodGoneButRunning', { name, signs }),
         about,
         stranger ?? [STOP_POD, commandLine(...stopPod(uid))],
       )
       break
     case 'stranger':
-      findings.problem(
-        'error',
-        'UnknownPodProcess',
-        `a process of pod ${uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
-        { pod: uid, subject },
-        strangerHint(uid),
-      )
+      findings.problem('error', said('UnknownPodProcess.nobody', { uid }), { pod: uid, subject }, strangerHint(uid))
       break
     case 'running': {
       const ending = pod === undefined ? 'is terminating' : endingOf(pod)
-      findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about, stranger)
+      findings.problem('info', said('PodStillRunning.ending', { name, ending, signs }), about, stranger)
       break
     }
     case 'perhapsRunning':
-      findings.incomplete('error', 'AlivenessUnknown', `pod ${name} may still run: ${why.message}`, about)
+      findings.incomplete('error', said('AlivenessUnknown.pod', { name, message: why.message }), about)
       break
     case 'static':
-      findings.problem('warning', 'MayBeStatic', `the directory of pod ${name} is left alone: ${why.message}`, about)
+      findings.problem('warning', said('MayBeStatic', { name, message: why.message }), about)
   }
 }
 
@@ -135,8 +128,11 @@ function reportUnresolved(context: PlanContext): void {
     if (unknown) context.findings.complete = false
     context.findings.problem(
       unknown ? 'error' : 'warning',
-      'MayBeInUse',
-      `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
+      said('MayBeInUse.unknown', {
+        podVolumeName: each.podVolumeName,
+        namespacedName: namespacedName(each.pod.metadata),
+        message: each.message,
+      }),
       { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.of(each) },
       unresolvedHint(each),
       causeOfUnresolved(each),
@@ -174,11 +170,16 @@ function reportReadErrors(context: PlanContext): void {
     const because = object === undefined ? undefined : { subject: { object } }
     const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
     if (attached.length > 0) {
-      const message = `VolumeAttachments could not be read, so these volumes are not detached: ${take(attached, 5, 'and ').join(', ')} (${failure.text})`
       const hint = failure.forbidden
         ? useCredential('list volumeattachments')
         : 'Plan again once the API server answers.'
-      context.findings.incomplete('warning', 'ReadFailed', message, ON_NODE, hint, because)
+      context.findings.incomplete(
+        'warning',
+        said('ReadFailed.attachments', { attached: take(attached, 5, 'and ').join(', '), text: failure.text }),
+        ON_NODE,
+        hint,
+        because,
+      )
       continue
     }
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30), and
@@ -195,7 +196,7 @@ function reportReadErrors(context: PlanContext): void {
         ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
         : `${object} could not be read: ${failure.text}`
     const severity = failure.forbidden ? 'info' : 'warning'
-    context.findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, because)
+    context.findings.problem(severity, { code: 'ReadFailed', message }, ON_NODE, undefined, because)
   }
 }
 
@@ -236,11 +237,15 @@ function reportNotCreated({ classes, findings }: PlanContext): void {
       const { reason = '', message = '' } = state?.waiting ?? {}
       const isMount = /^(?:Create|Run)Container(?:Config)?Error$/.test(reason) && /mount/i.test(message)
       if (!isMount && !images.some((reference) => message.includes(reference))) continue
-      const text = `container ${name} of pod ${podName(ref)} waits with ${reason}: ${message}`
       const hint = isMount
         ? whyNotMounted(reason, message)
         : 'It is the image of a volume: see whether its reference is right, and whether this node may pull it.'
-      findings.problem('warning', 'ContainerNotCreated', text, { pod: uid, subject: { pod: uid } }, hint)
+      findings.problem(
+        'warning',
+        said('ContainerNotCreated', { name, pod: podName(ref), reason, message }),
+        { pod: uid, subject: { pod: uid } },
+        hint,
+      )
     }
   }
 }
@@ -258,9 +263,13 @@ function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): voi
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
     if (findings.isTold(absolute)) continue
-    const message = `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`
     const about = { path: absolute, subject: ledger.path(absolute) }
-    findings.problem('warning', 'DeadMount', message, about, `${bringBack(inputs.mounts.top(absolute), error)}.`)
+    findings.problem(
+      'warning',
+      said('DeadMount.fileSystem', { absolute, error: deadWords(error) }),
+      about,
+      `${bringBack(inputs.mounts.top(absolute), error)}.`,
+    )
   }
 }
 
@@ -286,9 +295,12 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
     const [first = ''] = copies
       .map(({ mountPoint }) => inputs.plain(mountPoint))
       .toSorted((a, b) => a.length - b.length)
-    const message = `${copies.length} mounts of one directory are at and below ${first}: mount propagation copies them into each other, which slows the whole node`
     const about = { pod, path: first, subject: ledger.path(first) }
-    findings.problem(copies.length < MANY ? 'warning' : 'error', 'MountStorm', message, about)
+    findings.problem(
+      copies.length < MANY ? 'warning' : 'error',
+      said('MountStorm', { count: copies.length, first }),
+      about,
+    )
   }
 }
 // Volumes that are staged elsewhere than a kubelet of today looks, or nowhere any more (C11, O1).
@@ -306,9 +318,13 @@ function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet,
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.of(other), ledger.of(each)),
     )
     const volume = objects.persistentVolumesOf(identity)[0]?.metadata.name ?? each.key
-    const message = `volume ${volume} is ${also ? 'also ' : ''}staged at ${path}, where kubelets before 1.24 staged: ${also ? 'it is a leftover; ' : ''}this kubelet does not look there, and cannot unstage it`
     const hint = `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`
-    findings.problem('warning', 'StagedAtOldPath', message, { volume, path, subject: ledger.of(each) }, hint)
+    findings.problem(
+      'warning',
+      said('StagedAtOldPath', { volume, also: also ? 'also ' : '', path, state: also ? 'it is a leftover; ' : '' }),
+      { volume, path, subject: ledger.of(each) },
+      hint,
+    )
   }
 }
 
@@ -319,8 +335,11 @@ function reportGlobalMounts(context: PlanContext): void {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
     const path = inputs.absolute(globalPathOf(volume) ?? '')
-    const message = `pod ${podNameOf(context, podUid)} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`
-    context.findings.problem('warning', 'GlobalMountGone', message, aboutWanted(context, volume, path))
+    context.findings.problem(
+      'warning',
+      said('GlobalMountGone', { pod: podNameOf(context, podUid), specName, path }),
+      aboutWanted(context, volume, path),
+    )
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { commandLine, PIPE } from '../../base/command.ts'
 import { isOnDisk } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
@@ -16,30 +17,48 @@ const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'read
 
 export function reportReadOnly(context: PlanContext): void {
   const { inputs, desired, findings } = context
-  const said = new Set<string>()
+  const reported = new Set<string>()
   for (const volume of desired.volumes) {
     const { mode, podUid, specName } = volume
     const mount = mode === 'Filesystem' ? inputs.top(podPathOf(volume)) : undefined
     const why = mount && whyReadOnly(mount)
     if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
     const { source, fsType, superOptions, dev } = mount
-    if (said.has(`${podUid} ${dev}`)) continue
-    said.add(`${podUid} ${dev}`)
+    if (reported.has(`${podUid} ${dev}`)) continue
+    reported.add(`${podUid} ${dev}`)
     const path = inputs.absolute(podPathOf(volume))
     // A server or daemon may make its file system read-only on purpose.
     const isDisk = isOnDisk(mount)
-    const message = `the ${fsType} file system of ${specName} on ${path} (${isDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${podNameOf(context, podUid)} mounts it to write${isDisk ? ': the kernel makes a file system read-only after an error' : ''}`
     const hint = isDisk
       ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
       : 'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.'
     const about = aboutWanted(context, volume, path)
-    findings.problem(isDisk ? 'error' : 'warning', 'ReadOnlyFileSystem', message, about, hint)
+    findings.problem(
+      isDisk ? 'error' : 'warning',
+      said('ReadOnlyFileSystem.volume', {
+        fsType,
+        specName,
+        path,
+        source: isDisk ? source : `${dev} ${source}`,
+        option: why,
+        superOptions: superOptions.join(','),
+        pod: podNameOf(context, podUid),
+        cause: isDisk ? ': the kernel makes a file system read-only after an error' : '',
+      }),
+      about,
+      hint,
+    )
   }
   // The kubelet's own disk, where every emptyDir is.
   const { rootDir } = inputs
   const root = readOnlyPlace(inputs, rootDir)
   if (root !== undefined)
-    findings.problem('error', root.code, root.message, { path: rootDir, subject: { path: rootDir } }, root.hint)
+    findings.problem(
+      'error',
+      { code: root.code, message: root.message },
+      { path: rootDir, subject: { path: rootDir } },
+      root.hint,
+    )
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */

@@ -5,6 +5,7 @@ import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-table.ts'
 import { isByKubelet } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import { type Draft, expectedMount } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/names.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
@@ -120,8 +121,12 @@ function reportDriverGone({ findings, inputs }: PlanContext, { kind, pod, volume
   const call = CALLS[kind]?.[plugin === CSI_PLUGIN ? 0 : 1]
   const path = inputs.absolute(mounts?.[0]?.path ?? '')
   if (call === undefined) return
-  const message = `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`
-  findings.problem('warning', 'DriverGone', message, { pod: pod?.uid, volume: name, path, subject })
+  findings.problem('warning', said('DriverGone', { driver, call, path }), {
+    pod: pod?.uid,
+    volume: name,
+    path,
+    subject,
+  })
 }
 
 /** Of a CSI driver, and of a flexVolume's. */
@@ -158,7 +163,7 @@ export function reportKept(
       message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
     } as const
     const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
-    context.findings.problem('warning', kept.code, message, { pod, volume: name, path, subject }, hint)
+    context.findings.problem('warning', { code: kept.code, message }, { pod, volume: name, path, subject }, hint)
   }
 }
 

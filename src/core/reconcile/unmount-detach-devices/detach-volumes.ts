@@ -14,6 +14,7 @@ import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/row
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/paths.ts'
 import { isByKubelet } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
 import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
@@ -144,22 +145,23 @@ function waitFor(
     const error = status?.detachError?.message
     const held = finalizers?.join(', ')
     return {
-      code: 'AttachmentDeleting',
-      message: `VolumeAttachment ${name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
+      ...said('AttachmentDeleting.stuckHere', {
+        name,
+        held: held ? `, held by ${held}` : '',
+        error: error ? `; the last attempt failed: ${error}` : '',
+      }),
       hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
     }
   }
   if (user?.why?.is === 'kept') {
     return {
-      code: 'TerminatedKept',
-      message: `pod ${user.uid} still has the volume: ${user.why.message}`,
+      ...said('TerminatedKept.has', { uid: user.uid, message: user.why.message }),
       hint: 'Delete the pod, or remove that setting; then plan again.',
     }
   }
   if (user !== undefined) {
     return {
-      code: 'PodStillRunning',
-      message: `pod ${podNameAndUid(user.ref)} still uses the volume, or may use it`,
+      ...said('PodStillRunning.uses', { pod: podNameAndUid(user.ref) }),
       hint: 'Stop the containers of that pod; then plan again.',
       because: { subject: { pod: user.ref }, follows: true },
     }
@@ -169,18 +171,12 @@ function waitFor(
     const waits = whatTheControllerWaitsFor(context, uniqueName)
     return { ...kubelet, message: `the attach/detach controller detaches the volume: ${kubelet.message}; ${waits}` }
   }
-  return status?.attached === true
-    ? undefined
-    : {
-        code: 'ControllerActs',
-        message: `VolumeAttachment ${name} is not attached; the attach/detach controller deletes it`,
-      }
+  return status?.attached === true ? undefined : said('ControllerActs.deletes', { name })
 }
 
 function stillOnNode(path: string): Wait {
   return {
-    code: 'StillInUse',
-    message: `${path} is still there, and no operation of this plan removes it`,
+    ...said('StillInUse.path', { path }),
     hint: `See what it is, and what keeps it: ${volctl('explain', path)}`,
   }
 }
@@ -199,8 +195,7 @@ function mountedByDriver(
   const found = driversMounts(inputs).find(({ text }) => own.some((name) => name.test(text)))
   return (
     found && {
-      code: 'StillInUse',
-      message: `${found.path}, where no kubelet mounts volumes, shows the volume's device or bears its name: its driver may have it mounted there`,
+      ...said('StillInUse.elsewhere', { path: found.path }),
       hint: `See who uses ${found.path} (${commandLine('findmnt', found.path)}); the driver takes it off, or has forgotten it.`,
     }
   )

@@ -1,0 +1,38 @@
+/** What is said with a code: its sentence stands in the catalogue, and whoever finds something gives what the sentence is about. */
+import type { CodeEntry } from './code-entry.ts'
+import { CODES, type Code } from './codes.ts'
+
+type Says<Of extends Code> = (typeof CODES)[Of] extends { readonly says: infer Texts } ? Texts : never
+
+/** A code, or of one that has several sentences the code and the name of one: `Swapped.link`. */
+export type Sentence = {
+  [Each in Code]: Says<Each> extends string ? Each : `${Each}.${keyof Says<Each> & string}`
+}[Code]
+
+type CodeOf<Of extends Sentence> = Of extends `${infer Each extends Code}.${string}` ? Each : Of & Code
+type TextOf<Of extends Sentence> = Of extends `${infer Each extends Code}.${infer Name}`
+  ? Says<Each>[Name & keyof Says<Each>]
+  : Says<Of & Code>
+type Slots<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Slots<Rest> : never
+
+/** By the names in the sentence. */
+export type Args<Of extends Sentence> = Readonly<Record<Slots<TextOf<Of>>, string | number | undefined>>
+
+/** What is wrong, or what is waited for. */
+export interface Finding<Of extends string = string> {
+  readonly code: Of
+  readonly message: string
+  /** What the message is made of; absent: it is of no sentence of the catalogue. */
+  readonly args?: Readonly<Record<string, string | number | undefined>>
+}
+
+export function said<const Of extends Sentence>(
+  sentence: Of,
+  ...[args]: keyof Args<Of> extends never ? [] : [args: Args<Of>]
+): Finding<CodeOf<Of>> {
+  const [code = '', name = ''] = sentence.split('.')
+  const { says }: Pick<CodeEntry, 'says'> = CODES[code as Code] as CodeEntry
+  const text = (typeof says === 'string' ? says : says?.[name]) ?? ''
+  const message = text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot as never]}`)
+  return { code: code as CodeOf<Of>, message, args }
+}
