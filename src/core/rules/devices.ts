@@ -24,10 +24,12 @@ import type { Judge } from './rule.ts'
 export const mayBeUsed: Judge = ({ device, identified, attachment, operation: { volume }, context }) => {
   if (device === undefined || volume === undefined) return undefined
   const kind = { plugin: volume.plugin, driver: identified?.identity?.driver }
+  // S21: if the directory of pods is missing, any pod may use any volume.
+  const missing = missingPodsDirectory(context.inputs)
   return (
     unresolvedObstacle([...context.desired.unresolved, ...(attachment?.unresolved ?? [])], kind) ??
     unidentifiedObstacle(context, kind) ??
-    unseenPods(context) ??
+    (missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }) ??
     unknownLinks(context.inputs)[0]?.obstacle
   )
 }
@@ -81,12 +83,6 @@ function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind)
     }),
     because: { subject: { pod: pod.ref } },
   }
-}
-
-/** S21: if the directory of pods is missing, any pod may use any volume. */
-function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
-  const missing = missingPodsDirectory(inputs)
-  return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
 }
 
 function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {

@@ -11,6 +11,7 @@ import { undeletedPath, undeletedRoot } from '../linux/paths.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import type { Host } from '../node/host.ts'
 import type { ExpectedMount } from '../plan/plan.ts'
+import { ifAny } from '../trust/kernel.ts'
 import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import { isLocal, viewsOf } from '../users/follow-links.ts'
@@ -266,7 +267,7 @@ async function behindLoop({ device, backingFile }: LoopFile, facts: MachineFacts
   // The kernel would ask the server of the file.
   if (!isLocal(views[0], path)) return undefined
   const [inode, fileSystem] = (await askLoop(device, facts)) ?? []
-  const names = namesOfNodes(facts).map((name) => [`/dev/${name}`, views[0]] as const)
+  const names = (ifAny(() => host.listNames('/dev')) ?? []).map((name) => [`/dev/${name}`, views[0]] as const)
   // One after the other: it nearly always has its name still, and /dev may have thousands.
   const found = [...views.map((view) => [path, view] as const), ...names]
     .values()
@@ -302,12 +303,4 @@ function sequenceOf(loop: string, host: Host): string | undefined {
   const dev = host.deviceNumber(loop)
   const sequence = dev === undefined ? undefined : host.diskSequence(dev)
   return sequence === undefined ? undefined : `${loop} ${sequence}`
-}
-
-function namesOfNodes({ host }: MachineFacts): readonly string[] {
-  try {
-    return host.listNames('/dev')
-  } catch {
-    return []
-  }
 }

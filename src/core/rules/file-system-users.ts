@@ -29,7 +29,8 @@ export async function userOfFileSystems(
   // The kernel's list of FUSE connections, where there is one, shows that the file system is gone.
   const remaining = layers.filter(({ dev, fsType }) => !(fsType.startsWith('fuse') && host.superblockGone(dev, fsType)))
   for (const { dev, fsType } of remaining) {
-    if (host.fileSystemLives(dev, fsType) && !isShown(dev, facts))
+    if (!host.fileSystemLives(dev, fsType)) continue
+    if (![...tablesAround(facts.around)].some(({ table }) => table.ofDevice(dev).length > 0))
       return {
         who: `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`,
       }
@@ -41,10 +42,6 @@ export async function userOfFileSystems(
 function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
   if (!isOfServer(fsType) || mount.source === source) return true
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
-}
-
-function isShown(dev: string, { around }: MachineFacts): boolean {
-  return [...tablesAround(around)].some(({ table }) => table.ofDevice(dev).length > 0)
 }
 
 async function detachedUser(layers: readonly SeenLayer[], facts: MachineFacts): Promise<UsedBy | Unseen | undefined> {

@@ -338,11 +338,8 @@ function isThrough({ iqn, iface }: IscsiSession, disk: IscsiVolume['disk']): boo
  * be one.
  */
 function isElsewhere({ portals }: IscsiSession, wanted: readonly string[]): boolean {
+  const isAddress = (portal: string): boolean => portal.startsWith('[') || /^\d+(?:\.\d+){3}:\d+$/.test(portal)
   return portals.length > 0 && [...portals, ...wanted].every(isAddress)
-}
-
-function isAddress(portal: string): boolean {
-  return portal.startsWith('[') || /^\d+(?:\.\d+){3}:\d+$/.test(portal)
 }
 
 /** IPv6 in one spelling; the kubelet adds the port only if there is no colon at all (P72). */
