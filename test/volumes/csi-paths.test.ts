@@ -1,16 +1,8 @@
 /** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables). */
 import { describe, expect, it } from 'vitest'
-import {
-  csiMapFile,
-  csiPublishStateFile,
-  csiStagingDir,
-  csiStagingPath,
-  csiTarget,
-  podDeviceLink,
-  type VolumeToMount,
-} from '../../src/core/volumes/desired-state.ts'
+import { csiPlaces, podDeviceLink, type VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 
-type Volume = Parameters<typeof csiTarget>[0]
+type Volume = Parameters<typeof csiPlaces>[0]
 
 const UID = '11111111-2222-3333-4444-555555555555'
 const CSI = 'plugins/kubernetes.io/csi'
@@ -30,26 +22,26 @@ const volume = (specName: string, given: Partial<VolumeToMount> = {}): Volume =>
 it('a file system has its target and state file in the pod’s directory', () => {
   const dir = `pods/${UID}/volumes/kubernetes.io~csi/a~b.c`
   const found = volume('a/b.c')
-  expect([csiTarget(found), csiPublishStateFile(found)]).toEqual([`${dir}/mount`, `${dir}/vol_data.json`])
+  expect([csiPlaces(found).target, csiPlaces(found).stateFile]).toEqual([`${dir}/mount`, `${dir}/vol_data.json`])
 })
 
 describe('where a file system is staged', () => {
   it('is told by driver and handle alone', () => {
     const staging = `${CSI}/disk.test/3e3056fe9f7966ee6fd9db9024187b7c9ad1c73fb6323780abfcfc6a53dac830/globalmount`
-    for (const name of ['pv-1', 'test.spec.1']) expect(csiStagingPath(volume(name))).toBe(staging)
-    expect(csiStagingPath(volume('pv-1', { handle: 'vol-002' }))).not.toBe(staging)
+    for (const name of ['pv-1', 'test.spec.1']) expect(csiPlaces(volume(name)).stagingPath).toBe(staging)
+    expect(csiPlaces(volume('pv-1', { handle: 'vol-002' })).stagingPath).not.toBe(staging)
   })
   it.each(['persistentVolume', 'driver', 'handle'] as const)('is nowhere for a volume without its %s', (missing) => {
     const { [missing]: _, ...rest } = volume('pv-1')
-    expect([csiStagingDir(rest), csiStagingPath(rest)]).toEqual([undefined, undefined])
+    expect([csiPlaces(rest).stagingDir, csiPlaces(rest).stagingPath]).toEqual([undefined, undefined])
   })
 })
 
 it('a raw block volume is staged, published, mapped and linked to under its own name', () => {
   const block = volume('test.spec.1', { mode: 'Block' })
-  expect(csiStagingPath(block)).toBe(`${BLOCK}/staging/test.spec.1`)
-  expect(csiTarget(block)).toBe(`${BLOCK}/publish/test.spec.1/${UID}`)
-  expect(csiMapFile(block)).toBe(`${BLOCK}/test.spec.1/dev/${UID}`)
-  expect(csiPublishStateFile(block)).toBe(`${BLOCK}/test.spec.1/data/vol_data.json`)
+  expect(csiPlaces(block).stagingPath).toBe(`${BLOCK}/staging/test.spec.1`)
+  expect(csiPlaces(block).target).toBe(`${BLOCK}/publish/test.spec.1/${UID}`)
+  expect(csiPlaces(block).mapFile).toBe(`${BLOCK}/test.spec.1/dev/${UID}`)
+  expect(csiPlaces(block).stateFile).toBe(`${BLOCK}/test.spec.1/data/vol_data.json`)
   expect(podDeviceLink(block)).toBe(`pods/${UID}/volumeDevices/kubernetes.io~csi/test.spec.1`)
 })

@@ -12,15 +12,7 @@ import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
-import {
-  csiMapFile,
-  csiPublishStateFile,
-  csiStagingDir,
-  csiStagingPath,
-  csiTarget,
-  VOLUME_DATA,
-  type VolumeToMount,
-} from './desired-state.ts'
+import { csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './mount-options.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
@@ -72,9 +64,10 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
  */
 function unconfirmedMount({ inputs, options }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const { mode, driver, handle, specName } = volume
-  const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
+  const { target, stateFile } = csiPlaces(volume)
+  const shown = isEphemeral(volume) ? undefined : inputs.top(target)
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
-  if (inputs.tree.stateFile(csiPublishStateFile(volume))?.data !== undefined) return undefined
+  if (inputs.tree.stateFile(stateFile)?.data !== undefined) return undefined
   // The staging path of a raw block volume does not contain the handle's hash (O22).
   const directories = mode === 'Block' ? [] : stagedShownBy(stagedVolumes(inputs), shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
@@ -106,7 +99,7 @@ const NOTES = new Set(['image-meta.json'])
 
 /** S22: a mount on the staging path would hide files that are there. */
 function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
-  const path = csiStagingPath(volume)
+  const path = csiPlaces(volume).stagingPath
   if (!first || path === undefined || inputs.mountsWithin(path).length > 0) return undefined
   const data = inputs.tree
     .descendants(path)
@@ -118,7 +111,7 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
 /** Even a driver without staging gets the empty directory (C50). */
 function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const { inputs, label } = context
-  const directory = csiStagingDir(volume)
+  const directory = csiPlaces(volume).stagingDir
   if (!first || directory === undefined) return []
   const dir = inputs.absolute(directory)
   const target = `${dir}/globalmount`
@@ -134,8 +127,9 @@ function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
  * group if it can (C62).
  */
 function publishSteps({ inputs, label }: SetUpContext, volume: VolumeToMount): Step[] {
-  const stateFile = inputs.absolute(csiPublishStateFile(volume))
-  const target = inputs.absolute(csiTarget(volume))
+  const places = csiPlaces(volume)
+  const stateFile = inputs.absolute(places.stateFile)
+  const target = inputs.absolute(places.target)
   const { capabilities } = inputs.driver(volume.driver) ?? {}
   const isKubelets =
     !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, foundOf(lookUpDriver(inputs, volume)))
@@ -150,8 +144,9 @@ function publishSteps({ inputs, label }: SetUpContext, volume: VolumeToMount): S
 /** C134. The driver publishes a device; the kubelet then maps the device like one of any other plugin (C74). */
 function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const { inputs } = context
-  const staging = inputs.absolute(csiStagingPath(volume) ?? '')
-  const target = inputs.absolute(csiTarget(volume))
+  const places = csiPlaces(volume)
+  const staging = inputs.absolute(places.stagingPath ?? '')
+  const target = inputs.absolute(places.target)
   const stage: Step[] =
     first && inputs.stages(volume.driver)
       ? [
@@ -160,10 +155,10 @@ function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
         ]
       : []
   return [
-    { op: 'writeVolumeData', target: inputs.absolute(csiPublishStateFile(volume)) },
+    { op: 'writeVolumeData', target: inputs.absolute(places.stateFile) },
     ...stage,
     { op: 'mkdir', target: parentOf(target) },
     { op: 'NodePublishVolume', target },
-    ...mapSteps(inputs, volume, parentOf(csiMapFile(volume)), target),
+    ...mapSteps(inputs, volume, parentOf(places.mapFile), target),
   ]
 }

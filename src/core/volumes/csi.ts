@@ -3,15 +3,7 @@ import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
 import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
-import {
-  type Attachability,
-  csiPublishStateFile,
-  csiStagingDir,
-  csiStagingPath,
-  csiTarget,
-  VOLUME_DATA,
-  type VolumeToMount,
-} from './desired-state.ts'
+import { type Attachability, csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
 
 /** Only a PersistentVolume's source has a handle. */
@@ -33,10 +25,10 @@ export const csi: VolumePlugin<Partial<CsiPersistentVolumeSource>> = {
     if (!driver || !handle) return { error: 'its csi source names no driver or no volumeHandle' }
     return { shared: `${driver}^${handle}`, attachability: attachabilityOf(driver, context.lookup), driver, handle }
   },
-  globalPath: csiStagingPath,
+  globalPath: (volume) => csiPlaces(volume).stagingPath,
   /** What the driver made at the target (C17, C20): a mount point, a link or a device. */
   whyMissing: (inputs, volume) => {
-    const target = csiTarget(volume)
+    const target = csiPlaces(volume).target
     const type = inputs.tree.get(target)?.type
     const isThere = inputs.top(target) !== undefined || type === 'link' || type === 'block'
     return isThere ? undefined : 'nothing is mounted on its directory'
@@ -55,8 +47,8 @@ export function attachabilityOf(driver: string, lookup: SpecContext['lookup']): 
 
 /** A state file that a kubelet needs for what is mounted: an empty or broken one counts as none (C93, C94, O5). */
 export function lostStateFile(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
-  const global = volume.mode === 'Block' ? undefined : csiStagingDir(volume)
+  const global = volume.mode === 'Block' ? undefined : csiPlaces(volume).stagingDir
   const isStaged = global !== undefined && inputs.top(`${global}/globalmount`) !== undefined
-  const needed = [csiPublishStateFile(volume), ...(isStaged ? [`${global}/${VOLUME_DATA}`] : [])]
+  const needed = [csiPlaces(volume).stateFile, ...(isStaged ? [`${global}/${VOLUME_DATA}`] : [])]
   return needed.find((path) => inputs.tree.stateFile(path)?.data === undefined)
 }

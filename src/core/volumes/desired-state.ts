@@ -177,7 +177,7 @@ export function podDirOf(volume: VolumeToMount): string {
 
 /** Where a pod's volume is mounted, or the pod's link to the device (R021). */
 export function podPathOf(volume: VolumeToMount): string {
-  return volume.plugin === CSI_PLUGIN && volume.mode !== 'Block' ? csiTarget(volume) : podDirOf(volume)
+  return volume.plugin === CSI_PLUGIN && volume.mode !== 'Block' ? csiPlaces(volume).target : podDirOf(volume)
 }
 
 /** The marker that an emptyDir, or a volume of another plugin with a marker, is set up (P21). */
@@ -198,34 +198,28 @@ export const VOLUME_DATA = 'vol_data.json'
 
 type Volume = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName' | 'mode' | 'driver' | 'handle' | 'persistentVolume'>
 
-/** NodePublishVolume's target_path (C55). */
-export function csiTarget(volume: Volume): string {
-  return volume.mode === 'Block'
-    ? `${CSI_BLOCK_DIR}/publish/${volume.specName}/${volume.podUid}`
-    : `${podVolumeDir(volume)}/mount`
-}
-
-/** The directory with the state file of a staged file system; undefined: an inline volume is never staged (C35). */
-export function csiStagingDir({ driver, handle, persistentVolume }: Volume): string | undefined {
-  if (persistentVolume === undefined || driver === undefined || handle === undefined) return undefined
-  return csiGlobalDir(driver, handle)
-}
-
-/** NodeStageVolume's staging_target_path (C52); a block volume has one whether or not the driver stages (C55). */
-export function csiStagingPath(volume: Volume): string | undefined {
-  if (volume.mode === 'Block') return `${CSI_BLOCK_DIR}/staging/${volume.specName}`
-  const directory = csiStagingDir(volume)
-  return directory && `${directory}/globalmount`
-}
-
-/** The state file that NodeUnpublishVolume needs later (C13, C75, C83). */
-export function csiPublishStateFile(volume: Volume): string {
-  return volume.mode === 'Block'
-    ? `${CSI_BLOCK_DIR}/${escapeQualifiedName(volume.specName)}/data/${VOLUME_DATA}`
-    : `${podVolumeDir(volume)}/${VOLUME_DATA}`
-}
-
-/** The file over which a pod's device is bind-mounted (C18). */
-export function csiMapFile({ specName, podUid }: Volume): string {
-  return `${CSI_BLOCK_DIR}/${escapeQualifiedName(specName)}/dev/${podUid}`
+/** Where a CSI volume is; what is staged is hashed only where it is asked for. */
+export function csiPlaces(volume: Volume) {
+  const { specName, podUid, driver, handle, persistentVolume } = volume
+  const isBlock = volume.mode === 'Block'
+  const own = isBlock ? `${CSI_BLOCK_DIR}/${escapeQualifiedName(specName)}` : podVolumeDir(volume)
+  const isStaged = persistentVolume !== undefined && driver !== undefined && handle !== undefined
+  const stagingDir = () => (isStaged ? csiGlobalDir(driver, handle) : undefined)
+  return {
+    /** NodePublishVolume's target_path (C55). */
+    target: isBlock ? `${CSI_BLOCK_DIR}/publish/${specName}/${podUid}` : `${own}/mount`,
+    /** The state file that NodeUnpublishVolume needs later (C13, C75, C83). */
+    stateFile: `${own}/${isBlock ? 'data/' : ''}${VOLUME_DATA}`,
+    /** Of a raw block volume: the file over which a pod's device is bind-mounted (C18). */
+    mapFile: `${own}/dev/${podUid}`,
+    /** The directory with the state file of a staged file system; undefined: an inline volume is never staged (C35). */
+    get stagingDir() {
+      return stagingDir()
+    },
+    /** NodeStageVolume's staging_target_path (C52); a block volume has one whether or not the driver stages (C55). */
+    get stagingPath() {
+      const directory = isBlock ? undefined : stagingDir()
+      return isBlock ? `${CSI_BLOCK_DIR}/staging/${specName}` : directory && `${directory}/globalmount`
+    },
+  }
 }

@@ -6,7 +6,7 @@ import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import { said } from '../messages/said.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi, lostStateFile } from './csi.ts'
-import { csiMapFile, csiTarget, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
+import { csiPlaces, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import { emptyDir, gitRepo } from './empty-dir.ts'
 import { fc } from './fc.ts'
 import { flexVolume } from './flex-volume.ts'
@@ -86,13 +86,13 @@ function judge(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const isBlock = volume.mode === 'Block'
   if (isBlock && !plugin.block) return { state: 'notMounted', why: 'no container gets the device' }
   const global = globalPathOf(volume)
-  const map = plugin === csi ? csiMapFile(volume) : global && `${global}/${volume.podUid}`
+  const map = plugin === csi ? csiPlaces(volume).mapFile : global && `${global}/${volume.podUid}`
   const why = isBlock ? whyNotMapped(inputs, volume, map) : whyNoFileSystem(inputs, volume, plugin)
   if (why !== undefined) return { state: 'notMounted', why }
   if (plugin.tearDown === 'nothing') return { state: 'satisfied' }
   const stateFileLost = plugin === csi ? lostStateFile(inputs, volume) : undefined
   const other = (): OtherVolume | undefined => {
-    const published = plugin === csi ? csiTarget(volume) : undefined
+    const published = plugin === csi ? csiPlaces(volume).target : undefined
     if (isBlock) return map === undefined ? undefined : otherMapped(inputs, volume, map, published)
     const staged = global === undefined ? [] : [global]
     return otherMounted(inputs, volume, { path: podPathOf(volume), staged, isDirectory: !mountsOver(volume) })

@@ -21,7 +21,7 @@ import { isWithin, undeletedRoot } from '../linux/paths.ts'
 import { isSameVolume } from './api-objects.ts'
 import {
   CSI_BLOCK_DIR,
-  csiPublishStateFile,
+  csiPlaces,
   sharedSourcesOf,
   VOLUME_DATA,
   type VolumeSpec,
@@ -59,7 +59,7 @@ interface MountPlace {
  */
 export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): OtherVolume | undefined {
   if (volume.plugin !== CSI_PLUGIN) return undefined
-  const path = csiPublishStateFile(volume)
+  const path = csiPlaces(volume).stateFile
   const data = tree.stateFile(path)?.data
   return data === undefined || isSameVolume(data, volume) ? undefined : { path, name: nameOf(data), isRecord: true }
 }

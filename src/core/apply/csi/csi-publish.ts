@@ -15,7 +15,7 @@ import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { goJson } from '../../trust/digest.ts'
 import { isEphemeral } from '../../volumes/csi-volume.ts'
-import { csiPublishStateFile, csiStagingPath, csiTarget, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { csiPlaces, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { isUnlike } from '../../volumes/same-volume.ts'
 import { removeDirectory, removeStep } from '../mounts/umount-step.ts'
 import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
@@ -74,7 +74,7 @@ function otherMounted(target: string, volume: VolumeToMount, { around, plan }: S
   const { table } = around
   const shown = volume.mode === 'Block' ? undefined : table.top(target)
   if (shown === undefined) return undefined
-  const staging = csiStagingPath(volume)
+  const staging = csiPlaces(volume).stagingPath
   const own = staging === undefined ? undefined : table.top(`${plan.rootDir}/${staging}`)
   if (own !== undefined) return isUnlike(shown, own) ? describeMount(shown) : undefined
   const directories = `${plan.rootDir}/${DRIVER_DIRECTORIES}`
@@ -108,7 +108,7 @@ async function unpublish(step: Step, before: ReadonlySet<number>, run: StepConte
   await unpublishTarget(step, before, run)
   const { volume } = wantedCsi(run)
   if (volume.mode === 'Block') return
-  const file = `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
+  const file = `${run.plan.rootDir}/${csiPlaces(volume).stateFile}`
   removeStep({ op: 'unlink', target: file }, run)
   allowing(['ENOTEMPTY'], undefined, () => run.host.rmdir(file.slice(0, file.lastIndexOf('/'))))
 }
@@ -166,9 +166,9 @@ export function publishState(volume: VolumeToMount, nodeName: string, label = ''
  */
 export function writeVolumeData({ target, label = '' }: Step, run: StepContext): void {
   const { volume } = wantedCsi(run)
-  const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
+  const isPublish = target === `${run.plan.rootDir}/${csiPlaces(volume).stateFile}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
-  const [publish, staging] = [csiTarget(volume), csiStagingPath(volume)]
+  const { target: publish, stagingPath: staging } = csiPlaces(volume)
   // A raw block volume has this file alone, for both calls (C13, C86).
   const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
   const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)

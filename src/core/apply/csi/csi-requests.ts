@@ -3,7 +3,7 @@
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../rpc/csi-node-client.ts'
 import { csiSpecOf, isEphemeral, isReadOnly } from '../../volumes/csi-volume.ts'
-import { csiStagingPath, csiTarget, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { csiPlaces, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { podNamespace } from '../../volumes/pods.ts'
 import { labelOption } from '../../volumes/selinux-label.ts'
 
@@ -56,7 +56,7 @@ export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string |
     ...common(facts, { ...secrets, ...(inSecrets ? given : {}) }),
     publishContext: { ...facts.publishContext },
     ...(publishesStaged(facts) ? {} : { stagingTargetPath: '' }),
-    targetPath: `${rootDir}/${csiTarget(volume)}`,
+    targetPath: `${rootDir}/${csiPlaces(volume).target}`,
     readonly: isReadOnly(volume),
     volumeContext: { ...csiSpecOf(volume).volumeAttributes, ...podInformation(facts), ...(inSecrets ? {} : given) },
   }
@@ -77,7 +77,7 @@ export function expandRequest(
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
 
 function stagingPath({ volume, rootDir }: CsiFacts): string {
-  const path = csiStagingPath(volume)
+  const path = csiPlaces(volume).stagingPath
   return path === undefined ? '' : `${rootDir}/${path}`
 }
 

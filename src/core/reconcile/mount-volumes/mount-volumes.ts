@@ -11,7 +11,7 @@ import { propose } from '../../rules/rules.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
 import {
   causeOfUnresolved,
-  csiTarget,
+  csiPlaces,
   podPathOf,
   type VolumeToMount,
   WAITING_FOR,
@@ -177,7 +177,7 @@ function expand(context: PlanContext, volume: VolumeToMount): void {
   }
   const [op, path] =
     volume.plugin === CSI_PLUGIN
-      ? (['NodeExpandVolume', csiTarget(volume)] as const)
+      ? (['NodeExpandVolume', csiPlaces(volume).target] as const)
       : (['growFileSystem', podPathOf(volume)] as const)
   const what = {
     kind: 'ExpandVolume',

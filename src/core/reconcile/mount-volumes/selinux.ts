@@ -3,13 +3,7 @@
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { said } from '../../messages/said.ts'
 import type { Obstacle } from '../../plan/draft.ts'
-import {
-  csiPublishStateFile,
-  csiStagingDir,
-  podPathOf,
-  VOLUME_DATA,
-  type VolumeToMount,
-} from '../../volumes/desired-state.ts'
+import { csiPlaces, podPathOf, VOLUME_DATA, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
@@ -46,7 +40,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
       hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     }
   }
-  const dir = volume.mode === 'Block' ? undefined : csiStagingDir(volume)
+  const dir = volume.mode === 'Block' ? undefined : csiPlaces(volume).stagingDir
   const isStaged = dir !== undefined && context.inputs.top(`${dir}/globalmount`) !== undefined
   const staged = isStaged ? recordAt(context, `${dir}/${VOLUME_DATA}`)?.label : undefined
   if (staged === undefined || staged === wanted.label) return undefined
@@ -83,7 +77,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 export function reportLabel(context: PlanContext, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedLabel(context.inputs, volume)
-  const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPublishStateFile(volume)) : mountOf(context, volume)
+  const there = volume.plugin === CSI_PLUGIN ? recordAt(context, csiPlaces(volume).stateFile) : mountOf(context, volume)
   if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
   const path = context.inputs.absolute(there.path)
   const hint =
