@@ -93,7 +93,7 @@ export default class Apply extends VolctlCommand {
     await requireNodeHere(nodeChoice(flags))
     requireRoot()
     using interrupts = new Interrupts()
-    using looks = new NodeLooks(nodeChoice(flags), this.detail)
+    using looks = new NodeLooks(flags, this.detail)
     const node = await interrupts.orInterrupted(looks.look(interrupts.stop))
     const run: Run = { ...asked, ...fromFile, interrupts, looks, node }
     requireStanding(node)

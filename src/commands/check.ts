@@ -2,7 +2,7 @@ import { VolctlError } from '../core/base/errors.ts'
 import { formatDuration, parseDuration } from '../core/base/time.ts'
 import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.ts'
 import { loadNode, Reentered } from '../core/cli/live-node.ts'
-import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { planOptions } from '../core/cli/options.ts'
 import { explainError, typedFormats } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
@@ -28,7 +28,7 @@ export default class Check extends VolctlCommand {
     const { output, snapshot, timeout = '60s', confirm = output === 'prometheus' ? '0' : '15s' } = flags
     const [confirmMs, timeoutMs] = [parseDuration(confirm, '--confirm'), parseDuration(timeout, '--timeout')]
     const options = { ...planOptions({}, this.config.version), orphans: true }
-    const look = async () => judged.examine((await loadNode(nodeChoice(flags), snapshot, this.detail, options)).decided)
+    const look = async () => judged.examine((await loadNode(flags, this.detail, options)).decided)
     const twice = async (): Promise<judged.Look> => {
       const first = await look()
       const { status, line } = judged.checkOf(first)

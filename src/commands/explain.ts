@@ -5,7 +5,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { argument, explainFlags } from '../core/cli/flags.ts'
 import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/live-node.ts'
-import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
@@ -126,7 +126,7 @@ export default class Explain extends VolctlCommand {
     const options = planOptions(all, this.config.version)
     const given = givenBy(all, options.settleMs)
     return async () => {
-      const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options, 'all')
+      const state = await loadNode(flags, this.detail, options, 'all')
       const whole = (explained: Explained) => this.#whole(state, explained, flags)
       return { state, explain: explainer(state.decided, given), whole }
     }

@@ -5,7 +5,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { planCommandFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/live-node.ts'
 import { watchNode } from '../core/cli/look-again.ts'
-import { clusterOptions, nodeChoice, planOptions, requireOneNode } from '../core/cli/options.ts'
+import { clusterOptions, planOptions, requireOneNode } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
@@ -49,13 +49,13 @@ export default class Plan extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
     if (flags.watch) {
-      return await watchNode(nodeChoice(flags), this, flags.output, options, ({ plan: seen }, screen) => {
+      return await watchNode(flags, this, options, ({ plan: seen }, screen) => {
         const plan = withAdvice(seen, givenBy(flags, options.settleMs))
         requireNamed(plan.problems, flags)
         return { plan, text: renderPlan(plan, screen) }
       })
     }
-    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, options)
+    const { decided } = await loadNode(flags, this.detail, options)
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
     const details = () => decisionsOf(decided).map(({ path, rule, why }) => `${rule}: ${path}: ${why}`)
     await this.#show(plan, options, flags, details, (screen) =>
@@ -67,7 +67,7 @@ export default class Plan extends VolctlCommand {
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
-    const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
+    const state = await loadCluster(flags, this.detail)
     const given = clusterOptions(flags, options)
     const plan = planCluster(state, given)
     const details = () =>

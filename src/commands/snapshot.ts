@@ -3,7 +3,7 @@ import { VolctlError } from '../core/base/errors.ts'
 import { terminalSafeJson } from '../core/base/text.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged, NodeLooks } from '../core/cli/live-node.ts'
-import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
+import { type PlaceFlagValues, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { said } from '../core/messages/said.ts'
 import { snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
@@ -27,8 +27,8 @@ export default class Snapshot extends VolctlCommand {
     const { output: name = '-' } = flags
     // S33: not into a disk that the shell has opened, either.
     if (name === '-' && fstatSync(1).isBlockDevice()) throw new VolctlError(said('NotWritten.blockDevice'))
-    if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), name)
-    using looks = new NodeLooks(nodeChoice(flags), this.detail, 'all')
+    if (flags.cluster) return await this.#writeCluster(flags, name)
+    using looks = new NodeLooks(flags, this.detail, 'all')
     const look = await looks.look()
     // All that any flags would take away, so that plans of the file are those of the node.
     const options = { ...planOptions({}, this.config.version), orphans: true }
@@ -38,10 +38,10 @@ export default class Snapshot extends VolctlCommand {
     this.say(`wrote ${name}: ${snapshot.nodeName}, ${snapshot.api?.pods.length ?? 0} pods, ${mounts.all.length} mounts`)
   }
 
-  async #writeCluster(choice: NodeChoice, name: string): Promise<void> {
+  async #writeCluster(flags: PlaceFlagValues, name: string): Promise<void> {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { clusterSnapshotLines, writeClusterSnapshot } = await import('../core/cluster/read/cluster-snapshot.ts')
-    const state = await loadCluster(choice, undefined, this.detail)
+    const state = await loadCluster(flags, this.detail)
     if (name === '-') return await this.#print([...clusterSnapshotLines(state)].join(''))
     writeClusterSnapshot(state, callerPath(name), name)
     this.say(`wrote ${name}: ${state.server}, ${state.nodes.length} nodes, ${state.podCount} pods`)

@@ -3,7 +3,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { statusFlags } from '../core/cli/flags.ts'
 import { loadNode } from '../core/cli/live-node.ts'
 import { watchNode } from '../core/cli/look-again.ts'
-import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
@@ -36,14 +36,14 @@ export default class Status extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
     const given = givenBy(flags, options.settleMs)
-    const [choice, whole] = [nodeChoice(flags), wholeOf(options)]
+    const whole = wholeOf(options)
     if (flags.watch) {
-      return await watchNode(choice, this, flags.output, whole, (decided, screen) => {
+      return await watchNode(flags, this, whole, (decided, screen) => {
         const told = statusAndPlan(decided, options, flags, given)
         return { plan: told.plan, text: renderStatus(told, screen, { all }) }
       })
     }
-    const { decided } = await loadNode(choice, flags.snapshot, this.detail, whole)
+    const { decided } = await loadNode(flags, this.detail, whole)
     const told = statusAndPlan(decided, options, flags, given)
     const { status } = told
     this.detail(`${status.rows.length} volumes`)

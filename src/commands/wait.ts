@@ -4,7 +4,7 @@ import { givenBy } from '../core/cli/command-context.ts'
 import { type OutputFormat, waitFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/live-node.ts'
 import { EndlessLooks, lookAgain } from '../core/cli/look-again.ts'
-import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
@@ -47,7 +47,7 @@ export default class Wait extends VolctlCommand {
     const word = condition.replace('-', ' ')
     const options = planOptions(flags, this.config.version)
     const { pods, namespaces, volumes } = options
-    using looks = new EndlessLooks(nodeChoice(flags), this.detail)
+    using looks = new EndlessLooks(flags, this.detail)
     const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
     let since = 0
     let left: readonly string[] = []

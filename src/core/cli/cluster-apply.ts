@@ -22,7 +22,7 @@ import { type ApplyAsked, carryOut, review } from './carry-out.ts'
 import { givenBy } from './command-context.ts'
 import { Interrupts } from './interrupts.ts'
 import { apiClient } from './load-cluster.ts'
-import { clusterOptions, nodeChoice } from './options.ts'
+import { clusterOptions } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
 /** @throws VolctlError, also for what refused the apply after everything was printed */
@@ -33,7 +33,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const given = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
   using interrupts = new Interrupts()
   const signal = interrupts.stop
-  const client = apiClient(nodeChoice(flags), command.detail)
+  const client = apiClient(flags, command.detail)
   try {
     const { fresh, looked } = await planned(client, options, command, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, flags)

@@ -17,7 +17,7 @@ import type { Witness } from '../rules/machine-facts.ts'
 import { programName } from '../trust/own-program.ts'
 import { caller } from '../trust/run.ts'
 import { Redrawn } from '../views/redrawn.ts'
-import type { NodeChoice } from './options.ts'
+import { type NodeChoice, nodeChoice, type PlaceFlagValues } from './options.ts'
 import { watchedTerminal } from './output.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
@@ -42,8 +42,8 @@ export class NodeLooks implements Disposable {
   readonly #attributes: CollectOptions['attributes']
   protected last: CollectedNode | undefined
 
-  constructor(choice: NodeChoice, log: Log, attributes: CollectOptions['attributes'] = 'plan') {
-    this.#choice = choice
+  constructor(flags: PlaceFlagValues, log: Log, attributes: CollectOptions['attributes'] = 'plan') {
+    this.#choice = nodeChoice(flags)
     this.#log = log
     this.#attributes = attributes
   }
@@ -208,19 +208,19 @@ export interface LoadedNode extends NodeState {
 
 /** One look at the node: this one, with who uses what the plan takes away, or the one in a snapshot. Nothing stays open. */
 export async function loadNode(
-  choice: NodeChoice,
-  snapshot: string | undefined,
-  log: (line: string) => void,
+  flags: PlaceFlagValues,
+  log: Log,
   options: PlanOptions,
   attributes?: CollectOptions['attributes'],
 ): Promise<LoadedNode> {
+  const { snapshot } = flags
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../plan/documents/snapshot-file.ts')
-    const state = withChoice(await readSnapshot(snapshot), choice)
+    const state = withChoice(await readSnapshot(snapshot), nodeChoice(flags))
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...state, decided: decideNode(state, options), standing: [] }
   }
-  using looks = new NodeLooks(choice, log, attributes)
+  using looks = new NodeLooks(flags, log, attributes)
   const { node, decided } = await judged(await looks.look(), options)
   return { ...node, decided, standing: node.node.standing }
 }

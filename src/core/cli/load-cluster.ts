@@ -5,25 +5,21 @@ import { readCluster } from '../cluster/read/read-cluster.ts'
 import { createKubeClient, type KubeClient } from '../kube/kube-client.ts'
 import { discoverKubeConfig } from '../kube/kubeconfig/kube-config.ts'
 import { watched } from './live-node.ts'
-import type { NodeChoice } from './options.ts'
+import { nodeChoice, type PlaceFlagValues } from './options.ts'
 
 /**
- * @param choice of it only the kubeconfig and its context
- * @param snapshot a file, or "-"
+ * @param flags of them only the kubeconfig and its context, and a snapshot: a file, or "-"
  * @throws VolctlError if no server answers, or the file is no cluster snapshot
  */
-export async function loadCluster(
-  choice: Pick<NodeChoice, 'kubeconfig' | 'context'>,
-  snapshot: string | undefined,
-  log: (line: string) => void,
-): Promise<ClusterState> {
+export async function loadCluster(flags: PlaceFlagValues, log: (line: string) => void): Promise<ClusterState> {
+  const { snapshot } = flags
   if (snapshot !== undefined) {
     const { readClusterSnapshot } = await import('../cluster/read/cluster-snapshot.ts')
     const state = await readClusterSnapshot(snapshot)
     log(`snapshot ${snapshot} of ${state.server}, taken at ${state.capturedAt}`)
     return state
   }
-  const client = apiClient(choice, log)
+  const client = apiClient(flags, log)
   try {
     const state = await watched(log, (_, reads) => {
       reads('the cluster')
@@ -38,10 +34,8 @@ export async function loadCluster(
 }
 
 /** Of the API server that --kubeconfig and --context mean, or of the usual places. @param log says what was tried */
-export function apiClient(
-  { kubeconfig, context }: Pick<NodeChoice, 'kubeconfig' | 'context'>,
-  log: (line: string) => void,
-): KubeClient {
+export function apiClient(flags: PlaceFlagValues, log: (line: string) => void): KubeClient {
+  const { kubeconfig, context } = nodeChoice(flags)
   const onAttempt = ({ source, problem = 'used' }: { readonly source: string; readonly problem?: string }): void =>
     log(`${source}: ${problem}`)
   return createKubeClient(discoverKubeConfig({ kubeconfig, context, onAttempt }))

@@ -11,7 +11,7 @@ import type { Screen } from '../views/screen.ts'
 import { planExitStatus } from './carry-out.ts'
 import type { OutputFormat } from './flags.ts'
 import { judged, NodeLooks } from './live-node.ts'
-import type { NodeChoice } from './options.ts'
+import type { PlaceFlagValues } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
 
 /** Between two looks: after the first look, or one that shows a change, then after each further one. */
@@ -76,8 +76,8 @@ export class EndlessLooks extends NodeLooks {
   readonly #signals = io().signals
   readonly #onSignal = (): void => this.#stop.abort()
 
-  constructor(choice: NodeChoice, log: (line: string) => void) {
-    super(choice, log)
+  constructor(flags: PlaceFlagValues, log: (line: string) => void) {
+    super(flags, log)
     this.#signals.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal)
   }
 
@@ -103,18 +103,17 @@ export class EndlessLooks extends NodeLooks {
 // `plan -w` and `status -w`: this node, look after look.
 
 /**
- * @param format -o
  * @param options of the pass over each look
  * @param shown what one look shows
  * @throws VolctlError Usage for a form of output that is one document
  */
 export async function watchNode(
-  choice: NodeChoice,
+  flags: PlaceFlagValues & { readonly output: OutputFormat },
   command: VolctlCommand,
-  format: OutputFormat,
   options: PlanOptions,
   shown: (decided: Decided, screen: Screen) => Shown,
 ): Promise<void> {
+  const { output: format } = flags
   if (format !== 'table' && format !== 'wide') {
     throw usageError(
       `-w goes with -o table and wide, not with -o ${format}`,
@@ -124,7 +123,7 @@ export async function watchNode(
   const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)
   const isTerminal = io.stdout.isTTY === true
-  using looks = new EndlessLooks(choice, command.detail)
+  using looks = new EndlessLooks(flags, command.detail)
   const isOver = await watch({
     signal: looks.stop,
     look: async () => shown((await judged(await looks.lookWithin(), options)).decided, screen),

@@ -21,9 +21,11 @@ import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 /** The flags that say which node is meant, as the sources take them. */
 export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | 'hostRoot' | keyof KubeletChoice> {}
 
-type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
+/** What is looked at: this node, or the one in a snapshot. */
+export type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
   /** A command that also has a pass over the cluster takes several; those of a node take one. */
   readonly node?: string | readonly string[]
+  readonly snapshot?: string
 }
 
 export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
