@@ -158,11 +158,7 @@ export default class Apply extends VolctlCommand {
   async #stopped(run: Run): Promise<PlanShown | undefined> {
     const { node, flags, maxMs, timeoutMs, options, interrupts } = run
     const { settleMs } = options
-    const stop = await stopAsked(node, {
-      settleMs,
-      ownKubeconfig: flags.kubeconfig !== undefined,
-      planOf: (state) => this.#planOf(run, state),
-    })
+    const stop = await stopAsked(node, settleMs, (state) => this.#planOf(run, state))
     if (typeof stop === 'string') {
       this.say(stop)
       return undefined

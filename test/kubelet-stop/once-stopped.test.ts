@@ -1,14 +1,9 @@
-import { networkInterfaces } from 'node:os'
-import { expect, it, vi } from 'vitest'
-import { stopAsked } from '../../src/core/cli/stopped-kubelet.ts'
+import { expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
-import type { CollectedNode } from '../../src/core/node/collect-node.ts'
 import { type Needed, needStop, onceStopped } from '../../src/core/node/kubelet-stop/plan-stop.ts'
 import type { UnitFacts } from '../../src/core/node/kubelet-stop/stoppable.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { node } from '../helpers/node-builder.ts'
-
-vi.mock(import('node:os'), { spy: true })
 
 const [OLD, YOUNG] = ['2026-11-21T11:50:00Z', '2026-11-21T11:59:30Z']
 const pod = (uid: string, times: Partial<Pod['metadata']>): Pod => ({
@@ -62,18 +57,4 @@ it('a container runtime that the unit runs as well will not answer', () => {
   const facts = { unit: 'k3s-agent.service', runsRuntime: true } as Partial<UnitFacts> as UnitFacts
   const { runtime } = onceStopped({ ...state, snapshot: { ...state.snapshot, kubelet: RUNNING } }, facts).snapshot
   expect(runtime).toMatchObject({ source: 'none', pods: [], error: 'it stops with k3s-agent.service' })
-})
-
-it('an API server on loopback needs no list of addresses', async () => {
-  vi.mocked(networkInterfaces).mockImplementation(() => {
-    throw new Error('EAFNOSUPPORT')
-  })
-  const { snapshot, mounts } = node().build()
-  const looked = {
-    ...{ mounts, snapshot: { ...snapshot, kubelet: RUNNING } },
-    ...{ client: { server: 'https://127.0.0.1:6443' }, node: { places: {} } },
-  }
-  const nothing = { plan: barePlan('/r', []), shown: barePlan('/r', []) }
-  const asked = { settleMs: 120_000, ownKubeconfig: false, planOf: async () => nothing }
-  expect(await stopAsked(looked as unknown as CollectedNode, asked)).toMatch(/^Nothing here needs the kubelet/)
 })

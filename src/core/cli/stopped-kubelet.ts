@@ -1,14 +1,12 @@
 /** What --stop-kubelet comes to (S35): a unit that is stopped for the apply and started again at every end, or the reason why none is. */
 
-import { lookup } from 'node:dns/promises'
-import { networkInterfaces } from 'node:os'
 import type { KubeletStop, StoppedLooks } from '../apply/operation/step.ts'
 import { commandLine } from '../base/command.ts'
 import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { NodeState } from '../facts/actual/snapshot.ts'
 import type { Node } from '../kube/api/objects.ts'
 import { getNode } from '../kube/node-objects.ts'
-import { inTime, pause } from '../linux/deadline.ts'
+import { pause } from '../linux/deadline.ts'
 import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { needStop, onceStopped, type TimeLimits } from '../node/kubelet-stop/plan-stop.ts'
@@ -22,61 +20,38 @@ import { afterSettling } from './after-settling.ts'
 import type { Interrupts } from './interrupts.ts'
 import { watchedTerminal } from './output.ts'
 
-interface StopAsked {
-  readonly settleMs: number
-  /** --kubeconfig was given. */
-  readonly ownKubeconfig: boolean
-  /** The plan of a node in this state, and what of it would be carried out. */
-  planOf(state: NodeState): Promise<PlanShown>
-}
-
 export interface PlanShown {
   readonly plan: Plan
   readonly shown: Plan
 }
 
 /**
+ * @param planOf the plan of a node in a state, and what of it would be carried out
  * @returns the unit, and what would be done once it is stopped; or a sentence: nothing is stopped, and why
  * @throws SafetyRefusal: something needs it, and it may not be stopped
  */
 export async function stopAsked(
   node: CollectedNode,
-  { settleMs, ownKubeconfig, planOf }: StopAsked,
+  settleMs: number,
+  planOf: (state: NodeState) => Promise<PlanShown>,
 ): Promise<{ readonly facts: UnitFacts; readonly then: PlanShown } | string> {
   const { kubelet, api } = node.snapshot
   if (kubelet?.running !== true) {
     const why = kubelet?.mayReturn === true && kubelet.note !== undefined ? ` (${kubelet.note})` : ''
     return `The kubelet does not run${why}: it is not stopped now, and not started at the end.`
   }
-  const { hostname, port, protocol } = new URL(node.client.server)
-  const isHere = await mayBeHere(hostname.replace(/^\[|\]$/g, ''))
+  const { port, protocol } = new URL(node.client.server)
   // A test's node has no unit of this machine.
   const unit = node.node.places === undefined ? kubelet.unit : undefined
-  // An API server of this machine may end with the unit.
   const apiPort = Number(port) || (protocol === 'http:' ? 80 : 443)
-  const facts = unit === undefined ? undefined : await unitFacts(unit, isHere ? apiPort : undefined)
+  const facts = unit === undefined ? undefined : await unitFacts(unit, apiPort)
   const { plan: running } = await planOf(node)
   const then = await planOf(onceStopped(node, facts))
   const needed = needStop({ stopped: then.shown, running, pods: api?.pods ?? [], settleMs })
   if (needed.length === 0 && then.plan.refused === undefined)
     return `Nothing here needs the kubelet to be stopped: ${unit ?? 'it'} keeps running.`
-  return { facts: requireStoppable(unit, facts, ownKubeconfig && !isHere), then }
+  return { facts: requireStoppable(unit, facts), then }
 }
-
-const DNS_MS = 2000
-
-/** By an address of this machine; or its name leads nowhere, or this machine's addresses are not listed to volctl. */
-async function mayBeHere(host: string): Promise<boolean> {
-  try {
-    const found = await inTime(lookup(host, { all: true }), DNS_MS, () => new Error('no answer'))
-    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
-    return found.some(({ address }) => LOOPBACK.test(address) || own.some((each) => each.address === address))
-  } catch {
-    return true
-  }
-}
-
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$)/
 
 /** A kubelet answers within seconds, and reports its node as soon as it does. */
 const HEALTHY_WITHIN_MS = 60_000

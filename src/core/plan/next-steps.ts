@@ -3,7 +3,7 @@ import type { Word } from '../base/command.ts'
 import { count, take } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
 import type { Cause } from './cause.ts'
-import { type CommandContext, runsApiServer, type Step, stopPod, typed } from './commands.ts'
+import { type CommandContext, type Step, stopPod, typed } from './commands.ts'
 import { podName } from './names.ts'
 import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
@@ -82,8 +82,7 @@ function kubeletSteps(plan: Plan, given: Given): Step[] {
     return [{ argv: command, why: `${why}, so that --stop-kubelet is refused. ${remedy}`, onNode: true }]
   }
   if (state === 'running') {
-    const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
-    const why = `stops ${unit} for what the kubelet never does, and starts it again${api}${lastTime(forgotten, given)}`
+    const why = `stops ${unit} for what the kubelet never does, and starts it again${lastTime(forgotten, given)}`
     return [{ argv: ['volctl', 'apply', '--stop-kubelet'], why, onNode: true }]
   }
   return [

@@ -101,7 +101,6 @@ describe('a kubelet that runs', () => {
     unstoppable?: KubeletSnapshot['unstoppable']
   }>([
     { capture: 'stuck/after.json', unit: 'k3s-agent.service', kept: 'stuck-running.txt' },
-    { capture: 'stuck/after.json', unit: 'k3s.service', says: '; needs the --kubeconfig of another API server' },
     { capture: 'recreate/before.json', unit: 'kubelet.service' },
     {
       ...{

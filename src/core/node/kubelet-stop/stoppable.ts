@@ -33,7 +33,7 @@ const PLAIN = [
 const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd)$/
 
 /**
- * @param apiPort of the API server, where it is on this machine
+ * @param apiPort of the API server; undefined: who listens there is not looked for
  * @returns undefined: there is no systemd here, or it knows no such unit
  */
 export async function unitFacts(unit: string, apiPort: number | undefined) {
@@ -90,22 +90,16 @@ export function notStopped(message: string, hint: string): SafetyRefusal {
 }
 
 /**
- * @param unit by the kubelet's process; undefined: it runs in no unit
+ * @param unit by the kubelet's process; undefined: it runs in none
  * @param facts undefined: systemd knows no such unit, or is not there
- * @param otherApi --kubeconfig was given, and its server is not on this machine
  * @returns the facts of a unit that runs, that only volctl stops, and with which nothing else stops
  * @throws SafetyRefusal
  */
-export function requireStoppable(unit: string | undefined, facts: UnitFacts | undefined, otherApi: boolean): UnitFacts {
+export function requireStoppable(unit: string | undefined, facts: UnitFacts | undefined): UnitFacts {
   if (unit === undefined || facts === undefined)
     throw notStopped(
       unit === undefined ? 'the kubelet runs in no systemd unit' : `systemd knows no unit ${unit}`,
       'Stop what runs the kubelet yourself, then: volctl apply; and start it again.',
-    )
-  if (!otherApi && (facts.servesApi || runsApiServer(unit)))
-    throw notStopped(
-      `${unit} runs this node's API server as well`,
-      'Give the --kubeconfig of an API server on another machine.',
     )
   const unstoppable = whyUnstoppable(facts)
   if (unstoppable === undefined) return facts
@@ -113,13 +107,19 @@ export function requireStoppable(unit: string | undefined, facts: UnitFacts | un
   throw notStopped(why, `${remedy}: ${commandLine(...command)}`)
 }
 
-/** Why --stop-kubelet is refused, whatever API server is asked; undefined: it is not. */
+/** Why --stop-kubelet is refused; undefined: it is not. */
 export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable'] {
   const { unit, activeState, startedBy, killMode, containers, stopsToo } = facts
   const steady = {
     remedy: 'volctl only stops a unit that runs, and that stays stopped',
     command: ['systemctl', 'status', unit],
   }
+  if (facts.servesApi || runsApiServer(unit))
+    return {
+      why: `${unit} runs this node's API server as well`,
+      remedy: 'Stop it yourself, and give volctl apply the --kubeconfig of an API server on another machine',
+      command: ['systemctl', 'stop', unit],
+    }
   if (activeState !== 'active') return { why: `${unit} is ${activeState} (${facts.subState})`, ...steady }
   if (startedBy.length > 0)
     return {

@@ -124,15 +124,12 @@ export function useCredential(what: string): string {
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
-  const { mayReturn = false, running = false } = { ...kubelet }
+  const { mayReturn = false, running = false, unit = '' } = { ...kubelet }
+  const api = runsApiServer(unit)
+    ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
+    : ''
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
-  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${apiServerToo(kubelet)}`
-}
-
-/** " k3s.service also runs this node's API server: …", a whole sentence; nothing where the unit runs none. */
-export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
-  if (unit === undefined || !runsApiServer(unit)) return ''
-  return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
+  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${api}`
 }
 
 /** " (systemctl stop kubelet.service)". A process without a known unit nobody is told to end: what started it may start it again. */

@@ -32,7 +32,7 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
-import { apiServerToo, howToStart, type PlanContext, stopCommand } from '../context/context.ts'
+import { howToStart, type PlanContext, stopCommand } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import { podListIsComplete } from '../pods/pod-classes.ts'
@@ -119,7 +119,6 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
       `${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`,
     ]
   const unit = inputs.snapshot.kubelet
-  const also = apiServerToo(unit)
   // The same as the plan's next step.
   const [first, apply] =
     unit?.unstoppable !== undefined
@@ -128,8 +127,8 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
         ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
         : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
   const says = objects.isInUse(uniqueName)
-    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
-    : `${why}, and the kubelet never unstages it.${also}`
+    ? `${why}. The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
+    : `${why}, and the kubelet never unstages it.`
   return [`${says} ${first}`, apply]
 }
 
