@@ -46,8 +46,12 @@ const CONTROLLER = codes({ cause: 'controller' })({
     says: {
       attaches: 'VolumeAttachment {name} is not attached yet{error}',
       detaches: 'node {node} does not exist; the attach/detach controller detaches the volume {latest}',
-      then: '{first} {then}',
-      why: '{first}{why}',
+      later: 'the attach/detach controller detaches the volume from node {node} {latest}',
+      onceUnused:
+        'the attach/detach controller detaches the volume from node {node} once the node no longer reports the volume in use',
+      tainted:
+        'the attach/detach controller detaches the volume from node {node}, in use or not, because the node is tainted out-of-service',
+      next: 'the attach/detach controller detaches the volume from node {node}',
       deletes: 'VolumeAttachment {name} is not attached; the attach/detach controller deletes it',
     },
     in: ['waiting'],

@@ -152,14 +152,17 @@ function leftToController(context: ClusterContext, { object, row }: Attached, no
       planNodeGone(object.node),
     ])
   }
-  const first = `the attach/detach controller detaches the volume from node ${object.node}`
+  const args = { node: object.node }
   if (row?.isInUse && !node.outOfService) {
-    const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
-    return waitFor(said('ControllerActs.then', { first, then }), 'R731', inUseHint(context, node))
+    const isReady = node.ready === 'True'
+    const wait = isReady
+      ? said('ControllerActs.onceUnused', args)
+      : said('ControllerActs.later', { ...args, latest: LATEST })
+    return waitFor(wait, 'R731', inUseHint(context, node))
   }
-  const why = row?.isInUse ? ', in use or not, because the node is tainted out-of-service' : ''
+  const wait = said(row?.isInUse ? 'ControllerActs.tainted' : 'ControllerActs.next', args)
   const hint = `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
-  return waitFor(said('ControllerActs.why', { first, why }), 'R731', hint)
+  return waitFor(wait, 'R731', hint)
 }
 
 /** What holds back an operation that the table allows. */
