@@ -33,7 +33,11 @@ describe('each code of the catalogue', () => {
   })
 
   it('has sentences that are said somewhere', () => {
-    const used = new Set(sources.flatMap((text) => [...text.matchAll(/\bsaid\(\s*'([\w.]+)'/g)].map(([, id]) => id)))
+    const used = new Set(
+      sources.flatMap((text) =>
+        [...text.matchAll(/(?<=\bsaid\(\s*')[\w.]+(?=')|(?<=')[A-Z]\w+\.\w+(?=')/g)].map(([id]) => id),
+      ),
+    )
     const all = ALL_CODES.flatMap((code) => {
       const { says }: CodeEntry = CODES[code]
       return typeof says === 'object'

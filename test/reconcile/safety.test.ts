@@ -590,6 +590,7 @@ it.each([
       severity: 'warning',
       code: 'InsecureApi',
       message: expect.stringMatching(says),
+      args: expect.anything(),
       hint: expect.stringContaining('--accept-insecure-api'),
       about: {},
       subject: { node: true },

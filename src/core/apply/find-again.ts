@@ -3,7 +3,7 @@
 import { memoize } from '../base/collections.ts'
 import { VolctlError } from '../base/errors.ts'
 import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
-import { said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/said.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
@@ -49,7 +49,7 @@ export function finderIn<Op extends AnyOperation>(
     if (found === undefined) {
       if (isDone(planned)) return { operation: planned, refused: ALREADY_DONE }
       const why = waiting.find((each) => isAbout(each, planned))?.message ?? whyGone(planned)
-      return { operation: planned, refused: changed(`no longer needed by a plan made now: ${why}`) }
+      return { operation: planned, refused: changed(said('Changed.notNeeded', { why })) }
     }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined && refuses(found.blocked)) {
@@ -58,7 +58,7 @@ export function finderIn<Op extends AnyOperation>(
     }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
     if (differences.length > 0) {
-      const refused = changed(`changed since the plan was made: ${differencesText(differences)}`)
+      const refused = changed(said('Changed.differs', { differences: differencesText(differences) }))
       return { operation: planned, refused, differences }
     }
     // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
@@ -75,22 +75,20 @@ function isAbout(wait: AnyWaiting, { subject }: AnyOperation): boolean {
 /** Nothing of the operation is left to do: it is refused for that alone. */
 export const ALREADY_DONE: Blocked = said('AlreadyDone')
 
-function changed(message: string): Blocked {
-  return { code: 'Changed', message, hint: 'Plan again, and look at what has changed.' }
+function changed(finding: Finding<'Changed'>): Blocked {
+  return { ...finding, hint: 'Plan again, and look at what has changed.' }
 }
 
 /** @throws VolctlError OtherNode, Changed: a plan file of another node, or from before the last boot */
 export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   const here = `${fresh.node} (${fresh.rootDir})`
   if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
-    throw otherNode(`the plan was made for node ${plan.node} (${plan.rootDir}), but this is ${here}`)
+    throw otherNode(said('OtherNode.plan', { node: plan.node, rootDir: plan.rootDir, here }))
   }
   for (const id of ['machineID', 'systemUUID'] as const) {
     const [was, now] = [plan.inputs.machine[id], fresh.inputs.machine[id]]
     if (was !== now) {
-      throw otherNode(
-        `the plan was made for a machine with ${id} ${was ?? 'unknown'}, but ${here} has ${now ?? 'unknown'}`,
-      )
+      throw otherNode(said('OtherNode.machine', { id, was: was ?? 'unknown', here, now: now ?? 'unknown' }))
     }
   }
   if (plan.bootID !== fresh.bootID) {
@@ -98,8 +96,8 @@ export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   }
 }
 
-function otherNode(message: string): VolctlError {
-  return new VolctlError({ code: 'OtherNode', message }, { hint: 'Apply the plan on the node that it was made for.' })
+function otherNode(finding: Finding<'OtherNode'>): VolctlError {
+  return new VolctlError(finding, { hint: 'Apply the plan on the node that it was made for.' })
 }
 
 /** @param isDone true if the node is already as the operation would make it */

@@ -127,7 +127,5 @@ export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): Exi
 
 /** Of a plan, an apply or an answer, once what there was to print is printed. @throws SafetyRefusal */
 export function requireUnrefused({ refused }: Refusable): void {
-  if (refused === undefined) return
-  const { rule, code, message, hint } = refused
-  throw new SafetyRefusal(rule, { code, message }, { hint })
+  if (refused !== undefined) throw new SafetyRefusal(refused.rule, refused, refused)
 }

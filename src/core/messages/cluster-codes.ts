@@ -201,6 +201,10 @@ const KUBELET = codes({ cause: 'kubelet' })({
   },
   KubeletNotStopped: {
     says: {
+      noUnit: 'the kubelet runs in no systemd unit',
+      unknownUnit: 'systemd knows no unit {unit}',
+      noTimer: 'no timer could be set that starts {unit} again: {why}',
+      why: '{why}',
       inactive: '{unit} is not active any more',
       noTime: 'no time is left to stop {unit}: the machine is slow now',
     },
@@ -350,7 +354,11 @@ const MACHINE = codes({ cause: 'machine' })({
     rules: ['S1', 'S31'],
   },
   OtherNode: {
-    says: 'the kubelet of this host is node {own}, not {nodeName}',
+    says: {
+      name: 'the kubelet of this host is node {own}, not {nodeName}',
+      plan: 'the plan was made for node {node} ({rootDir}), but this is {here}',
+      machine: 'the plan was made for a machine with {id} {was}, but {here} has {now}',
+    },
     in: ['refusal', 'error'],
     means: '--node is not what the kubelet here calls itself, or the plan was made on another node or machine',
     next: 'Check --node, or apply the plan on the node that it was made on.',

@@ -100,6 +100,11 @@ const FOREIGN = codes({ cause: 'foreign' })({
   },
   ForeignDevice: {
     says: {
+      otherAddress: '{name} is at {scsiAddress}, and {session} has it at {address}',
+      sharedMap: 'device {map} is built on {disks} and also on {other}',
+      reused: '{name} now has device number {dev}, which was mounted, but is another disk',
+      notScsi: '{name} is neither a SCSI disk nor a multipath map of SCSI disks',
+      stranger: '{stranger} was mounted, but is not a disk of {name}',
       backedBy: "{target} is backed by {file}, which is not this volume's",
       another: '{name} is another device than a moment ago',
       otherLun: '{stranger} was mounted, but is not LUN {lun} of {iqn}',
@@ -120,6 +125,11 @@ const FOREIGN = codes({ cause: 'foreign' })({
 
 const DATA = codes({ cause: 'data' })({
   DeletesData: {
+    says: {
+      unread: '{path} could not be read completely: {error}; what it contains is not known',
+      memory: 'the {fsType} of emptyDir {name} may hold data, which is lost when it is unmounted',
+      files: 'emptyDir {name} contains {files} ({bytes} bytes)',
+    },
     in: ['blocked'],
     onRequest: true,
     means: 'the operation would delete data of a pod that is gone',
@@ -312,6 +322,12 @@ const DEVICE = codes({ cause: 'device' })({
     rules: ['S15'],
   },
   ExpandFailed: {
+    says: {
+      program: '{program} of {path}: {output}',
+      readOnly: 'blockdev --getro {path}: {output}',
+      unseen: '{path} is mounted as {mounted}, but blkid finds no such file system on it',
+      unknownType: '{path} has a {type} file system, which volctl cannot expand',
+    },
     in: ['outcome'],
     means: 'the file system could not be grown to the size of its device',
     remedy: 'Look at the file system and the kernel log (dmesg); then plan again.',

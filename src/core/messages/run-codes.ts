@@ -43,6 +43,8 @@ const ASKED = codes({ cause: 'asked' })({
 const FOLLOWS = codes({ cause: 'follows' })({
   Changed: {
     says: {
+      notNeeded: 'no longer needed by a plan made now: {why}',
+      differs: 'changed since the plan was made: {differences}',
       stages: 'CSI driver {driver} no longer stages volumes',
       noAttachment: 'the plan does not name the VolumeAttachment',
       attachment: 'VolumeAttachment {name} has changed since the plan was made',

@@ -199,6 +199,11 @@ const IDENTITY = codes({ cause: 'identity' })({
   },
   IdentityUnconfirmed: {
     says: {
+      noWwn: '{name} names neither a WWID nor a WWN and a LUN',
+      unlinked: '{unlinked} is a disk of {name}, but udev has no link to it',
+      sysfs: 'sysfs does not confirm that {disk} is a disk of {name}',
+      noPortal: '{directory} does not name a portal, a target and a LUN, and its iscsi.json is {state}',
+      otherName: '{file} names {iqn}, LUN {lun}, through {iface}, but its directory has another name',
       unidentified: '{name}{also} is mounted or mapped on this node but could not be identified; it may be this volume',
       gone: 'the mount on {directory} ({device}) is gone since the plan was made',
       sameLun:

@@ -83,8 +83,8 @@ export async function locateNode(choice: KubeletChoice) {
 /** S1, decided from this host alone. @throws SafetyRefusal OtherNode */
 function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
   if (own === undefined || own.nodeNameFrom === 'hostname' || own.nodeName === canonicalNodeName(chosen)) return
-  const { rule, code, message, hint } = otherName(chosen, own.nodeName)
-  throw new SafetyRefusal(rule, { code, message }, { hint })
+  const other = otherName(chosen, own.nodeName)
+  throw new SafetyRefusal(other.rule, other, other)
 }
 
 async function stateNow(

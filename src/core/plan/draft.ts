@@ -93,12 +93,12 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
   /** @param because where its cause is another thing than what it is about */
   problem(
     severity: Severity,
-    finding: Finding<ProblemCode>,
+    { code, message, args }: Finding<ProblemCode>,
     { subject, ...about }: P['about'] & { readonly subject: Subject },
     hint?: Hint,
     because?: Because,
   ): void {
-    this.problems.push({ severity, ...finding, ...advised(hint, because), about, subject } as unknown as P)
+    this.problems.push({ severity, code, message, args, ...advised(hint, because), about, subject } as unknown as P)
   }
 }
 

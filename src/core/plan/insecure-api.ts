@@ -1,7 +1,7 @@
 import { present } from '../base/text.ts'
 import type { Insecure } from '../facts/actual/snapshot.ts'
 import { said } from '../messages/said.ts'
-import type { PlanInputs, PlanOptions, Refusal } from './plan.ts'
+import type { PlanInputs, PlanOptions } from './plan.ts'
 
 /** Why anyone on the network path could answer (S34). */
 export const INSECURE_API: Readonly<Record<Insecure, string>> = {
@@ -26,12 +26,9 @@ export function apiDoubts({ insecure, secondLookInsecure }: Api): string[] {
 export function refuseInsecureApi(
   { server, insecure, secondLookInsecure }: Api,
   { acceptInsecureApi }: Pick<PlanOptions, 'acceptInsecureApi'>,
-): Refusal | undefined {
+) {
   const why = insecure ?? secondLookInsecure
   if (why === undefined || acceptInsecureApi === true) return undefined
   const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
-  return {
-    rule: 'S34',
-    ...said('InsecureApi', { connection, why: INSECURE_API[why] }),
-  }
+  return { rule: 'S34', ...said('InsecureApi', { connection, why: INSECURE_API[why] }) }
 }

@@ -2,14 +2,12 @@
 
 import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/text.ts'
-import { said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/said.ts'
 import { podNameAndUid } from './names.ts'
 import type { PodRef } from './plan.ts'
 
 /** In a plan a problem, of other commands an error. */
-export interface NameFault {
-  readonly code: 'AmbiguousName' | 'NothingNamed'
-  readonly message: string
+export interface NameFault extends Finding<'AmbiguousName' | 'NothingNamed'> {
   readonly hint: string
 }
 

@@ -72,8 +72,7 @@ export function decideNode(state: NodeState, options: PlanOptions, look: Look = 
   reportProblems(context)
   // A plan reports this; an apply is refused.
   const insecure = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
-  if (insecure !== undefined)
-    findings.problem('warning', { code: 'InsecureApi', message: insecure.message }, ON_NODE, insecure.hint)
+  if (insecure !== undefined) findings.problem('warning', insecure, ON_NODE)
   if (look === 'first') reportUnmatchedNames(context, options)
   return { plan: planOf(context), context }
 }

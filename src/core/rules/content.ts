@@ -46,21 +46,19 @@ export const uncoveredFiles: Judge = ({ uncovered, context: { inputs } }) => {
 
 /** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
 export const losesData: Judge = ({ data, context }) => {
-  const message = data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
-  return message === undefined ? undefined : { code: 'DeletesData', message }
+  return data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
 }
 
 function whatIsLost(
   { name, memory, unread, files = [] }: NonNullable<Facts['data']>,
   { inputs }: PlanContext,
-): string | undefined {
+): Obstacle | undefined {
   if (unread !== undefined)
-    return `${inputs.absolute(unread.path)} could not be read completely: ${unread.error}; what it contains is not known`
-  if (memory.length > 0)
-    return `the ${memory.at(-1)?.fsType} of emptyDir ${name} may hold data, which is lost when it is unmounted`
+    return said('DeletesData.unread', { path: inputs.absolute(unread.path), error: unread.error })
+  if (memory.length > 0) return said('DeletesData.memory', { fsType: memory.at(-1)?.fsType, name })
   if (files.length === 0) return undefined
   const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
-  return `emptyDir ${name} contains ${count(files.length, 'file')} (${bytes} bytes)`
+  return said('DeletesData.files', { name, files: count(files.length, 'file'), bytes })
 }
 
 /** It is unknown whose unseen files are, and --orphans is only for files of an emptyDir. */

@@ -105,7 +105,12 @@ function identityOf(name: string, { blockTree, diskSequence }: Host): string | u
     .find(({ disks }) => disks.includes(name))
   if (found !== undefined && found.address !== scsiAddress)
     throw foreign(
-      `${name} is at ${scsiAddress ?? 'no SCSI address'}, and ${found.session.name} has it at ${found.address}`,
+      said('ForeignDevice.otherAddress', {
+        name,
+        scsiAddress: scsiAddress ?? 'no SCSI address',
+        session: found.session.name,
+        address: found.address,
+      }),
     )
   return [dev, scsiAddress, diskSequence(dev), found?.session.name, found?.session.iqn].join(' ')
 }
@@ -119,7 +124,7 @@ export function mapsOver(seen: readonly SeenDisk[], { blockTree }: Host): string
     const other = node?.slaves.find((slave) => !disks.includes(slave))
     if (node?.isMultipath && other === undefined) continue
     throw foreign(
-      `device ${map} is built on ${disks.join(', ')} and also on ${other ?? 'something unknown'}`,
+      said('ForeignDevice.sharedMap', { map, disks: disks.join(', '), other: other ?? 'something unknown' }),
       `Find out what it is (multipath -ll, ${commandLine('dmsetup', 'info', `/dev/${map}`)}); flush it yourself, then plan again.`,
     )
   }
@@ -152,7 +157,7 @@ function mountedDisks({ record, host }: MachineFacts): string[] {
     const name = blockTree.nameOf(dev)
     if (name === undefined) return []
     if (host.diskSequence(dev) === record.devices.get(dev)?.sequence) return disksBehind(name, blockTree)
-    throw foreign(`${name} now has device number ${dev}, which was mounted, but is another disk`)
+    throw foreign(said('ForeignDevice.reused', { name, dev }))
   })
 }
 
@@ -168,11 +173,11 @@ function disksBehind(name: string, blockTree: BlockTree): string[] {
 }
 
 function notScsi(name: string): StepFailed {
-  return foreign(`${name} is neither a SCSI disk nor a multipath map of SCSI disks`)
+  return foreign(said('ForeignDevice.notScsi', { name }))
 }
 
-function foreign(message: string, hint?: string): StepFailed {
-  return new StepFailed({ code: 'ForeignDevice', message }, { hint })
+function foreign(finding: Finding<'ForeignDevice'>, hint?: string): StepFailed {
+  return new StepFailed(finding, { hint })
 }
 
 /** Nothing of a LUN is known as long as its directory is mounted. @throws StepFailed HeldBy */
@@ -194,7 +199,7 @@ export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDi
   const { blockTree } = facts.host
   const name = posix.basename(directory)
   const disk = parseFcDirectory(name)
-  if (disk === undefined) throw unconfirmed(`${name} names neither a WWID nor a WWN and a LUN`)
+  if (disk === undefined) throw unconfirmed(said('IdentityUnconfirmed.noWwn', { name }))
   const mounted = mountedDisks(facts)
   const linked = linkedDisks(disk, blockTree)
   if (mounted.length === 0 && linked.length === 0) {
@@ -206,14 +211,14 @@ export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDi
       })
     }
     const unlinked = blockTree.scsiDisks().find((each) => isOf(disk, each, blockTree))
-    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is a disk of ${name}, but udev has no link to it`)
+    if (unlinked !== undefined) throw unconfirmed(said('IdentityUnconfirmed.unlinked', { unlinked, name }))
   }
   // If udev links the volume's disks, what was mounted must be one of these.
   const stranger = linked.length === 0 ? undefined : mounted.find((each) => !linked.includes(each))
-  if (stranger !== undefined) throw foreign(`${stranger} was mounted, but is not a disk of ${name}`)
+  if (stranger !== undefined) throw foreign(said('ForeignDevice.stranger', { stranger, name }))
   const seen = seeDisks(mounted.length > 0 ? mounted : linked, facts.host)
   const doubtful = seen.find((each) => !isOf(disk, each.name, blockTree))
-  if (doubtful !== undefined) throw unconfirmed(`sysfs does not confirm that ${doubtful.name} is a disk of ${name}`)
+  if (doubtful !== undefined) throw unconfirmed(said('IdentityUnconfirmed.sysfs', { disk: doubtful.name, name }))
   return seen
 }
 
@@ -225,13 +230,10 @@ function isOf(disk: FcDisk, name: string, blockTree: BlockTree): boolean {
   return isFcDisk(disk, { lun: address?.split(':')[3], port, wwid })
 }
 
-function unconfirmed(what: string): StepFailed {
-  return new StepFailed(
-    { code: 'IdentityUnconfirmed', message: what },
-    {
-      hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
-    },
-  )
+function unconfirmed(finding: Finding<'IdentityUnconfirmed'>): StepFailed {
+  return new StepFailed(finding, {
+    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
+  })
 }
 
 /** The SCSI disks that udev's links name exactly; for a multipath map, its paths. */
@@ -318,11 +320,15 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
   const isItsOwn = disk !== undefined && isDirectoryOf(disk, posix.basename(directory))
   if (isItsOwn && iface !== undefined && (disk.iface ?? iface) === iface)
     return { ...disk, iface, byNameOnly: recorded === undefined }
-  const why =
-    disk === undefined
-      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${found === undefined ? 'missing' : 'not readable'}`
-      : `${file} names ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, but its directory has another name`
-  throw byHand(directory, { code: 'IdentityUnconfirmed', message: why })
+  if (disk === undefined) {
+    const state = found === undefined ? 'missing' : 'not readable'
+    throw byHand(directory, said('IdentityUnconfirmed.noPortal', { directory, state }))
+  }
+  const { iqn, lun } = disk
+  throw byHand(
+    directory,
+    said('IdentityUnconfirmed.otherName', { file, iqn, lun, iface: disk.iface ?? 'no interface' }),
+  )
 }
 
 /**

@@ -179,5 +179,5 @@ export async function verdictOf(facts: MachineFacts, when: When): Promise<Verdic
 /** @throws OperationRefused */
 export async function requireRules(facts: MachineFacts, when: When): Promise<void> {
   const verdict = await verdictOf(facts, when)
-  if (verdict !== undefined) throw new OperationRefused({ code: verdict.code, message: verdict.message }, verdict)
+  if (verdict !== undefined) throw new OperationRefused(verdict, verdict)
 }

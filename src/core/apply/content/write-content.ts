@@ -27,8 +27,8 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   if (wanted === undefined || source === undefined) throw new StepFailed(said('NoLongerWanted.content', { target }))
   const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
   if (files instanceof NoContent) {
-    const { code, message, hint } = contentObstacle(wanted, files)
-    throw new StepFailed({ code, message }, { hint })
+    const obstacle = contentObstacle(wanted, files)
+    throw new StepFailed(obstacle, obstacle)
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, mountsOver(wanted), run)

@@ -31,7 +31,7 @@ export async function openDriver(run: StepContext): Promise<WantedCsi & NonNulla
   } catch (error) {
     // This call changes nothing: even if it is still running, nothing of the volume is in progress.
     const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
-    throw new StepFailed({ code: failure.code, message: failure.message }, { cause: error, hint: failure.hint })
+    throw new StepFailed(failure, { cause: error, hint: failure.hint })
   }
 }
 

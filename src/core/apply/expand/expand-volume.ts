@@ -163,7 +163,7 @@ async function grower(target: string, source: string, run: StepContext): Promise
   return async () => {
     const result = await command(run, program, args)
     if (result.status === 0) return undefined
-    throw new ExpandFailed(`${program} of ${found.path}: ${firstLineOf(result)}`)
+    throw new ExpandFailed(said('ExpandFailed.program', { program, path: found.path, output: firstLineOf(result) }))
   }
 }
 
@@ -182,7 +182,7 @@ function requireMounted(target: string, device: FoundDevice, { around, host }: S
 async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<boolean> {
   const result = await command(run, 'blockdev', ['--getro', path])
   if (result.status === 0) return result.stdout.trim() === '1'
-  throw new ExpandFailed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
+  throw new ExpandFailed(said('ExpandFailed.readOnly', { path, output: firstLineOf(result) }))
 }
 
 /** The device is mounted, so it has a file system: the hint to create one would be wrong. */
@@ -191,19 +191,15 @@ async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepCon
     return await fileSystemOn(path, mounted, run)
   } catch (error) {
     if (codeOf(error) !== 'FilesystemUnfit') throw error
-    throw new ExpandFailed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
+    throw new ExpandFailed(said('ExpandFailed.unseen', { path, mounted }))
   }
 }
 
 function unknownType({ path }: FoundDevice, type: string): never {
-  throw new ExpandFailed(`${path} has a ${type} file system, which volctl cannot expand`, {
+  throw new ExpandFailed(said('ExpandFailed.unknownType', { path, type }), {
     hint: 'volctl expands ext3, ext4, xfs and btrfs only: expand it yourself.',
   })
 }
 
 /** Of a program that has ended by itself: a failure that is final, too. */
-class ExpandFailed extends StepFailed {
-  constructor(message: string, options: { readonly hint?: string } = {}) {
-    super({ code: 'ExpandFailed', message }, options)
-  }
-}
+class ExpandFailed extends StepFailed {}

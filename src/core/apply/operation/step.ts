@@ -139,7 +139,7 @@ export async function command(
 
 /** Of a rule that is asked right before a step. @throws StepFailed */
 export function requireNone(verdict: Verdict | undefined): void {
-  if (verdict !== undefined) throw new StepFailed({ code: verdict.code, message: verdict.message }, verdict)
+  if (verdict !== undefined) throw new StepFailed(verdict, verdict)
 }
 
 /** Asks the rules of a moment between steps. @param given what the step is about to do @throws StepFailed */

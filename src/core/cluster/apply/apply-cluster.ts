@@ -48,7 +48,7 @@ export async function applyCluster(
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   const insecure = refuseInsecureApi(client, settings.options)
-  if (insecure !== undefined) throw new SafetyRefusal('S34', { code: 'InsecureApi', message: insecure.message })
+  if (insecure !== undefined) throw new SafetyRefusal('S34', insecure)
   const lock = await takeLeaseLock(client, settings)
   await using _held = { [Symbol.asyncDispose]: lock.release }
   if (lock.takenOverFrom !== undefined)

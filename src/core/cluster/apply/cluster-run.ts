@@ -119,8 +119,7 @@ export class ClusterRun extends Run<ClusterOperation> {
       throw this.stopFor(new CameBack(said('ControllerRunning', { note })))
     }
     const { operation, refused } = recheck(look, planned, this.#parts.options)
-    if (refused !== undefined)
-      throw new OperationRefused({ code: refused.code, message: refused.message }, { hint: refused.hint })
+    if (refused !== undefined) throw new OperationRefused(refused, { hint: refused.hint })
     return operation
   }
 

@@ -123,7 +123,7 @@ export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmat
     ),
     ...ambiguous.map(({ given, pods }) => ambiguousPods(given, pods)),
   ]
-  for (const { code, message, hint } of faults) context.findings.problem('warning', { code, message }, ON_API, hint)
+  for (const fault of faults) context.findings.problem('warning', fault, ON_API, fault.hint)
   // A node whose kubelet says that it is ready is not gone, whatever somebody says.
   for (const name of options.nodeGone ?? []) {
     if (!context.isReady(context.node(name))) continue

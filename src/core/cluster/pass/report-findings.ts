@@ -224,6 +224,5 @@ function reportReading(context: ClusterContext): void {
     context.findings.incomplete(said('ReadFailed.noNode'), ON_API, hint)
   }
   const refusal = refuseInsecureApi(state, options)
-  if (refusal !== undefined)
-    context.findings.problem('warning', { code: 'InsecureApi', message: refusal.message }, ON_API)
+  if (refusal !== undefined) context.findings.problem('warning', refusal, ON_API)
 }

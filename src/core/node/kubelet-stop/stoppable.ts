@@ -4,6 +4,7 @@ import { commandLine } from '../../base/command.ts'
 import { SafetyRefusal } from '../../base/errors.ts'
 import { take } from '../../base/text.ts'
 import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
@@ -85,8 +86,8 @@ const ENDS_ALL = new Set(['control-group', 'mixed'])
 const NAMED_AT_MOST = 3
 
 /** What keeps volctl from stopping the kubelet. */
-export function notStopped(message: string, hint: string): SafetyRefusal {
-  return new SafetyRefusal('S35', { code: 'KubeletNotStopped', message }, { hint })
+export function notStopped(finding: Finding<'KubeletNotStopped'>, hint: string): SafetyRefusal {
+  return new SafetyRefusal('S35', finding, { hint })
 }
 
 /**
@@ -98,13 +99,13 @@ export function notStopped(message: string, hint: string): SafetyRefusal {
 export function requireStoppable(unit: string | undefined, facts: UnitFacts | undefined): UnitFacts {
   if (unit === undefined || facts === undefined)
     throw notStopped(
-      unit === undefined ? 'the kubelet runs in no systemd unit' : `systemd knows no unit ${unit}`,
+      unit === undefined ? said('KubeletNotStopped.noUnit') : said('KubeletNotStopped.unknownUnit', { unit }),
       'Stop what runs the kubelet yourself, then: volctl apply; and start it again.',
     )
   const unstoppable = whyUnstoppable(facts)
   if (unstoppable === undefined) return facts
   const { why, remedy, command } = unstoppable
-  throw notStopped(why, `${remedy}: ${commandLine(...command)}`)
+  throw notStopped(said('KubeletNotStopped.why', { why }), `${remedy}: ${commandLine(...command)}`)
 }
 
 /** Why --stop-kubelet is refused; undefined: it is not. */

@@ -118,7 +118,7 @@ async function disarm(name: string): Promise<boolean> {
 
 function notArmed(unit: string, why: string): SafetyRefusal {
   return notStopped(
-    `no timer could be set that starts ${unit} again: ${why}`,
+    said('KubeletNotStopped.noTimer', { unit, why }),
     `volctl stops ${unit} only if systemd starts it again whatever happens. Stop and start it yourself, around: volctl apply`,
   )
 }

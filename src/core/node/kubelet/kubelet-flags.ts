@@ -133,7 +133,7 @@ function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: str
 export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
   return {
     rule: 'S1',
-    ...said('OtherNode', { own, nodeName }),
+    ...said('OtherNode.name', { own, nodeName }),
     hint: `Omit --node, or give --node ${own}.`,
   }
 }

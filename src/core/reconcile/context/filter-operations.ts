@@ -149,7 +149,7 @@ export function reportUnmatchedNames(context: PlanContext, options: PlanOptions)
     ...unmatchedAmong(context, options, known),
     ...nameFaults(Object.keys(options.devices ?? {}), known, HERE.device),
   ]
-  for (const { code, message, hint } of faults) findings.problem('warning', { code, message }, ON_NODE, hint)
+  for (const fault of faults) findings.problem('warning', fault, ON_NODE, fault.hint)
 }
 
 /** Pods, namespaces and volumes that nothing here has, and names of several pods. @param known names of volumes */

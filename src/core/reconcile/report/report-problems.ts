@@ -55,7 +55,7 @@ export function reportProblems(context: PlanContext): void {
 function reportUnknownLinks({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     const about = { path: inputs.absolute(path), subject: ledger.path(path) }
-    findings.incomplete('error', { code: 'LinkInPlace', message: obstacle.message }, about, obstacle.hint)
+    findings.incomplete('error', { ...obstacle, code: 'LinkInPlace' }, about, obstacle.hint)
   }
 }
 

@@ -52,13 +52,7 @@ export function reportReadOnly(context: PlanContext): void {
   // The kubelet's own disk, where every emptyDir is.
   const { rootDir } = inputs
   const root = readOnlyPlace(inputs, rootDir)
-  if (root !== undefined)
-    findings.problem(
-      'error',
-      { code: root.code, message: root.message },
-      { path: rootDir, subject: { path: rootDir } },
-      root.hint,
-    )
+  if (root !== undefined) findings.problem('error', root, { path: rootDir, subject: { path: rootDir } }, root.hint)
 }
 
 /** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
