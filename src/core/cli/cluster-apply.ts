@@ -30,7 +30,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
   const { flags, planfile, timeoutMs } = asked
   const saved = planfile === undefined ? undefined : await readTypedPlan('cluster', planfile, command.config.version)
   const options = saved?.options ?? clusterOptions(flags, asked.options)
-  const given = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile, flags.yes && '--yes'))
+  const given = givenBy(flags, DEFAULT_SETTLE_MS, present(planfile))
   using interrupts = new Interrupts()
   const signal = interrupts.stop
   const client = apiClient(flags, command.detail)
