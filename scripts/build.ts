@@ -21,7 +21,7 @@ import {
 import Module from 'node:module'
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
-import { childPlugin, PACKAGES } from './esbuild-plugins.ts'
+import { PACKAGES } from './esbuild-plugins.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
 
@@ -123,7 +123,7 @@ async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
     charset: 'ascii',
     absWorkingDir: root,
     logLevel: 'warning',
-    plugins: bundle === 'child.cjs' ? [childPlugin()] : [...PACKAGES],
+    plugins: bundle === 'child.cjs' ? [] : [...PACKAGES],
   }
 }
 

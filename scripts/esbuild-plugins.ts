@@ -90,17 +90,6 @@ function replacing(name: string, importers: RegExp, modules: Readonly<Record<str
   }
 }
 
-/** For volctl's own children: what is to be done about a code its parent says, so that no child loads the catalogue. */
-export function childPlugin(): Plugin {
-  return {
-    name: 'child',
-    setup: (build) =>
-      build.onLoad({ filter: /[\\/]src[\\/]core[\\/]messages[\\/]codes\.ts$/ }, () => ({
-        contents: 'export const remedyOf = () => undefined',
-      })),
-  }
-}
-
 /** A CommonJS module whose exports are getters: an import of one of them compiles to an access at the place of use. */
 function gettersOf(name: string, keys: readonly string[]): string {
   const real = `require('${name}')`
