@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { discoverCsiSockets } from '../../src/core/rpc/discover-csi-sockets.ts'
@@ -177,6 +177,20 @@ test('an endpoint that is not a path', async () => {
   register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
   await expect(discover()).resolves.toMatchObject([
     { registered: false, error: 'announces an endpoint that is not a path: unix:///csi.sock' },
+  ])
+})
+
+test('an endpoint that is not a path spoils nothing where the working directory is gone', async () => {
+  register('a.test-reg.sock', {})
+  drive('a.test')
+  register('b.test-reg.sock', { name: 'b.test', endpoint: 'csi.sock' })
+  vi.spyOn(process, 'cwd').mockImplementation(() => {
+    throw Object.assign(new Error('ENOENT: uv_cwd'), { code: 'ENOENT' })
+  })
+  cleanUps.push(() => vi.restoreAllMocks())
+  await expect(discover()).resolves.toMatchObject([
+    FOUND,
+    { driver: 'b.test', endpoint: 'csi.sock', error: 'announces an endpoint that is not a path: csi.sock' },
   ])
 })
 

@@ -141,6 +141,8 @@ function within(deadlineMs: number): CallOptions {
 
 /** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
 function recordedPath(rootDir: string, path: string): string {
+  // Only an absolute one has a place that does not depend on volctl's own directory, which may be gone.
+  if (!isAbsolute(path)) return path
   const inside = relative(rootDir, path)
   return inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? path : inside
 }
