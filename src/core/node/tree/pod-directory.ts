@@ -62,7 +62,7 @@ function readVolumes(walk: TreeWalk, volumes: PodVolume[], directory: ListedEntr
 /** How many levels below each directory the kubelet itself makes; deeper entries are not the kubelet's. */
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 
-/** The second part of reading a living pod: its volumes' markers (P21), and the files that can be compared with the API. */
+/** The second part of reading a living pod: its volumes' markers (P21), and the volumes that atomic writers filled. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, wantedUnder: LivingPod): void {
   for (const { plugin, volume } of pod.volumes) {
     const { name } = volume

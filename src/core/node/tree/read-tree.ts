@@ -8,8 +8,8 @@
  * Reading has two parts. First, the pod list must name every directory that the first part found (R804: a directory that
  * appears after the list must not look orphaned). Second, with the list most of the work can be skipped: no decision needs
  * the attributes of a living pod's directories, or the content of its emptyDirs. `scanTree` reads names, types and state
- * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods the files that can be
- * compared with the API.
+ * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods the volumes that atomic
+ * writers filled, which can be compared with the API.
  */
 
 import { type Dirent, readdirSync } from 'node:fs'
