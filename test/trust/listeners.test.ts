@@ -19,3 +19,19 @@ it.each([
 ])('$name on 10248: $want', ({ table, want }) =>
   expect(listeners(10248, [HEAD + table])).toEqual(want.map((uid) => ({ uid, inode: '4711' }))),
 )
+
+it.each([
+  { local: '0100007F:192B', asked: '10.0.0.1', found: 0 },
+  { local: '00000000000000000000000001000000:192B', asked: '10.0.0.1', found: 0 },
+  { local: '0000000000000000FFFF00000100007F:192B', asked: 'fd00::1', found: 0 },
+  { local: '0100007F:192B', asked: '127.0.0.1', found: 1 },
+  { local: '0100007F:192B', asked: '::1', found: 1 },
+  { local: '0100007F:192B', asked: '::ffff:7f00:1', found: 1 },
+  // Wherever it leads.
+  { local: '0100007F:192B', asked: 'api.test', found: 1 },
+  { local: '00000000:192B', asked: '10.0.0.1', found: 1 },
+  { local: '0100000A:192B', asked: '10.0.0.1', found: 1 },
+  { local: '00000000000000000000000000000000:192B', asked: 'fd00::1', found: 1 },
+])('S35: of who listens at $local $found may be $asked:6443', ({ local, asked, found }) =>
+  expect(listeners(6443, [HEAD + line(local, '0A', 0)], asked)).toHaveLength(found),
+)

@@ -40,11 +40,11 @@ export async function stopAsked(
     const why = kubelet?.mayReturn === true && kubelet.note !== undefined ? ` (${kubelet.note})` : ''
     return `The kubelet does not run${why}: it is not stopped now, and not started at the end.`
   }
-  const { port, protocol } = new URL(node.client.server)
+  const { hostname, port, protocol } = new URL(node.client.server)
   // A test's node has no unit of this machine.
   const unit = node.node.places === undefined ? kubelet.unit : undefined
   const apiPort = Number(port) || (protocol === 'http:' ? 80 : 443)
-  const facts = unit === undefined ? undefined : await unitFacts(unit, apiPort)
+  const facts = unit === undefined ? undefined : await unitFacts(unit, apiPort, hostname.replace(/^\[|\]$/g, ''))
   const { plan: running } = await planOf(node)
   const then = await planOf(onceStopped(node, facts))
   const needed = needStop({ stopped: then.shown, running, pods: api?.pods ?? [], settleMs })

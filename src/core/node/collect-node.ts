@@ -240,7 +240,7 @@ async function kubeletHere(node: LocatedNode): Promise<LocalKubelet> {
   const kubelet = await node.kubeletState()
   const { running, unit } = kubelet
   if (!running || unit === undefined || node.places !== undefined) return kubelet
-  const facts = await unitFacts(unit, undefined)
+  const facts = await unitFacts(unit)
   return { ...kubelet, unstoppable: facts && whyUnstoppable(facts) }
 }
 

@@ -35,9 +35,10 @@ const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd
 
 /**
  * @param apiPort of the API server; undefined: who listens there is not looked for
+ * @param apiHost of the API server: an agent's own way there, on loopback (RKE2: 127.0.0.1:6443), is not the server of another address
  * @returns undefined: there is no systemd here, or it knows no such unit
  */
-export async function unitFacts(unit: string, apiPort: number | undefined) {
+export async function unitFacts(unit: string, apiPort?: number, apiHost?: string) {
   if (!hasSystemd()) return undefined
   const shown = await unitProperties(unit, [...PLAIN, ...STARTERS, ...STOPPED_WITH_IT])
   const state = shown && unitStateIn(shown)
@@ -47,7 +48,7 @@ export async function unitFacts(unit: string, apiPort: number | undefined) {
   const [startedBy, stopsToo] = await Promise.all([activeAmong(state.startedBy), activeAmong(stopped)])
   const inside = processesOf(unit)
   const isRuntime = ({ comm }: UnitProcess): boolean => RUNTIME_COMM.test(comm)
-  const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort))
+  const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort, undefined, apiHost))
   return {
     ...state,
     ...{ unit, startedBy },
