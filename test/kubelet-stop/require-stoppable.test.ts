@@ -43,6 +43,12 @@ it.each<{ name: string; unit?: string; facts?: Partial<UnitFacts> | null; outcom
     outcome: "kubelet.service runs this node's API server",
   },
   {
+    name: 'S37: a k3s server with containers that would end with it',
+    unit: 'k3s.service',
+    facts: { containers: [SHIM] },
+    outcome: 'would end containers',
+  },
+  {
     name: 'containers that outlive it (k3s, RKE2, k0s)',
     facts: { containers: [SHIM], killMode: 'process' },
     outcome: 'kubelet.service',

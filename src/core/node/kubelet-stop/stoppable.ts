@@ -116,12 +116,6 @@ export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable']
     remedy: 'volctl only stops a unit that runs, and that stays stopped',
     command: ['systemctl', 'status', unit],
   }
-  if (facts.servesApi || runsApiServer(unit))
-    return {
-      why: `${unit} runs this node's API server as well`,
-      remedy: 'Stop it yourself, and give volctl apply the --kubeconfig of an API server on another machine',
-      command: ['systemctl', 'stop', unit],
-    }
   if (activeState !== 'active') return { why: `${unit} is ${activeState} (${facts.subState})`, ...steady }
   if (startedBy.length > 0)
     return {
@@ -140,10 +134,17 @@ export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable']
       command: ['systemctl', 'status', unit],
     }
   }
-  if (stopsToo.length === 0) return undefined
+  if (stopsToo.length > 0)
+    return {
+      why: `stopping ${unit} would stop ${stopsToo.join(', ')} as well`,
+      remedy: 'See why',
+      command: ['systemctl', 'list-dependencies', '--reverse', unit],
+    }
+  // Last: it says to stop the unit, which must do no harm (S37).
+  if (!facts.servesApi && !runsApiServer(unit)) return undefined
   return {
-    why: `stopping ${unit} would stop ${stopsToo.join(', ')} as well`,
-    remedy: 'See why',
-    command: ['systemctl', 'list-dependencies', '--reverse', unit],
+    why: `${unit} runs this node's API server as well`,
+    remedy: 'Stop it yourself, and give volctl apply the --kubeconfig of an API server on another machine',
+    command: ['systemctl', 'stop', unit],
   }
 }
