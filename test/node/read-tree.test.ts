@@ -115,6 +115,10 @@ describe('readTree', () => {
     expect(digests[0]?.digest).not.toBe(digests[2]?.digest)
     expect(JSON.stringify(entries)).not.toContain('user data')
     expect(at(entries, `${POD}/stray-file`)).toMatchObject({ type: 'file', size: 1 })
+    // A plan only removes what a pod that has ended leaves: a file that a bad disk does not give any more keeps nothing.
+    const planned = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
+    expect(planned.filter((entry) => entry.digest !== undefined)).toEqual([])
+    for (const { path, size } of digests) expect(at(planned, path)).toMatchObject({ size })
   })
 
   it('keeps names that are not UTF-8: with attributes where containers may write, elsewhere as unknown', async () => {

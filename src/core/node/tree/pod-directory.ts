@@ -82,13 +82,17 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, wantedUnder: Liv
   }
 }
 
-/** The second part of reading any other pod. */
-export function completePod(walk: TreeWalk, pod: PodScan): void {
+/**
+ * The second part of reading any other pod.
+ *
+ * @param digests of what atomic writers wrote, too: a plan only removes it, whether it can be read or not
+ */
+export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
   const { count } = walk
   for (const { plugin, volume } of pod.volumes) {
     if (!walk.isOpen(volume)) continue
     if (OWN_CONTENT.has(plugin)) walkContent(walk, volume)
-    else readAtomicVolume(walk, volume)
+    else readAtomicVolume(walk, volume, digests)
   }
   walk.attributes([pod.directory])
   walk.attributes(pod.entries)
@@ -132,27 +136,27 @@ function readMarker(walk: TreeWalk, { directory: { path } }: PodScan, plugin: st
 
 /**
  * Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). Targets
- * of links are read, and what the files hold is digested.
+ * of links are read, and what the files hold may be digested.
  *
  * @returns every entry of the volume, without attributes
  */
-function readAtomicVolume(walk: TreeWalk, volume: ListedEntry): readonly ListedEntry[] {
+function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests = true): readonly ListedEntry[] {
   const entries = [...walk.children(volume)]
   for (const entry of [...entries]) {
     if (entry.type === 'link') readTarget(entry, walk.absolute(entry.path))
     if (!walk.isOpen(entry)) continue
-    if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry))
+    if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, digests))
     else walkContent(walk, entry)
   }
   return entries
 }
 
-function readGeneration(walk: TreeWalk, directory: ListedEntry): ListedEntry[] {
+function readGeneration(walk: TreeWalk, directory: ListedEntry, digests: boolean): ListedEntry[] {
   const entries = [...walk.children(directory)]
   for (const entry of [...entries]) {
     if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'dir') entries.push(...readGeneration(walk, entry))
-    if (entry.type === 'file') digestFile(entry, walk.absolute(entry.path))
+    if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, digests))
+    if (entry.type === 'file' && digests) digestFile(entry, walk.absolute(entry.path))
   }
   return entries
 }

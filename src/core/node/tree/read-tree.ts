@@ -76,7 +76,7 @@ export async function scanTree(options: ReadTreeOptions) {
       const all = options.attributes === 'all'
       for (const pod of pods) {
         const living = all ? undefined : livingPods.get(pod.directory.name)
-        if (living === undefined) completePod(walk, pod)
+        if (living === undefined) completePod(walk, pod, all)
         else completeLivingPod(walk, pod, living)
       }
       const entries = walk.entries()
