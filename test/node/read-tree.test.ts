@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import { ListedEntry } from '../../src/core/facts/actual/tree.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { livingVolumes } from '../../src/core/node/collect-node.ts'
 import type { LivingPod } from '../../src/core/node/tree/pod-directory.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
+import { digestFile } from '../../src/core/node/tree/tree-entry.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
@@ -119,6 +121,12 @@ describe('readTree', () => {
     const planned = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
     expect(planned.filter((entry) => entry.digest !== undefined)).toEqual([])
     for (const { path, size } of digests) expect(at(planned, path)).toMatchObject({ size })
+  })
+
+  it('a token that the kubelet has just replaced is no file that could not be read', () => {
+    const token = new ListedEntry(`${POD}/volumes/kubernetes.io~projected/t/..2026_11_21_02_04_30.1`, 'token', 'file')
+    digestFile(token, '/nonexistent/token')
+    expect(token.error).toBeUndefined()
   })
 
   it('keeps names that are not UTF-8: with attributes where containers may write, elsewhere as unknown', async () => {

@@ -87,7 +87,10 @@ export function readStateFile(entry: ListedEntry, path: string): void {
   })
 }
 
-/** Digest and size of a file that an atomic writer wrote; its content is not kept. */
+/**
+ * Digest and size of a file that an atomic writer wrote; its content is not kept. One that is gone stays in the list without them: the kubelet
+ * writes tokens again and again.
+ */
 export function digestFile(entry: ListedEntry, path: string): void {
   withFile(entry, path, (fd, stat) => {
     entry.size = stat.size
@@ -96,6 +99,7 @@ export function digestFile(entry: ListedEntry, path: string): void {
     entry.size = bytes.length
     entry.digest = digest(bytes)
   })
+  if (entry.error === 'ENOENT') entry.error = undefined
 }
 
 /** Opens a regular file, no link followed; a fifo in its place does not block. */
