@@ -54,6 +54,11 @@ describe('a name that --pod or --volume gives', () => {
     expect(made.summary.filtered).toBe(left(whole) - left(made))
   })
 
+  it('is of nothing where it is empty', () => {
+    expect(plan(built(), { orphans: true }).operations).not.toEqual([])
+    expect(plan(built(), { orphans: true, volumes: [''] }).operations).toEqual([])
+  })
+
   it('may be gone when an apply looks again', () => {
     const { problems } = planNode(built().build(), planOptions({ pods: ['x/y'] }), 'again')
     expect(problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])

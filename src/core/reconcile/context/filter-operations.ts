@@ -119,7 +119,8 @@ export function namedVolumes(inputs: ActualInputs, ledger: Ledger, given: readon
   return given.flatMap((each) => {
     if (each.startsWith('/')) return rootPathOf(inputs, plainPath(each))
     const row = ledger.ofAttachment(each) ?? ledger.ofClaim(each)
-    return present(each, row && uniqueNameOfRow(row))
+    // An empty name stays: without one, everything would be meant.
+    return [each, ...present(row && uniqueNameOfRow(row))]
   })
 }
 
