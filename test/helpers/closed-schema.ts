@@ -13,7 +13,7 @@ function closed(value: unknown): unknown {
 
 /** What is wrong with an answer; empty: nothing. @param others schemas that this one refers to */
 export function schemaCheck(schema: object, ...others: readonly object[]): (answer: unknown) => readonly object[] {
-  const ajv = new Ajv2020({ allErrors: true })
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
   for (const other of others) ajv.addSchema(closed(other) as object)
   const validate = ajv.compile(closed(schema) as object)
   return (answer) => (validate(JSON.parse(JSON.stringify(answer))) ? [] : (validate.errors ?? []))

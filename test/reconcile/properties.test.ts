@@ -6,6 +6,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { attachmentName, csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import type { CodeEntry } from '../../src/core/messages/code-entry.ts'
+import { CODES, type Code } from '../../src/core/messages/codes.ts'
+import type { Finding } from '../../src/core/messages/said.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, ROOT } from '../helpers/node-builder.ts'
@@ -115,14 +118,25 @@ const goesInside: Check = ({ operations }) => {
   }
 }
 
+/** What a finding is about makes its message, by a sentence of its code. */
+const saysWhatItIsAbout: Check = ({ operations, waiting, problems }) => {
+  const findings: Finding[] = [...operations.flatMap(({ blocked }) => blocked ?? []), ...waiting, ...problems]
+  for (const { code, message, args } of findings.filter((each) => each.args !== undefined)) {
+    const { says = '' }: CodeEntry = CODES[code as Code]
+    const sentences = typeof says === 'string' ? [says] : Object.values(says)
+    expect(sentences.map((text) => text.replace(/\{(\w+)\}/g, (_, name) => `${args?.[name]}`))).toContain(message)
+  }
+}
+
 describe('of every plan', () => {
   it(
-    'the pods and devices that are in use are spared, sight is waited for, and order is kept',
+    'the pods and devices that are in use are spared, sight is waited for, order is kept, and findings say what they are about',
     () =>
       fc.assert(
         fc.property(randomNode, options, (random, given) => {
           const plan = planned(buildNode(random), given)
-          for (const check of [sparesPods, sparesDevices, waitsForSight, isOrdered, goesInside]) check(plan, random)
+          const checks = [sparesPods, sparesDevices, waitsForSight, isOrdered, goesInside, saysWhatItIsAbout]
+          for (const check of checks) check(plan, random)
         }),
         parameters,
       ),

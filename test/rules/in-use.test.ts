@@ -84,4 +84,5 @@ it('S3: what cannot be seen counts as in use', async () => {
   }
   const [found] = await ahead([unmount('a')])
   expect(found).toMatchObject({ code: 'UsersUnknown', message: expect.stringContaining('EIO') })
+  expect(Object.keys(found ?? {})).toEqual(['kind', 'target', 'code', 'message', 'hint'])
 })

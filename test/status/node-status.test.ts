@@ -177,6 +177,11 @@ describe('a node that was not seen whole', () => {
     expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
   })
 
+  it('what could not be read of it is unknown (S3)', () => {
+    const built = node().entry({ path: csiDir(GONE, 'pv-1'), type: 'dir', error: 'EIO', mtime: 1 })
+    expect(rowsOf(built).map(({ verdict }) => verdict)).toMatchObject([{ state: 'unknown', code: 'NodeUnreadable' }])
+  })
+
   it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {
     const built = mounted().published(GONE, 'pv-1', '7:1')
     const rows = rowsOf(built.unlisted('persistentVolumeClaims'))

@@ -139,7 +139,7 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
 
   for (;;) {
     for (const { operation, because, stuck } of schedule.drop()) {
-      if (stuck) apply.settle(operation, 'skipped', { ...said('StillAtWork.call', { because }), because })
+      if (stuck) apply.settle(operation, 'skipped', { ...saidOf(said('StillAtWork.call', { because })), because })
       else apply.settleSkipped(operation, because, apply.outcomes.get(because)?.code)
     }
     if (!apply.isStopping) startWhatMayRun()

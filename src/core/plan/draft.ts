@@ -47,7 +47,7 @@ export function notAsked(flag: string): Obstacle {
 }
 
 /** What another component has to do first. */
-export type Wait = Pick<Waiting, 'code' | 'message' | 'hint' | 'until'> & { readonly because?: Because }
+export type Wait = Pick<Waiting, 'code' | 'message' | 'args' | 'hint' | 'until'> & { readonly because?: Because }
 
 /** Something that a phase examined and leaves unchanged. */
 export interface Left {

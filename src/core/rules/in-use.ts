@@ -12,6 +12,7 @@ import type { MountTable } from '../linux/mount-table.ts'
 import { remedyOf } from '../messages/codes.ts'
 import { said } from '../messages/said.ts'
 import { type Host, linuxHost } from '../node/host.ts'
+import { saidOf } from '../plan/events.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
 import { ifAny } from '../trust/kernel.ts'
@@ -177,7 +178,7 @@ function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), u
   if (known !== undefined) return { ...about, code: known, message, hint, ...(users.length > 0 && { users }) }
   return {
     ...about,
-    ...said('UsersUnknown.who', { target: about.target, message }),
+    ...saidOf(said('UsersUnknown.who', { target: about.target, message })),
     hint: 'Plan again; volctl takes nothing away that may be in use.',
   }
 }

@@ -2,6 +2,7 @@
 
 import { Grouped } from '../../base/collections.ts'
 import { SharesOf } from '../../facts/scope.ts'
+import { saidOf } from '../../plan/events.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -78,7 +79,7 @@ function allVerdicts(
       }),
     ),
     ...decisions.flatMap(({ obstacle, rule }): Verdict[] =>
-      obstacle === undefined ? [] : [{ state: 'unknown', ...obstacle, rule }],
+      obstacle === undefined ? [] : [{ state: 'unknown', ...saidOf(obstacle), rule }],
     ),
     ...ofPod(pod),
     ...(unjudged === undefined ? [] : [{ state: 'unknown' as const, message: `not judged: ${unjudged}`, rule: 'S3' }]),

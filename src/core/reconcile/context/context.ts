@@ -8,7 +8,7 @@ import type { LedgerSources } from '../../facts/row.ts'
 import { isSameMount, type MountInfo } from '../../linux/mount-table.ts'
 import { withoutCopies } from '../../linux/propagation.ts'
 import { type Code, remedyOf } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { runsApiServer } from '../../plan/commands.ts'
 import type { About, Findings, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/names.ts'
@@ -95,7 +95,7 @@ const OWNS = {
  *
  * @param what the kubelet deletes
  */
-export function lostAtStart<T extends { readonly code?: Code; readonly message: string; readonly hint?: string }>(
+export function lostAtStart<T extends Partial<Finding<Code>> & { readonly message: string; readonly hint?: string }>(
   { inputs }: PlanContext,
   said: T,
   what = 'it',
@@ -103,7 +103,8 @@ export function lostAtStart<T extends { readonly code?: Code; readonly message: 
   if (inputs.snapshot.kubelet?.running === true) return said
   const { code, message, hint = code && remedyOf(code) } = said
   return {
-    ...said,
+    // The message is no sentence of the catalogue any more.
+    ...{ ...said, args: undefined },
     message: `${message}; a kubelet that starts deletes ${what}`,
     hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
   }

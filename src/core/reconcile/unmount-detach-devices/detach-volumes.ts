@@ -169,7 +169,8 @@ function waitFor(
   const kubelet = waitForKubelet(context)
   if (kubelet !== undefined) {
     const waits = whatTheControllerWaitsFor(context, uniqueName)
-    return { ...kubelet, message: `the attach/detach controller detaches the volume: ${kubelet.message}; ${waits}` }
+    const message = `the attach/detach controller detaches the volume: ${kubelet.message}; ${waits}`
+    return { ...kubelet, message, args: undefined }
   }
   return status?.attached === true ? undefined : said('ControllerActs.deletes', { name })
 }
