@@ -39,7 +39,7 @@ export default class Check extends VolctlCommand {
       return judged.inBoth(first, await look())
     }
     const tooLate = () =>
-      new VolctlError(said('TimedOut.answer', { timeoutMs: formatDuration(timeoutMs) }), {
+      new VolctlError(said('TimedOut.answer', { timeout: formatDuration(timeoutMs) }), {
         hint: 'Run volctl plan -v to see what takes so long.',
       })
     const seen = await inTime(twice(), timeoutMs, tooLate)

@@ -80,7 +80,7 @@ export default class Wait extends VolctlCommand {
     else if (node !== undefined) await this.#answer(node, targets, flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
-    throw new VolctlError(said('NotReached', { waited, first: firstOf(left), failed }), {
+    throw new VolctlError(said('NotReached', { waited, missing: firstOf(left), failed }), {
       hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
       exit: ExitStatus.Waiting,
     })
@@ -120,7 +120,7 @@ function firstOf([first = '', ...others]: readonly string[]): string {
 /** A detach is seen in the list of VolumeAttachments alone: to a GET the Node authorizer answers 403, whether there is one or not (N32). */
 function requireSight({ snapshot: { api } }: NodeState, targets: readonly WaitTarget[]): void {
   if (api === undefined || mayList(api, 'volumeattachments')) return
-  throw new VolctlError(said('Forbidden.list', { first: firstOf(targets.map(({ name }) => name)) }), {
+  throw new VolctlError(said('Forbidden.list', { volumes: firstOf(targets.map(({ name }) => name)) }), {
     hint: 'Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.',
   })
 }

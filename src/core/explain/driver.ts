@@ -189,7 +189,9 @@ function faultOf(
       : context.inputs.snapshot.api?.csiNode != null && faulty('CSINode') !== undefined
         ? 'the CSINode object of this node does not list it'
         : twice && `${twice.name} is not the socket in use: ${twice.says}`
-  return says === undefined ? undefined : { state: 'problem', ...said('DriverRegistration.says', { name, says }) }
+  return says === undefined
+    ? undefined
+    : { state: 'problem', ...said('DriverRegistration.answersBut', { driver: name, fault: says }) }
 }
 
 /** @returns of the driver's own pod, by name; without one where a pod is meant to come from */

@@ -176,7 +176,11 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
     MOST_CANDIDATES,
   )
   throw new Ambiguous(
-    said('AmbiguousName.kinds', { name: what, nodeName: context.inputs.snapshot.nodeName, asks: asks.join(', ') }),
+    said('AmbiguousName.kinds', {
+      name: what,
+      nodeName: context.inputs.snapshot.nodeName,
+      candidates: asks.join(', '),
+    }),
     {
       hint: `Name one of them: ${volctl('explain', first.ask)}`,
     },

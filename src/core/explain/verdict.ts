@@ -82,7 +82,7 @@ export function nothingVerdict({ why, rule }: Because): Verdict {
 }
 
 export function deadVerdict({ path, dead }: DeadMount): Verdict {
-  return { state: 'problem', ...said('DeadMount.mount', { path, dead }) }
+  return { state: 'problem', ...said('DeadMount.mount', { path, error: dead }) }
 }
 
 // What an answer is about first: what is worst off, and of that the one with most behind it.

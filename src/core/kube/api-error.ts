@@ -189,7 +189,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
   if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
   if (TLS_CODES.test(reason)) {
-    return new ApiError(said('TlsMismatch', { server, tlsTrouble: tlsTrouble(String(message)), reason }), {
+    return new ApiError(said('TlsMismatch', { server, trouble: tlsTrouble(String(message)), reason }), {
       trouble: 'tls',
       reason,
       cause: error,

@@ -167,7 +167,7 @@ export async function deleteContent(
           enter(openBelow(directory, name))
           return
         }
-        if (directoriesOnly === true) throw new StepFailed(said('UnexpectedFile.kept', { where: where() }))
+        if (directoriesOnly === true) throw new StepFailed(said('UnexpectedFile.kept', { path: where() }))
         unlinkSync(at)
         deleted.files += 1
         deleted.bytes += entry.size
@@ -178,7 +178,7 @@ export async function deleteContent(
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw notDeleted(where(), error)
       }
     }
-    throw new StepFailed(said('Swapped.changing', { where: where() }))
+    throw new StepFailed(said('Swapped.changing', { path: where() }))
   }
   await walkDown(path, mountId, {
     begin: async (_, isEmpty) => {

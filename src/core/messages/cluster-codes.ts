@@ -15,9 +15,9 @@ const CONTROLLER = codes({ cause: 'controller' })({
   },
   AttachedMismatch: {
     says: {
-      noAttachment: 'volumesAttached of node {name} lists volume {other}, and there is no VolumeAttachment of it',
+      noAttachment: 'volumesAttached of node {node} lists volume {volume}, and there is no VolumeAttachment of it',
       notListed:
-        'volume {name} is attached to node {other} since {createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it',
+        'volume {volume} is attached to node {node} since {createdAt}, and volumesAttached of the node, for which its kubelet waits, does not list it',
       waits: '{message}; only the attach/detach controller writes that list',
     },
     in: ['waiting', 'problem'],
@@ -32,7 +32,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
       attachedAfter:
         'VolumeAttachment {name} is being deleted since {deletedAt}; the volume is attached again after that',
       stuck: 'VolumeAttachment {name} is being deleted{heldBy}{error}{gone}',
-      since: '{here} is being deleted since {deletedAt}{heldBy}',
+      since: '{attachment} is being deleted since {deletedAt}{heldBy}',
       begun: 'VolumeAttachment {name} is being deleted',
       stuckHere: 'VolumeAttachment {name} is being deleted{held}{error}',
     },
@@ -77,10 +77,10 @@ const CONTROLLER = codes({ cause: 'controller' })({
   ReportedUnused: {
     says: {
       attached:
-        'only the status of node {name} says that volume {uniqueName} is attached, and no pod wants it: there is no object that could be deleted',
-      inUse: 'node {name} reports volume {other} in use, and no pod of the node wants it{last}',
+        'only the status of node {node} says that volume {uniqueName} is attached, and no pod wants it: there is no object that could be deleted',
+      inUse: 'node {node} reports volume {volume} in use, and no pod of the node wants it{last}',
       listed:
-        '{volume} is still listed in node.status.{list} of {nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here',
+        '{volume} is still listed in node.status.{lists} of {nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here',
     },
     in: ['problem'],
     means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
@@ -90,9 +90,10 @@ const CONTROLLER = codes({ cause: 'controller' })({
   },
   NobodyDetaches: {
     says: {
-      inline: '{here} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it',
+      inline:
+        '{attachment} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it',
       name: 'the name of VolumeAttachment {name} is not the one that follows from its volume and node {node}: the controller never deletes it',
-      caret: 'the handle of the volume of {here} contains ^: the controller attaches it, and can never detach it',
+      caret: 'the handle of the volume of {attachment} contains ^: the controller attaches it, and can never detach it',
       driver:
         'no CSIDriver, CSINode or attacher knows driver {driver}, and nobody will detach what is left of it: {volumeAttachments}',
     },
@@ -136,7 +137,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     says: {
       detach: 'driver {attacher} could not detach VolumeAttachment {name} from node {node}: {message}',
       attach: 'driver {attacher} could not attach VolumeAttachment {name} to node {node}: {message}',
-      silent: '{here} was created {createdAt} and is not attached, and driver {attacher} does not say why',
+      silent: '{attachment} was created {createdAt} and is not attached, and driver {attacher} does not say why',
     },
     in: ['problem'],
     means: 'an attach or detach fails, or is not finished',
@@ -145,7 +146,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     rules: ['C42', 'N59'],
   },
   PodWaitsForVolume: {
-    says: 'pod {namespacedName} on node {node} does not start: {message}',
+    says: 'pod {pod} on node {node} does not start: {message}',
     in: ['problem'],
     means: 'a pod does not start because of a volume',
     next: 'Do what the hint of the problem says about the cause.',
@@ -222,13 +223,13 @@ const KUBELET = codes({ cause: 'kubelet' })({
     rules: ['S35'],
   },
   VersionUntested: {
-    says: 'this node runs kubelet {text}, and volctl was tested with 1.{first} to 1.{last}: this kubelet may keep volumes in other directories, or in another way',
+    says: 'this node runs kubelet {version}, and volctl was tested with 1.{firstMinor} to 1.{lastMinor}: this kubelet may keep volumes in other directories, or in another way',
     in: ['problem'],
     means: 'volctl was not tried with the version of the kubelet on this node',
     remedy: 'Compare the plan with findmnt, and apply one pod or volume at a time (--pod, --volume).',
   },
   PluginMissing: {
-    says: 'the kubelet ({text}) has no plugin for image volumes: its feature gate ImageVolume is off',
+    says: 'the kubelet ({version}) has no plugin for image volumes: its feature gate ImageVolume is off',
     in: ['waiting'],
     means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
     next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
@@ -236,7 +237,7 @@ const KUBELET = codes({ cause: 'kubelet' })({
   },
   LeftToKubelet: {
     says: {
-      plugin: 'the kubelet sets up {setUp} volumes when it starts',
+      plugin: 'the kubelet sets up {kind} volumes when it starts',
       label: '{specName} may have to be mounted with an SELinux label: {unclear}',
       volume: 'volume {specName} {why}',
     },
@@ -279,7 +280,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['S38', 'S22'],
   },
   MountedButNotAttached: {
-    says: '{uniqueName} is mounted on {path} but not attached to this node ({gone}): another node may write to it',
+    says: '{uniqueName} is mounted on {path} but not attached to this node ({why}): another node may write to it',
     in: ['problem'],
     means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
     many: (n) => `${n} mounted volumes count as detached: another node may write to them`,
@@ -287,7 +288,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     rules: ['R731', 'S30'],
   },
   MultiAttach: {
-    says: 'volume {volumeLabel} may be on one node only{modes}{text}',
+    says: 'volume {volume} may be on one node only{modes}{nodes}',
     in: ['problem'],
     means: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
     many: (n) => `${n} volumes may be on one node only, and several nodes have or want each`,
@@ -296,7 +297,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
   },
   TwoWriters: {
     says: {
-      attachments: 'volume {volumeLabel} may be on one node only, and has VolumeAttachments on {nodes}',
+      attachments: 'volume {volume} may be on one node only, and has VolumeAttachments on {nodes}',
       mounted:
         '{name} is mounted on {path} and also attached to another node, which its access mode ({modes}) does not allow: {nodes}',
       pods: '{name} is ReadWriteOncePod, but {count} pods on this node use it: {pods}',
@@ -313,7 +314,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     says: {
       otherPodFirst: '{specName} is ReadWriteOncePod, and pod {uid} gets the volume first',
       otherPodUses: '{specName} is ReadWriteOncePod, and pod {pod} uses it',
-      unknown: 'this credential does not show whether {specName} is attached elsewhere{more}',
+      unknown: 'this credential does not show whether {specName} is attached elsewhere{why}',
       otherNode: '{specName} is attached to {names}, which its access mode ({modes}) does not allow: {nodes}',
       unread: 'the nodes that {specName} is attached to could not be read: {elsewhere}',
       also: '{specName} is also attached to {elsewhere}, which its access mode does not allow',
@@ -371,7 +372,7 @@ const MACHINE = codes({ cause: 'machine' })({
       deleted: 'node {name} is being deleted',
       taintedHere: 'the node is tainted out-of-service',
       stillMounted:
-        'the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: {list}{more}',
+        'the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: {volumes}{others}',
     },
     in: ['waiting', 'problem', 'outcome'],
     ofNode: true,
@@ -385,7 +386,7 @@ const MACHINE = codes({ cause: 'machine' })({
     says: {
       propagation:
         "the mounts of this container do not follow the node's, so it would hold what volctl unmounts: {mountPoint}",
-      another: 'volctl runs in another mount namespace than {why}',
+      another: 'volctl runs in another mount namespace than {owner}',
       runtime: 'PID 1 and the container runtime (pid {pid}) have different mounts under {rootDir}: {difference}',
       pidNamespace:
         "--host-root {hostRoot}: this container has its own PID namespace, so volctl cannot act on the host's processes",

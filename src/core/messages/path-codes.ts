@@ -32,9 +32,9 @@ const FOREIGN = codes({ cause: 'foreign' })({
       notLink: '{target} is not a symbolic link, so the kubelet did not make it',
       notEmpty: '{path} is not empty and is kept',
       bytes: '{path} holds {size} bytes and is kept',
-      kept: '{where} was not there when the plan was made, and is kept',
+      kept: '{path} was not there when the plan was made, and is kept',
       notKubeletsLink: '{path}/{name} is not the symbolic link that the kubelet makes',
-      nothingRemoved: '{stranger} was not there when the plan was made; nothing was removed',
+      nothingRemoved: '{path} was not there when the plan was made; nothing was removed',
       file: '{file} {fault}, so the kubelet did not make it',
     },
     in: ['blocked', 'problem'],
@@ -71,7 +71,7 @@ const FOREIGN = codes({ cause: 'foreign' })({
       stat: 'stat of {path} failed: {output}',
       links: 'links in {path} could not be resolved: {output}',
       name: 'a name in a path of this operation would lead elsewhere: {value}',
-      volume: 'PersistentVolume {specName} has {path}',
+      volume: 'PersistentVolume {specName} has {fault}',
     },
     in: ['blocked'],
     means:
@@ -81,7 +81,7 @@ const FOREIGN = codes({ cause: 'foreign' })({
     rules: ['S10'],
   },
   MountStorm: {
-    says: '{count} mounts of one directory are at and below {first}: mount propagation copies them into each other, which slows the whole node',
+    says: '{count} mounts of one directory are at and below {path}: mount propagation copies them into each other, which slows the whole node',
     in: ['problem'],
     means: 'mount propagation has copied one mount tens or thousands of times',
     remedy:
@@ -89,7 +89,7 @@ const FOREIGN = codes({ cause: 'foreign' })({
   },
   Swapped: {
     says: {
-      changing: '{where} keeps changing while it is being deleted',
+      changing: '{path} keeps changing while it is being deleted',
       link: '{path} leads to {real}: there is a link on the way',
       moved: 'a directory was moved while the walk was in it',
     },
@@ -107,7 +107,7 @@ const FOREIGN = codes({ cause: 'foreign' })({
       stranger: '{stranger} was mounted, but is not a disk of {name}',
       backedBy: "{target} is backed by {file}, which is not this volume's",
       another: '{name} is another device than a moment ago',
-      otherLun: '{stranger} was mounted, but is not LUN {lun} of {iqn}',
+      otherLun: '{device} was mounted, but is not LUN {lun} of {iqn}',
     },
     in: ['outcome'],
     means: "a device is not this volume's, or not of the kind that the kubelet makes",
@@ -115,7 +115,7 @@ const FOREIGN = codes({ cause: 'foreign' })({
     rules: ['S21', 'S25'],
   },
   StagedAtOldPath: {
-    says: 'volume {volume} is {also}staged at {path}, where kubelets before 1.24 staged: {state}this kubelet does not look there, and cannot unstage it',
+    says: 'volume {volume} is {also}staged at {path}, where kubelets before 1.24 staged: {leftover}this kubelet does not look there, and cannot unstage it',
     in: ['problem'],
     means: 'a volume is staged where kubelets before 1.24 staged, and no kubelet of today unstages it there',
     next: 'Once no pod of the node uses the volume: volctl apply with the kubelet stopped unstages it at both paths.',
@@ -157,9 +157,9 @@ const DEAD_MOUNT = codes({ cause: 'dead-mount' })({
   DeadMount: {
     says: {
       mayHang: '{target} is on a file system of type {fsType}, which may hang',
-      mount: 'the mount on {path} is dead: {dead}',
-      volume: '{at} does not answer: {error}{more}',
-      fileSystem: 'the file system mounted on {absolute} does not answer: {error}',
+      mount: 'the mount on {path} is dead: {error}',
+      volume: '{path} does not answer: {error}{users}',
+      fileSystem: 'the file system mounted on {path} does not answer: {error}',
       emptyDir: 'what is mounted on emptyDir {name} is dead: {error}; what it covers cannot be seen',
     },
     in: ['blocked', 'waiting', 'problem'],
@@ -189,23 +189,23 @@ const DEAD_MOUNT = codes({ cause: 'dead-mount' })({
 const IN_USE = codes({ cause: 'in-use' })({
   HeldBy: {
     says: {
-      mountOn: '{device} on {file} is still in use{who}',
+      loop: '{device} on {file} is still in use{error}',
       copy: 'a copy of the mount remains, the {mount}{why}',
       hidden: 'another mount hides the {mount}, so it cannot be unmounted',
       nothingRemoved: '{mount} is still there; nothing was removed',
       nothingDone: '{path} is in use by {who}; nothing was {done}',
       otherPath: 'the content of {dir} is in use under another path: {users}',
-      pathUses: '{path} is in use: {who}',
+      device: '{path} is in use: {who}',
       node: '{name} is still in use on this node: {who}',
       sameFileSystem: '{path} shows the same file system as {target} ({dev} {root})',
-      stillUses: '{names} is still in use: {who}',
+      disks: '{disks} is still in use: {who}',
       builtOn: '{name} is still in use: device {holder} was built on it meanwhile',
       noRecord: '{kept}; no other directory on this node is a record of the session',
       session: 'not logged out of {iqn}: {why}',
       still: '{mount} is still there',
       volume: 'volume {name} is still in use: {who}',
       path: '{name} is in use{who}',
-      otherNamespace: 'something is mounted on {path} in the mount namespace of {describeProcess}',
+      otherNamespace: 'something is mounted on {path} in the mount namespace of {process}',
       holder: '{path} is held by {who}',
       elsewhere: 'volume {name} is also set up elsewhere on this node: {who}',
       outsideMount: "{path}, outside the root directory {rootDir}, is a mount that has this volume's name",
@@ -224,10 +224,10 @@ const IN_USE = codes({ cause: 'in-use' })({
   },
   UsersUnknown: {
     says: {
-      nothingDeleted: 'the users of {path} could not be determined: {text}; nothing was deleted',
-      volume: '{name} may still be in use on this node: {text}',
-      who: 'who uses {target} could not be determined: {message}',
-      holders: 'the holders of {path} could not be determined: {text}',
+      nothingDeleted: 'the users of {path} could not be determined: {why}; nothing was deleted',
+      volume: '{name} may still be in use on this node: {why}',
+      who: 'who uses {target} could not be determined: {why}',
+      holders: 'the holders of {path} could not be determined: {why}',
     },
     in: ['blocked'],
     means: 'volctl could not find out who uses the device or the data',
@@ -237,14 +237,13 @@ const IN_USE = codes({ cause: 'in-use' })({
   MayBeInUse: {
     says: {
       target: 'a volume of a pod of this node could not be resolved, and may be of target {iqn}',
-      onNode: 'pod {namespacedName} on node {node} has a volume that may be this one: {message}',
-      unknownOnNode: 'volume {name} of pod {namespacedName} on node {node} is not known: {message}',
-      unknown: 'volume {podVolumeName} of pod {namespacedName}: {message}',
+      onNode: 'pod {pod} on node {node} has a volume that may be this one: {message}',
+      unknownOnNode: 'volume {name} of pod {pod} on node {node} is not known: {message}',
+      unknown: 'volume {podVolumeName} of pod {pod}: {message}',
       noProcesses: 'the process table was not read: a running pod whose directory is gone may use the volume',
       unidentified:
         'pod {uid} {state} and has volumes that could not be identified ({volumes}); this may be one of them',
-      unresolved:
-        'volume {podVolumeName} of pod {namespacedName} could not be resolved ({message}); this may be that volume',
+      unresolved: 'volume {podVolumeName} of pod {pod} could not be resolved ({message}); this may be that volume',
     },
     in: ['blocked', 'problem'],
     means: 'a volume of a pod could not be resolved or identified; what is to be undone may be that volume',
@@ -279,7 +278,7 @@ const DEVICE = codes({ cause: 'device' })({
     says: {
       volume:
         'the {fsType} file system of {specName} on {path} ({source}) is read-only ({option} in its superblock options: {superOptions}), but pod {pod} mounts it to write{cause}',
-      root: '{where} is on a read-only file system ({source} on {mountPoint}, {option} in its {of} options): no volume can be set up or cleaned up',
+      root: '{where} is on a read-only file system ({source} on {mountPoint}, {option} in its {optionsOf} options): no volume can be set up or cleaned up',
     },
     in: ['blocked', 'problem'],
     means: 'a file system is read-only although a pod mounts it to write, or the root directory lies on one',

@@ -23,7 +23,7 @@ const ASKED = codes({ cause: 'asked' })({
     rules: ['R731', 'S20'],
   },
   NothingNamed: {
-    says: '{each} matches no {noun} {place}',
+    says: '{name} matches no {noun} {place}',
     in: ['problem', 'error'],
     means:
       'a flag gives a name (--pod, --namespace, --volume, --device; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
@@ -31,8 +31,8 @@ const ASKED = codes({ cause: 'asked' })({
   },
   AmbiguousName: {
     says: {
-      kinds: '"{name}" is ambiguous on node {nodeName}: {asks}',
-      pods: '{name} matches {count} pods: {names}',
+      kinds: '"{name}" is ambiguous on node {nodeName}: {candidates}',
+      pods: '{name} matches {count} pods: {pods}',
     },
     in: ['problem', 'error'],
     means: 'several things on this node have the name that explain or --pod was given',
@@ -88,7 +88,7 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
       changing: 'the lock file {path} keeps changing',
       node: 'another apply is running: pid {pid} of {user}, since {since}',
       cluster: 'another apply is at work on this cluster: {holder} holds {lease}',
-      notRenewed: '{LEASE_NAME} could not be renewed, so that another apply may begin: {message}',
+      notRenewed: '{lease} could not be renewed, so that another apply may begin: {message}',
     },
     means:
       'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
@@ -97,8 +97,8 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
   },
   TimedOut: {
     says: {
-      answer: 'no answer within {timeoutMs} (--timeout)',
-      unfinished: 'not finished after {timeoutMs}: {waits}',
+      answer: 'no answer within {timeout} (--timeout)',
+      unfinished: 'not finished after {timeout}: {waits}',
       deleted: 'VolumeAttachment {name} was created, and somebody else has deleted it',
     },
     means: 'a call, or an external attacher, did not finish within --timeout',
@@ -126,7 +126,7 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
       losetup: 'losetup -f {target} made no loop device: {output}',
       why: '{message}: {output}',
       output: '{line} printed too much output and was killed{left}',
-      iscsiadm: 'iscsiadm {args} failed: {output}',
+      iscsiadm: 'iscsiadm {arguments} failed: {output}',
       notStopped: '{unit} did not stop: {failure}',
       notStarted: '{name} could not be started: {message}',
     },
@@ -139,7 +139,7 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   MountFailed: {
     says: {
       unread: '{device} could not be read: {why}',
-      mount: 'mount of {what} failed: {why}',
+      mount: 'mount of {mount} failed: {why}',
     },
     means: 'mount failed, and left nothing behind',
     remedy: 'Look at the source, its options and the kernel log (dmesg); then plan again.',
@@ -200,7 +200,7 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
       'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
   },
   TlsMismatch: {
-    says: 'TLS with the API server {server} failed: {tlsTrouble} ({reason}).',
+    says: 'TLS with the API server {server} failed: {trouble} ({reason}).',
     means: 'the API server and the credential do not trust each other',
     remedy:
       "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
@@ -247,7 +247,7 @@ const UNREAD = codes({ cause: 'unread' })({
       proc: '/proc: {error}',
       rootDir: 'root directory {rootDir}{fault}',
       table: '{path}: {error}',
-      what: '{path} cannot be read: {error}',
+      directory: '{path} cannot be read: {error}',
       notUtf8: 'the name of {path} is not UTF-8, so that volctl cannot reach it; what it contains is unknown',
       unknown: '{path} could not be read ({error}); what it contains is unknown',
       incomplete: '{path} could not be read completely ({error}) and may contain files that the kubelet did not create',
@@ -272,8 +272,8 @@ const UNREAD = codes({ cause: 'unread' })({
   },
   ContentUnknown: {
     says: {
-      why: '{label} {reason}',
-      unread: '{what} could not be read: {why}',
+      why: '{pod} {reason}',
+      unread: '{object} could not be read: {why}',
     },
     in: ['blocked'],
     means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
@@ -322,7 +322,7 @@ const UNREAD = codes({ cause: 'unread' })({
   },
   Forbidden: {
     says: {
-      list: 'this credential may not list VolumeAttachments, so that it never shows {first} as detached',
+      list: 'this credential may not list VolumeAttachments, so that it never shows {volumes} as detached',
       change: 'this credential may not {verb} VolumeAttachments',
       delete: 'this credential may not delete VolumeAttachments',
     },
@@ -334,11 +334,11 @@ const UNREAD = codes({ cause: 'unread' })({
   ReadFailed: {
     says: {
       list: 'the list of {list} could not be read as a whole: nothing is {undone}',
-      what: '{what} could not be read: {message}',
+      object: '{object} could not be read: {message}',
       clock: 'the clock of the API server is not known: everything counts as just now',
       noNode: 'the cluster has no node',
       section: 'section {section} is missing; what it would show is unknown',
-      attachments: 'VolumeAttachments could not be read, so these volumes are not detached: {attached} ({text})',
+      attachments: 'VolumeAttachments could not be read, so these volumes are not detached: {volumes} ({error})',
     },
     in: ['problem', 'outcome'],
     means: 'something that is needed was not read, or not whole, so that it counts as unknown and in use',
@@ -388,7 +388,7 @@ const ERRORS = codes({ in: ['error'] })({
     rules: ['S31'],
   },
   Usage: {
-    says: '--max-downtime {maxMs} leaves no time for an operation: volctl waits {settleMs} first{most}',
+    says: '--max-downtime {maxDowntime} leaves no time for an operation: volctl waits {settle} first{timeout}',
     means: 'a flag or an argument is not one that the command takes, or not in that form',
     next: 'See volctl COMMAND --help.',
   },
@@ -409,7 +409,7 @@ const ERRORS = codes({ in: ['error'] })({
     remedy: 'Check the directory, the space on its file system, and what reads the output.',
   },
   NotReached: {
-    says: 'timed out after {waited}: {first}{failed}',
+    says: 'timed out after {waited}: {missing}{failed}',
     means: 'the time of wait was up before the condition was reached',
     next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
     rules: ['R472'],
@@ -418,7 +418,7 @@ const ERRORS = codes({ in: ['error'] })({
     says: {
       missing: '{file} does not exist.',
       noneOf: 'None of the files in KUBECONFIG exists: {value}.',
-      notInPod: '--kubeconfig {IN_CLUSTER}: volctl is {NOT_IN_A_POD}.',
+      notInPod: '--kubeconfig {value}: volctl is {why}.',
     },
     means: 'there is no kubeconfig, in the usual places or where one was named',
     next: 'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',

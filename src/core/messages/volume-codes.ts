@@ -98,12 +98,12 @@ const DRIVER = codes({ cause: 'driver' })({
     says: {
       silent: 'CSI driver {driver} does not answer on this node',
       notPlanned: 'the plan does not say where driver {driver} is',
-      notOnNode: 'driver {driver} is not registered on node {name}',
+      notOnNode: 'driver {driver} is not registered on node {node}',
       notOnNodeWith:
-        'CSI driver {driver} is not registered on node {name}, which has {other}{more}: nothing of it is unmounted there before',
+        'CSI driver {driver} is not registered on node {node}, which has {volume}{more}: nothing of it is unmounted there before',
       flexUnmounts: 'flexVolume driver {plugin} {why}, and only the driver knows how to unmount its volumes',
       flex: 'flexVolume driver {plugin} {why}',
-      noSocket: 'no CSI driver answers on socket {path}: {error}',
+      silentSocket: 'no CSI driver answers on socket {path}: {error}',
       silentAt: 'CSI driver {driver} does not answer on {at}: {why}',
       cannotCall: 'CSI driver {driver} cannot be called on {at}: {why}',
       mounted: '{why}, and {mountedHere}; only the driver can unmount properly',
@@ -117,7 +117,7 @@ const DRIVER = codes({ cause: 'driver' })({
   },
   DriverRegistration: {
     says: {
-      says: 'CSI driver {name} answers, but {says}',
+      answersBut: 'CSI driver {driver} answers, but {fault}',
       outside: "CSI driver {driver} listens on {endpoint}, outside the kubelet's root directory",
       notRegistered: 'CSI driver {driver} answers on {at} but is not registered with the kubelet: {error}',
       twoSockets: 'CSI driver {driver} has two sockets, and {path} is not the one in use: {why}',
@@ -185,9 +185,9 @@ const IDENTITY = codes({ cause: 'identity' })({
   },
   OtherVolume: {
     says: {
-      more: '{message}{more}',
+      published: '{message}{afterwards}',
       file: '{path} names another volume, {driver}^{handle}',
-      mounted: 'pod {pod} has {name} mounted as {specName}{more}; volctl leaves the volume as long as the pod exists',
+      mounted: 'pod {pod} has {name} mounted as {specName}{wanted}; volctl leaves the volume as long as the pod exists',
       wanted: '{path} names {name}, but the pod wants {driver}^{handle}',
     },
     in: ['blocked', 'problem'],
@@ -204,8 +204,8 @@ const IDENTITY = codes({ cause: 'identity' })({
       sysfs: 'sysfs does not confirm that {disk} is a disk of {name}',
       noPortal: '{directory} does not name a portal, a target and a LUN, and its iscsi.json is {state}',
       otherName: '{file} names {iqn}, LUN {lun}, through {iface}, but its directory has another name',
-      unidentified: '{name}{also} is mounted or mapped on this node but could not be identified; it may be this volume',
-      gone: 'the mount on {directory} ({device}) is gone since the plan was made',
+      unidentified: '{name}{pod} is mounted or mapped on this node but could not be identified; it may be this volume',
+      gone: 'the mount on {directory} ({devices}) is gone since the plan was made',
       sameLun:
         "{name} has LUN {lun} of the same target through {portals}; without a readable iscsi.json it is unknown whether that is this volume's session too",
       noStateFile:
@@ -220,9 +220,9 @@ const IDENTITY = codes({ cause: 'identity' })({
   AttachmentUnclear: {
     says: {
       name: 'neither the name of VolumeAttachment {name} nor its PersistentVolume shows which volume is attached',
-      why: '{here} is left as it is: {unclear}',
-      ofOthers: '{here} was not created by Kubernetes, and stays until its creator deletes it',
-      shared: 'PersistentVolume {map} shares this attachment',
+      why: '{attachment} is left as it is: {why}',
+      ofOthers: '{attachment} was not created by Kubernetes, and stays until its creator deletes it',
+      shared: 'PersistentVolume {persistentVolumes} shares this attachment',
       mayBeShared: 'not all PersistentVolumes could be read: another one may share this attachment',
     },
     in: ['blocked', 'problem'],
@@ -236,7 +236,7 @@ const IDENTITY = codes({ cause: 'identity' })({
 const MISSING = codes({ cause: 'missing' })({
   NodeMissing: {
     says: {
-      pod: 'pod {namespacedName} is scheduled to node {node}, which does not exist: its volumes stay attached there',
+      pod: 'pod {pod} is scheduled to node {node}, which does not exist: its volumes stay attached there',
       node: 'node {node} is not in the API',
     },
     in: ['problem', 'outcome'],
@@ -273,8 +273,8 @@ const MISSING = codes({ cause: 'missing' })({
   },
   ContentMissing: {
     says: {
-      object: "{what} does not exist, and the volume's driver needs it",
-      notText: '{what} is not UTF-8 text and cannot be sent to a CSI driver',
+      object: "{object} does not exist, and the volume's driver needs it",
+      notText: '{entry} is not UTF-8 text and cannot be sent to a CSI driver',
     },
     in: ['blocked'],
     means: 'an object or key that the volume needs does not exist, or cannot be sent to its driver',
@@ -283,7 +283,7 @@ const MISSING = codes({ cause: 'missing' })({
   NoLongerWanted: {
     says: {
       content: 'the content of {target} is not known',
-      pod: '{label} is no longer in the API',
+      pod: '{pod} is no longer in the API',
       volume: '{name} is no longer the volume that was planned',
       claim: 'claim {namespace}/{name} no longer exists',
       why: 'pod {uid} {why}',

@@ -29,7 +29,7 @@ export function nameFaults(
   return given
     .filter((each) => !names.has(each))
     .map((each) => ({
-      ...said('NothingNamed', { each, noun, place }),
+      ...said('NothingNamed', { name: each, noun, place }),
       hint: `${didYouMean(each, names)}${hint}`,
     }))
 }
@@ -40,7 +40,7 @@ const MOST_PODS = 10
 export function ambiguousPods(name: string, pods: readonly PodRef[]): NameFault {
   const names = pods.slice(0, MOST_PODS).map(podNameAndUid).join(', ')
   return {
-    ...said('AmbiguousName.pods', { name, count: pods.length, names }),
+    ...said('AmbiguousName.pods', { name, count: pods.length, pods: names }),
     hint: 'Give NAMESPACE/NAME or the whole UID.',
   }
 }

@@ -62,7 +62,7 @@ export async function contentVerdict(path: string, facts: MachineFacts, since?: 
   if (user === undefined) return undefined
   if ('who' in user) return usedBy(path, user, 'deleted')
   return {
-    ...said('UsersUnknown.nothingDeleted', { path, text: user.text }),
+    ...said('UsersUnknown.nothingDeleted', { path, why: user.text }),
     hint: `volctl deletes nothing that may be in use. ${user.hint}`,
   }
 }

@@ -153,7 +153,7 @@ export const heldDevice: MachineJudge = async (facts) => {
   const { device, around, host } = facts
   if (device === undefined) return undefined
   const by = (who: string): Verdict => ({
-    ...said('HeldBy.pathUses', { path: device.path, who }),
+    ...said('HeldBy.device', { path: device.path, who }),
     hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
   })
   const isRaw = facts.operation.kind === 'MapVolume'
@@ -183,7 +183,7 @@ function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unsee
   const name = `volume ${volume?.name ?? ''}`
   if ('who' in by) return { ...said('HeldBy.node', { name, who: by.who }), users: by.users }
   return {
-    ...said('UsersUnknown.volume', { name, text: by.text }),
+    ...said('UsersUnknown.volume', { name, why: by.text }),
     hint: `${by.hint} Then plan again.`,
   }
 }

@@ -90,7 +90,7 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
   if (unknown === undefined) return undefined
   const { podVolumeName, pod, message } = unknown
   return {
-    ...said('MayBeInUse.unresolved', { podVolumeName, namespacedName: namespacedName(pod.metadata), message }),
+    ...said('MayBeInUse.unresolved', { podVolumeName, pod: namespacedName(pod.metadata), message }),
     because: { ...causeOfUnresolved(unknown), follows: true },
   }
 }
@@ -120,7 +120,7 @@ export const mayBeMounted: Judge = ({ unidentified }) => {
   return {
     ...said('IdentityUnconfirmed.unidentified', {
       name: draft.volume?.name,
-      also: draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`,
+      pod: draft.pod === undefined ? '' : ` of pod ${draft.pod.uid}`,
     }),
     hint: draft.blocked?.hint,
   }
@@ -179,7 +179,7 @@ export const sharedAttachment: Judge = ({ attachment, identified, context: { obj
     .filter((each) => each.metadata.name !== attachment.object.spec.source.persistentVolumeName)
   if (others.length > 0) {
     return {
-      ...said('AttachmentUnclear.shared', { map: others.map((each) => each.metadata.name).join(', ') }),
+      ...said('AttachmentUnclear.shared', { persistentVolumes: others.map((each) => each.metadata.name).join(', ') }),
       hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
     }
   }

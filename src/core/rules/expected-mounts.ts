@@ -158,5 +158,5 @@ export const strangerInside: MachineJudge = ({ operation, around, host }) => {
   const known = new Set(operation.steps.map((step) => step.target))
   if (host.lstat(directory)?.type !== 'dir') return undefined
   const stranger = host.listTree(directory).find((path) => !known.has(path))
-  return stranger === undefined ? undefined : said('UnexpectedFile.nothingRemoved', { stranger })
+  return stranger === undefined ? undefined : said('UnexpectedFile.nothingRemoved', { path: stranger })
 }

@@ -207,7 +207,7 @@ export function readOnlyPlace(inputs: ActualInputs, path: string) {
       source,
       mountPoint,
       option,
-      of: ofSuper === undefined ? 'mount' : 'superblock',
+      optionsOf: ofSuper === undefined ? 'mount' : 'superblock',
     }),
     hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
     because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },

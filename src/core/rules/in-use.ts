@@ -178,7 +178,7 @@ function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), u
   if (known !== undefined) return { ...about, code: known, message, hint, ...(users.length > 0 && { users }) }
   return {
     ...about,
-    ...saidOf(said('UsersUnknown.who', { target: about.target, message })),
+    ...saidOf(said('UsersUnknown.who', { target: about.target, why: message })),
     hint: 'Plan again; volctl takes nothing away that may be in use.',
   }
 }

@@ -29,7 +29,7 @@ export const otherDisk: MachineJudge = ({ lun, host }) => {
 export const usedLun: MachineJudge = async (facts) => {
   const names = stillThere(facts.lun?.disks ?? [], facts.host).map(({ name }) => name)
   const user = names.length === 0 ? undefined : await userOfDisks(names, facts)
-  return user && said('HeldBy.stillUses', { names: names.join(', '), who: user.who })
+  return user && said('HeldBy.disks', { disks: names.join(', '), who: user.who })
 }
 
 /** Whatever the device is: a map of the disk is flushed by now. */
@@ -206,7 +206,7 @@ export function fcDisks(directory: string, facts: MachineFacts): readonly SeenDi
     const { devices, mounted: unmounted } = facts.record
     // Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well.
     if (devices.size > 0 && unmounted.size === 0) {
-      throw new StepFailed(said('IdentityUnconfirmed.gone', { directory, device: [...devices.keys()].join(', ') }), {
+      throw new StepFailed(said('IdentityUnconfirmed.gone', { directory, devices: [...devices.keys()].join(', ') }), {
         hint: 'Plan again: the new plan finds what is left.',
       })
     }
@@ -291,7 +291,7 @@ export async function recordedVolume(
   // The device that was mounted must be exactly this LUN, whatever the record says.
   const stranger = mountedDisks(facts).find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger !== undefined)
-    throw byHand(directory, said('ForeignDevice.otherLun', { stranger, lun: disk.lun, iqn: disk.iqn }))
+    throw byHand(directory, said('ForeignDevice.otherLun', { device: stranger, lun: disk.lun, iqn: disk.iqn }))
   const user = await userOfDisks(
     namesOf(false),
     facts,

@@ -128,7 +128,7 @@ export function mountedElsewhere(
   const other = location && mountedOnElsewhere(location, others, staying(table, going))
   return (
     other && {
-      ...said('HeldBy.otherNamespace', { path, describeProcess: describeProcess(other, context.nameOf) }),
+      ...said('HeldBy.otherNamespace', { path, process: describeProcess(other, context.nameOf) }),
       users: [usingProcess(other)],
     }
   )
@@ -169,7 +169,7 @@ export const aliveOrHeld: MachineJudge = async (facts) => {
     if (user === undefined) continue
     if ('who' in user) return { ...said('HeldBy.holder', { path, who: user.who }), users: user.users }
     return {
-      ...said('UsersUnknown.holders', { path, text: user.text }),
+      ...said('UsersUnknown.holders', { path, why: user.text }),
       hint: `volctl unmounts nothing lazily that may be in use. ${user.hint}`,
     }
   }

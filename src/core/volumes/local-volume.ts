@@ -52,7 +52,7 @@ function globalPath({ specName, mode }: VolumeToMount): string {
 function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
   if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
   return {
-    ...said('InvalidPath.volume', { specName, path: path === '' ? 'no path' : `an unusable path: ${path}` }),
+    ...said('InvalidPath.volume', { specName, fault: path === '' ? 'no path' : `an unusable path: ${path}` }),
     hint: 'Create the PersistentVolume again, with an absolute path without "..".',
   }
 }

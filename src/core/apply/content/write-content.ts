@@ -129,9 +129,9 @@ async function lookUp<T>(ask: () => Promise<T | undefined>): Promise<Lookup<T>> 
 async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const label = `pod ${podLabel(pod)}`
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
-  if (found.state === 'Unknown') throw new StepFailed(said('ContentUnknown.why', { label, reason: found.reason }))
+  if (found.state === 'Unknown') throw new StepFailed(said('ContentUnknown.why', { pod: label, reason: found.reason }))
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
-    throw new StepFailed(said('NoLongerWanted.pod', { label }))
+    throw new StepFailed(said('NoLongerWanted.pod', { pod: label }))
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
   const own: Readonly<Record<string, string>> =
     mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}

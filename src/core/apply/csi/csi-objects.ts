@@ -24,7 +24,7 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   const what = `secret ${namespace}/${name}`
   const secret = await asked(run, what, (cluster) => cluster.getSecret(namespace, name))
   if (secret === undefined) {
-    throw new StepFailed(said('ContentMissing.object', { what }), {
+    throw new StepFailed(said('ContentMissing.object', { object: what }), {
       hint: 'Create the secret again, or correct the volume; then plan again.',
     })
   }
@@ -37,7 +37,7 @@ function textOf(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
   } catch {
-    throw new StepFailed(said('ContentMissing.notText', { what }), {
+    throw new StepFailed(said('ContentMissing.notText', { entry: what }), {
       hint: 'Correct the secret; then plan again.',
     })
   }
@@ -79,7 +79,7 @@ function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Pro
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed(said('ContentUnknown.unread', { what, why }), { cause })
+  return new StepFailed(said('ContentUnknown.unread', { object: what, why }), { cause })
 }
 
 // What a driver, and the API, say right before a CSI volume is staged, published or expanded.

@@ -89,7 +89,7 @@ async function withoutWrong(what: string, back: (() => Promise<void>) | undefine
   const message = `the driver answered OK to NodePublishVolume, but has mounted another volume: ${what}`
   const hint = "See the driver's log; do not start the pod before plan shows the right volume."
   const failed = (more: string, options: { readonly cause?: unknown; readonly stuck?: true }): StepFailed =>
-    new StepFailed(said('OtherVolume.more', { message, more }), { hint, ...options })
+    new StepFailed(said('OtherVolume.published', { message, afterwards: more }), { hint, ...options })
   if (back === undefined) return failed('', { stuck: true })
   try {
     await back()

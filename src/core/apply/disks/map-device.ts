@@ -96,7 +96,7 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   const failure = await whyNotReleased(step.target, file, run)
   if (failure === undefined) return
   const output = failure.stderr.trim()
-  throw new StepFailed(said('HeldBy.mountOn', { device: step.target, file, who: output === '' ? '' : `: ${output}` }), {
+  throw new StepFailed(said('HeldBy.loop', { device: step.target, file, error: output === '' ? '' : `: ${output}` }), {
     stuck: failure.timedOut,
   })
 }

@@ -132,7 +132,7 @@ export class MountFailed extends StepFailed {
   /** @param why what mount(8) printed, or what is wrong with the result */
   constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {
     const what = source === undefined ? target : `${source} on ${target}`
-    super(said('MountFailed.mount', { what, why: why.replace(/^mount: /, '') }))
+    super(said('MountFailed.mount', { mount: what, why: why.replace(/^mount: /, '') }))
   }
 }
 

@@ -101,7 +101,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
   run.say(`iscsiadm ${args.join(' ')}`)
   const result = await command(run, 'iscsiadm', args)
   if (result.status !== undefined && DONE_ALREADY.has(result.status)) return
-  throw new StepFailed(said('CommandFailed.iscsiadm', { args: args.join(' '), output: firstLineOf(result) }))
+  throw new StepFailed(said('CommandFailed.iscsiadm', { arguments: args.join(' '), output: firstLineOf(result) }))
 }
 
 /** sysfs decides: iscsiadm also answers "no records" for a session whose record somebody deleted. */

@@ -181,7 +181,7 @@ export class ClusterRun extends Run<ClusterOperation> {
         told = waits
         if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
         if (performance.now() >= until) {
-          throw new StepFailed(said('TimedOut.unfinished', { timeoutMs: formatDuration(timeoutMs), waits }), {
+          throw new StepFailed(said('TimedOut.unfinished', { timeout: formatDuration(timeoutMs), waits }), {
             hint: lookAtAttacher(attachment.name, volume.driver ?? ''),
           })
         }

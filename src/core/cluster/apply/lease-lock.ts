@@ -106,7 +106,7 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
       // The server may be back in time.
       if (error.status === 0 && performance.now() - renewed < durationMs / 2) return
       const hint = 'Run volctl plan --cluster to see what is left to do.'
-      throw new OperationRefused(said('Locked.notRenewed', { LEASE_NAME, message: error.message }), {
+      throw new OperationRefused(said('Locked.notRenewed', { lease: LEASE_NAME, message: error.message }), {
         cause: error,
         hint,
       })

@@ -125,7 +125,7 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   if (csi.state === 'unknown') return said('NodeUnknown.csiNode', { name })
   if (csi.drivers?.some((each) => each.name === driver)) return undefined
   return {
-    ...said('DriverUnavailable.notOnNode', { driver, name }),
+    ...said('DriverUnavailable.notOnNode', { driver, node: name }),
     hint: lookAtNodePod(name),
   }
 }

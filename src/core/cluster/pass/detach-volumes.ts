@@ -120,7 +120,7 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   if (held === undefined) return undefined
   const { pod, cause, message } = held
   return blockedBy(
-    said('MayBeInUse.onNode', { namespacedName: namespacedName(pod), node: object.node, message }),
+    said('MayBeInUse.onNode', { pod: namespacedName(pod), node: object.node, message }),
     cause === 'Unknown' ? undefined : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
   )
 }

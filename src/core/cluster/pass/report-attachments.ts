@@ -52,7 +52,7 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
   }
   const here = `VolumeAttachment ${name} on node ${node}`
   const look = `Look at the attachment: ${describeAttachment(name)}`
-  if (unclear !== undefined) say(said('AttachmentUnclear.why', { here, unclear }), look)
+  if (unclear !== undefined) say(said('AttachmentUnclear.why', { attachment: here, why: unclear }), look)
   if (persistentVolume === 'Absent') {
     say(
       said('AttachmentDangling.volume', { name, persistentVolume: object.persistentVolume, node }),
@@ -61,7 +61,7 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
   }
   // R835: in use by a pod it is as it should be.
   if (persistentVolume === 'None' && !isWanted(row)) {
-    say(said('NobodyDetaches.inline', { here }), look)
+    say(said('NobodyDetaches.inline', { attachment: here }), look)
   }
   if (context.objects.node(node).state === 'Absent') {
     const first = 'make sure that the machine is off'
@@ -73,12 +73,15 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
   }
   if (unclear === undefined && isForeign(object)) {
     const hint = `Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
-    say(said('AttachmentUnclear.ofOthers', { here }), hint, 'info')
+    say(said('AttachmentUnclear.ofOthers', { attachment: here }), hint, 'info')
   } else if (unclear === undefined && isNamedRight === false) {
     say(said('NobodyDetaches.name', { name, node }), `Find out who created the attachment: ${whoCreated(name)}`)
   }
   if (hasCaret(attached)) {
-    say(said('NobodyDetaches.caret', { here }), ['Once no pod wants the volume, volctl detaches it:', planCluster()])
+    say(said('NobodyDetaches.caret', { attachment: here }), [
+      'Once no pod wants the volume, volctl detaches it:',
+      planCluster(),
+    ])
   }
   const log = `Look at the log of the external attacher of driver ${attacher}, and at the volume in the storage system.`
   if (deletedAt !== undefined) {
@@ -87,14 +90,14 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
       // A driver that is gone is reported once, for all.
     } else if (context.isSettled(deletedAt) && !context.isDriverGone(attacher)) {
       say(
-        said('AttachmentDeleting.since', { here, deletedAt, heldBy: heldBy(object.finalizers) }),
+        said('AttachmentDeleting.since', { attachment: here, deletedAt, heldBy: heldBy(object.finalizers) }),
         context.lookAtWhoDetaches(name, attacher),
       )
     }
   } else if (object.attached !== true && object.attachError !== undefined) {
     say(said('AttachmentFailing.attach', { attacher, name, node, message: object.attachError.message }), log, 'error')
   } else if (object.attached !== true && context.isSettled(createdAt)) {
-    say(said('AttachmentFailing.silent', { here, createdAt, attacher }), log)
+    say(said('AttachmentFailing.silent', { attachment: here, createdAt, attacher }), log)
   }
 }
 
@@ -107,7 +110,7 @@ function reportTwice({ rows, findings }: ClusterContext): void {
     const ref = volumeRef(volume)
     findings.problem(
       'error',
-      said('TwoWriters.attachments', { volumeLabel: volumeLabel(ref), nodes: nodesText(nodes) }),
+      said('TwoWriters.attachments', { volume: volumeLabel(ref), nodes: nodesText(nodes) }),
       { volume: ref, nodes, claim: ref.claim, driver: ref.driver },
       FIND_OUT,
     )
@@ -150,7 +153,7 @@ function report(context: ClusterContext, wants: readonly Row[]): void {
         : `: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
   context.findings.problem(
     'error',
-    said('MultiAttach', { volumeLabel: volumeLabel(volume), modes, text }),
+    said('MultiAttach', { volume: volumeLabel(volume), modes, nodes: text }),
     about,
     waiting.length === 0 ? FIND_OUT : hintFor(context, holders, waiting),
   )
@@ -223,7 +226,7 @@ export function reportPods(context: ClusterContext): void {
     const severity = rows.get(row ?? '')?.is === 'ready' ? 'info' : 'warning'
     context.findings.problem(
       severity,
-      said('PodWaitsForVolume', { namespacedName: namespacedName(pod), node: pod.node, message: cause.message }),
+      said('PodWaitsForVolume', { pod: namespacedName(pod), node: pod.node, message: cause.message }),
       ofPod(pod),
       cause.hint,
       { row },
@@ -256,7 +259,7 @@ function seePod(pod: ClusterPod): string {
 function reportUnknown({ findings }: ClusterContext, unresolved: UnresolvedPodVolume): void {
   const { pod, name, message } = unresolved
   findings.incomplete(
-    said('MayBeInUse.unknownOnNode', { name, namespacedName: namespacedName(pod), node: pod.node, message }),
+    said('MayBeInUse.unknownOnNode', { name, pod: namespacedName(pod), node: pod.node, message }),
     { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )

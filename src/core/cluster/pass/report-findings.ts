@@ -76,7 +76,7 @@ function reportDrivers(context: ClusterContext): void {
       const about = { driver, nodes: [name], volume, attachment: first.object.name }
       context.findings.problem(
         'warning',
-        said('DriverUnavailable.notOnNodeWith', { driver, name, other: volume.name, more }),
+        said('DriverUnavailable.notOnNodeWith', { driver, node: name, volume: volume.name, more }),
         about,
         lookAtNodePod(name),
       )
@@ -94,7 +94,7 @@ function reportLostPods({ state, objects, findings }: ClusterContext): void {
     if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
     findings.problem(
       'warning',
-      said('NodeMissing.pod', { namespacedName: namespacedName(pod), node: pod.node }),
+      said('NodeMissing.pod', { pod: namespacedName(pod), node: pod.node }),
       ofPod(pod),
       `Once the machine is off: ${deletePod(pod, '--force')}`,
     )
@@ -140,13 +140,13 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
     const hint = context.isControllerAlive
       ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
       : 'Let kube-controller-manager run again: only the controller writes that status.'
-    context.findings.problem('warning', said('ReportedUnused.attached', { name, uniqueName }), about, hint)
+    context.findings.problem('warning', said('ReportedUnused.attached', { node: name, uniqueName }), about, hint)
   }
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
     const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
     context.findings.problem(
       isExplained() ? 'warning' : 'info',
-      said('AttachedMismatch.noAttachment', { name, other: about.volume.name }),
+      said('AttachedMismatch.noAttachment', { node: name, volume: about.volume.name }),
       about,
       hint,
     )
@@ -158,7 +158,7 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
     const hint = `Only the controller writes that list: ${context.lookAtController}.`
     context.findings.problem(
       'warning',
-      said('AttachedMismatch.notListed', { name: about.volume.name, other: name, createdAt: object.createdAt }),
+      said('AttachedMismatch.notListed', { volume: about.volume.name, node: name, createdAt: object.createdAt }),
       { ...about, attachment: object.name },
       hint,
     )
@@ -177,7 +177,7 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
   const stays = context.isHeard(node) && !context.isControllerAlive
   context.findings.problem(
     'warning',
-    said('ReportedUnused.inUse', { name, other: volume.name, last }),
+    said('ReportedUnused.inUse', { node: name, volume: volume.name, last }),
     { nodes: [name], volume },
     isReady && volume.driver !== undefined && lacksDriver(node, volume.driver)
       ? `CSI driver ${volume.driver} is not registered there, without which the kubelet unmounts nothing.`
@@ -213,7 +213,7 @@ function reportReading(context: ClusterContext): void {
   }
   for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    context.findings.incomplete(said('ReadFailed.what', { what, message }), { list: resource })
+    context.findings.incomplete(said('ReadFailed.object', { object: what, message }), { list: resource })
   }
   if (serverTime(state) === undefined) {
     const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'

@@ -220,7 +220,7 @@ function fromCluster(env: Environment, options: DiscoverOptions, tried: Search):
 function requireCluster(env: Environment, options: DiscoverOptions): KubeCredentials {
   const found = fromCluster(env, options, search(options.onAttempt))
   if (found !== undefined) return found
-  throw new VolctlError(said('NoKubeconfig.notInPod', { IN_CLUSTER, NOT_IN_A_POD }), {
+  throw new VolctlError(said('NoKubeconfig.notInPod', { value: IN_CLUSTER, why: NOT_IN_A_POD }), {
     hint: `Leave it out; a file of this name is ./${IN_CLUSTER}.`,
   })
 }

@@ -93,9 +93,9 @@ export function timeLimits({ maxMs, settleMs, timeoutMs, defaultTimeoutMs }: Ask
   if (room >= least) return { operationMs, startMs }
   throw new VolctlError(
     said('Usage', {
-      maxMs: formatDuration(maxMs),
-      settleMs: formatDuration(settleMs),
-      most: timeoutMs === undefined ? '' : `, and one may take ${formatDuration(timeoutMs)} (--timeout)`,
+      maxDowntime: formatDuration(maxMs),
+      settle: formatDuration(settleMs),
+      timeout: timeoutMs === undefined ? '' : `, and one may take ${formatDuration(timeoutMs)} (--timeout)`,
     }),
     { hint: `Give --max-downtime ${formatDuration(settleMs + 2 * least)}.` },
   )

@@ -94,7 +94,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
 }
 
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
-  return new VolctlError(said('NodeUnreadable.what', { path: what, error }), {
+  return new VolctlError(said('NodeUnreadable.directory', { path: what, error }), {
     cause,
     hint: MISSING.includes(error) ? "Name the kubelet's root directory with --root-dir." : diskTrouble(error)?.hint,
   })

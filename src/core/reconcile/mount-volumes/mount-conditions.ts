@@ -184,7 +184,7 @@ const elsewhereUnknown: WaitOf = (context, volume) => {
   const why = !isCsi ? elsewhere?.problem : knowsOtherNodes(context) ? undefined : ''
   if (why === undefined) return undefined
   return {
-    ...said('AccessMode.unknown', { specName: volume.specName, more: why === '' ? '' : `: ${why}` }),
+    ...said('AccessMode.unknown', { specName: volume.specName, why: why === '' ? '' : `: ${why}` }),
     hint: useCredential(`list ${isCsi ? 'volumeattachments' : 'nodes'}`),
   }
 }
@@ -234,7 +234,7 @@ export const setUpWait: WaitOf = (context, volume) => {
     }
   }
   return {
-    ...said('LeftToKubelet.plugin', { setUp }),
+    ...said('LeftToKubelet.plugin', { kind: setUp }),
     hint: startKubelet(context, 'it sets up the volume'),
   }
 }

@@ -108,7 +108,7 @@ function reportOther(
       pod: podNameOf(context, podUid),
       name,
       specName,
-      more: wants === undefined ? ', and not the volume' : `, but wants ${wants}`,
+      wanted: wants === undefined ? ', and not the volume' : `, but wants ${wants}`,
     }),
     aboutWanted(context, volume, at),
     hint,
@@ -122,7 +122,11 @@ function reportDead(context: PlanContext, volume: VolumeToMount, target: string,
   const hint = `${bringBack(context.inputs.top(target), error, running ? podNameOf(context, volume.podUid) : undefined)}${running ? '' : '; the kubelet then mounts the volume again'}.`
   context.findings.problem(
     'error',
-    said('DeadMount.volume', { at, error: deadWords(error), more: running ? ', and running containers use it' : '' }),
+    said('DeadMount.volume', {
+      path: at,
+      error: deadWords(error),
+      users: running ? ', and running containers use it' : '',
+    }),
     aboutWanted(context, volume, at),
     hint,
   )
@@ -138,7 +142,7 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
   const { snapshot } = inputs
   if (isGateOn(snapshot, 'ImageVolume')) return undefined
   return {
-    ...said('PluginMissing', { text: kubeletVersion(snapshot.api?.node)?.text }),
+    ...said('PluginMissing', { version: kubeletVersion(snapshot.api?.node)?.text }),
     hint: "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
   }
 }

@@ -80,7 +80,7 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
         : isUsed(context, volume)
           ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
           : howToUnstage(context, volume)
-    say(said('MountedButNotAttached', { uniqueName, path, gone }), hint)
+    say(said('MountedButNotAttached', { uniqueName, path, why: gone }), hint)
   } else if (!objects.isInUse(uniqueName)) {
     say(said('NotReportedInUse.mounted', { uniqueName, path }), howToReport(context, volume))
   }
@@ -154,8 +154,8 @@ function reportOutOfService({ inputs, findings }: PlanContext, present: readonly
   findings.problem(
     'error',
     said('NodeNotReady.stillMounted', {
-      list: names.slice(0, 5).join(', '),
-      more: names.length > 5 ? `, … (${names.length})` : '',
+      volumes: names.slice(0, 5).join(', '),
+      others: names.length > 5 ? `, … (${names.length})` : '',
     }),
     ON_NODE,
     hint,
@@ -311,7 +311,7 @@ function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: s
       : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
   findings.problem(
     'warning',
-    said('ReportedUnused.listed', { volume, list: lists.join(' and '), nodeName }),
+    said('ReportedUnused.listed', { volume, lists: lists.join(' and '), nodeName }),
     { volume, subject: { row: name } },
     hint,
   )

@@ -30,7 +30,7 @@ function reportSilent({ ledger, findings }: PlanContext, socket: CsiSocket, miss
   const hint =
     'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.'
   const because = driver === undefined ? undefined : ({ subject: { driver }, follows: true } as const)
-  findings.problem('warning', said('DriverUnavailable.noSocket', { path, error }), about, hint, because)
+  findings.problem('warning', said('DriverUnavailable.silentSocket', { path, error }), about, hint, because)
 }
 
 function reportSocket(

@@ -15,7 +15,7 @@ export function reportVersion({ inputs, findings }: PlanContext): void {
   if (version?.major === 1 && version.minor >= first && version.minor <= last) return
   const { kubeletVersion: text } = node?.status?.nodeInfo ?? {}
   if (!text) return
-  findings.problem('warning', said('VersionUntested', { text, first, last }), ON_NODE)
+  findings.problem('warning', said('VersionUntested', { version: text, firstMinor: first, lastMinor: last }), ON_NODE)
 }
 
 /** N8, R702. A warning only if there is something to attach. */

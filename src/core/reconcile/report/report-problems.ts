@@ -130,7 +130,7 @@ function reportUnresolved(context: PlanContext): void {
       unknown ? 'error' : 'warning',
       said('MayBeInUse.unknown', {
         podVolumeName: each.podVolumeName,
-        namespacedName: namespacedName(each.pod.metadata),
+        pod: namespacedName(each.pod.metadata),
         message: each.message,
       }),
       { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.of(each) },
@@ -175,7 +175,7 @@ function reportReadErrors(context: PlanContext): void {
         : 'Plan again once the API server answers.'
       context.findings.incomplete(
         'warning',
-        said('ReadFailed.attachments', { attached: take(attached, 5, 'and ').join(', '), text: failure.text }),
+        said('ReadFailed.attachments', { volumes: take(attached, 5, 'and ').join(', '), error: failure.text }),
         ON_NODE,
         hint,
         because,
@@ -266,7 +266,7 @@ function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): voi
     const about = { path: absolute, subject: ledger.path(absolute) }
     findings.problem(
       'warning',
-      said('DeadMount.fileSystem', { absolute, error: deadWords(error) }),
+      said('DeadMount.fileSystem', { path: absolute, error: deadWords(error) }),
       about,
       `${bringBack(inputs.mounts.top(absolute), error)}.`,
     )
@@ -298,7 +298,7 @@ function reportStorms({ ledger, inputs, findings }: PlanContext, mounts: readonl
     const about = { pod, path: first, subject: ledger.path(first) }
     findings.problem(
       copies.length < MANY ? 'warning' : 'error',
-      said('MountStorm', { count: copies.length, first }),
+      said('MountStorm', { count: copies.length, path: first }),
       about,
     )
   }
@@ -321,7 +321,7 @@ function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet,
     const hint = `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`
     findings.problem(
       'warning',
-      said('StagedAtOldPath', { volume, also: also ? 'also ' : '', path, state: also ? 'it is a leftover; ' : '' }),
+      said('StagedAtOldPath', { volume, also: also ? 'also ' : '', path, leftover: also ? 'it is a leftover; ' : '' }),
       { volume, path, subject: ledger.of(each) },
       hint,
     )
