@@ -160,7 +160,7 @@ function leftToController(context: ClusterContext, { object, row }: Attached, no
       : said('ControllerActs.later', { ...args, latest: LATEST })
     return waitFor(wait, 'R731', inUseHint(context, node))
   }
-  const wait = said(row?.isInUse ? 'ControllerActs.tainted' : 'ControllerActs.next', args)
+  const wait = row?.isInUse ? said('ControllerActs.tainted', args) : said('ControllerActs.next', args)
   const hint = `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
   return waitFor(wait, 'R731', hint)
 }
