@@ -119,8 +119,8 @@ export class OperationRefused extends VolctlError {}
 export class CameBack extends OperationRefused {
   declare readonly code: 'KubeletRunning' | 'ControllerRunning'
 
-  constructor(finding: Finding<CameBack['code']>, options: { readonly hint?: string } = {}) {
-    super(finding, options)
+  constructor(finding: Finding<CameBack['code']>) {
+    super(finding)
   }
 }
 

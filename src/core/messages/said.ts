@@ -26,12 +26,17 @@ export interface Finding<Of extends string = string> {
   readonly args?: Readonly<Record<string, string | number | undefined>>
 }
 
+/**
+ * @param sentence a code, or `Code.name` where a code has several sentences
+ * @param args what the sentence is about, by the names in it
+ * @returns the finding, with the message that is made of both
+ */
 export function said<const Of extends Sentence>(
   sentence: Of,
   ...[args]: keyof Args<Of> extends never ? [] : [args: Args<Of>]
 ): Finding<CodeOf<Of>> {
   const [code = '', name = ''] = sentence.split('.')
-  const { says }: Pick<CodeEntry, 'says'> = CODES[code as Code] as CodeEntry
+  const { says }: CodeEntry = CODES[code as Code]
   const text = (typeof says === 'string' ? says : says?.[name]) ?? ''
   const message = text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot as never]}`)
   return { code: code as CodeOf<Of>, message, args }

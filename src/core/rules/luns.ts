@@ -324,11 +324,8 @@ function recordedDisk(directory: string, host: Host): IscsiVolume['disk'] | unde
     const state = found === undefined ? 'missing' : 'not readable'
     throw byHand(directory, said('IdentityUnconfirmed.noPortal', { directory, state }))
   }
-  const { iqn, lun } = disk
-  throw byHand(
-    directory,
-    said('IdentityUnconfirmed.otherName', { file, iqn, lun, iface: disk.iface ?? 'no interface' }),
-  )
+  const { iqn, lun, iface: own = 'no interface' } = disk
+  throw byHand(directory, said('IdentityUnconfirmed.otherName', { file, iqn, lun, iface: own }))
 }
 
 /**

@@ -44,9 +44,9 @@ export function askLease(context: ApplyContext, deadlineMs: number): Promise<str
   return withDeadline(context.renewedLease(), deadlineMs, 'the API server').catch(() => undefined)
 }
 
-const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
-
 /** @param why what shows it; absent: this machine does */
-export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
+export function kubeletCameBack(
+  why = 'a kubelet runs again, or may start again, and the volumes of this node are its work',
+): CameBack {
   return new CameBack({ code: 'KubeletRunning', message: why })
 }

@@ -154,10 +154,10 @@ function leftToController(context: ClusterContext, { object, row }: Attached, no
   }
   const args = { node: object.node }
   if (row?.isInUse && !node.outOfService) {
-    const isReady = node.ready === 'True'
-    const wait = isReady
-      ? said('ControllerActs.onceUnused', args)
-      : said('ControllerActs.later', { ...args, latest: LATEST })
+    const wait =
+      node.ready === 'True'
+        ? said('ControllerActs.onceUnused', args)
+        : said('ControllerActs.later', { ...args, latest: LATEST })
     return waitFor(wait, 'R731', inUseHint(context, node))
   }
   const wait = row?.isInUse ? said('ControllerActs.tainted', args) : said('ControllerActs.next', args)
