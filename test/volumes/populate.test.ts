@@ -30,36 +30,6 @@ describe('what is desired', () => {
       }),
     ])
   })
-
-  it('T132, R225: a static pod is known by the UID of its directory', () => {
-    const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' }
-    const { volumes } = populate([pod([{ name: 'e', emptyDir: {} }], { metadata: { annotations } })])
-    expect(volumes[0]).toMatchObject({ podUid: 'hash', uniqueName: 'kubernetes.io/empty-dir/hash-e' })
-  })
-
-  it('R105, T145: a volume that no container uses is not desired, and no finding', () => {
-    expect(populate([pod([claimVolume(), claimVolume('x', 'nowhere')], { mounts: [] })])).toEqual({
-      volumes: [],
-      unresolved: [],
-    })
-  })
-
-  it('T3, R103: what resolves is desired though a sibling fails', () => {
-    const { volumes, unresolved } = populate([pod([claimVolume(), claimVolume('x', 'nowhere')])])
-    expect(volumes.map((each) => each.specName)).toEqual(['pv-claim'])
-    expect(unresolved.map((each) => each.podVolumeName)).toEqual(['x'])
-  })
-
-  it('T134, R151: an inline in-tree volume has a synthetic PersistentVolume, whose name is its directory', () => {
-    const source = { name: 'd', azureDisk: { diskName: 'd', diskURI: '/sub/disks/d', readOnly: true } }
-    expect(populate([pod([source])]).volumes[0]).toMatchObject({
-      specName: '/sub/disks/d',
-      uniqueName: 'kubernetes.io/csi/disk.csi.azure.com^/sub/disks/d',
-      persistentVolume: { metadata: { name: '/sub/disks/d' } },
-      readOnly: false,
-      source,
-    })
-  })
 })
 
 describe('volumes and pods', () => {
