@@ -33,7 +33,6 @@ it.each<[Parameters<typeof isGateOn>[1], ...Columns]>([
   ['ImageVolume', {}, '-', 'on', 'on', 'on', 'on', 'on', 'on'],
   ['ImageVolume', { ImageVolume: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
   ['ImageVolume', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],
-  ['ImageVolume', { AllBeta: false }, '-', '-', 'on', 'on', 'on', 'on', 'on'],
   ['SELinuxMount', {}, '-', '-', '-', 'on', 'on', 'on', '-'],
   ['SELinuxMount', { SELinuxMount: false, AllBeta: true }, '-', '-', '-', '-', '-', '-', '-'],
   ['SELinuxMount', { AllBeta: true }, 'on', 'on', 'on', 'on', 'on', 'on', 'on'],

@@ -1,12 +1,11 @@
 /** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables). */
 import { describe, expect, it } from 'vitest'
-import { csiPlaces, podDeviceLink, type VolumeToMount } from '../../src/core/volumes/desired-state.ts'
+import { csiPlaces, type VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 
 type Volume = Parameters<typeof csiPlaces>[0]
 
 const UID = '11111111-2222-3333-4444-555555555555'
 const CSI = 'plugins/kubernetes.io/csi'
-const BLOCK = `${CSI}/volumeDevices`
 
 const volume = (specName: string, given: Partial<VolumeToMount> = {}): Volume => ({
   podUid: UID,
@@ -35,13 +34,4 @@ describe('where a file system is staged', () => {
     const { [missing]: _, ...rest } = volume('pv-1')
     expect([csiPlaces(rest).stagingDir, csiPlaces(rest).stagingPath]).toEqual([undefined, undefined])
   })
-})
-
-it('a raw block volume is staged, published, mapped and linked to under its own name', () => {
-  const block = volume('test.spec.1', { mode: 'Block' })
-  expect(csiPlaces(block).stagingPath).toBe(`${BLOCK}/staging/test.spec.1`)
-  expect(csiPlaces(block).target).toBe(`${BLOCK}/publish/test.spec.1/${UID}`)
-  expect(csiPlaces(block).mapFile).toBe(`${BLOCK}/test.spec.1/dev/${UID}`)
-  expect(csiPlaces(block).stateFile).toBe(`${BLOCK}/test.spec.1/data/vol_data.json`)
-  expect(podDeviceLink(block)).toBe(`pods/${UID}/volumeDevices/kubernetes.io~csi/test.spec.1`)
 })

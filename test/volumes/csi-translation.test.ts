@@ -215,13 +215,6 @@ describe('T124: inline volumes', () => {
       },
     ],
     ['R160', 'pd.csi.storage.gke.io-disk', 'ReadWriteOnce', gce, gceDisk('zones/UNSPECIFIED')],
-    [
-      'R160',
-      'pd.csi.storage.gke.io-disk',
-      'ReadOnlyMany',
-      { gcePersistentDisk: { pdName: 'disk', readOnly: true } },
-      { ...gceDisk('zones/UNSPECIFIED'), readOnly: true },
-    ],
     ['R161', '#acc#share#vol#ns', 'ReadWriteMany', azureFile, azureShare('#acc#share#vol#ns', 'ns')],
     [
       'R162',
