@@ -1,11 +1,10 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
 import { expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
-import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { plan } from './planned.ts'
 
@@ -84,16 +83,6 @@ it.each<[string, () => NodeBuilder]>([
     'a volume that no container uses',
     () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),
   ],
-  [
-    'a volume of an ephemeral container only',
-    () =>
-      living({ emptyDir: {} }, {
-        containers: [{ name: 'c' }],
-        ephemeralContainers: [{ name: 'e', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
-      } as never)
-        .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
-        .file(ready('v')),
-  ],
   ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
   [
     'a PersistentVolume that is nfs',
@@ -102,13 +91,6 @@ it.each<[string, () => NodeBuilder]>([
         fsType: 'nfs4',
         source: 's:/',
       }),
-  ],
-  [
-    'an inline CSI volume of a driver that attaches others',
-    () => {
-      const built = living({ csi: { driver: DRIVER } })
-      return built.published(POD, 'v', '7:1', { handle: inlineCsiHandle(POD, 'v') })
-    },
   ],
 ])('nothing to do for a pod with: %s', (_name, make) => {
   for (const running of [false, true]) {

@@ -37,12 +37,3 @@ it('a healthy node is good, every volume', async () => {
     expect(next).toBeUndefined()
   }
 })
-
-it('after a reboot every CSI volume is uncertain: its state file is there, and its mount is not (R806)', async () => {
-  const { rows } = nodeStatus(await recorded('reboot/before.json'), planOptions())
-  const csi = rows.filter(
-    ({ pod, volume, desired }) => pod !== undefined && volume.driver !== undefined && desired !== 'ended',
-  )
-  expect(csi.length).toBeGreaterThan(5)
-  expect([...new Set(csi.map(({ mounted }) => mounted))]).toEqual(['VolumeMountUncertain'])
-})
