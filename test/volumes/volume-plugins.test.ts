@@ -101,18 +101,6 @@ describe('R010, R019, C31: plugin and unique name of a PersistentVolume', () => 
     { rule: 'R012', name: 'no CSIDriver', parts: {}, want: 'attachable' },
     { rule: 'R012', name: 'attachRequired unset', parts: { csiDrivers: [driver({})] }, want: 'attachable' },
     {
-      rule: 'R012',
-      name: 'attachRequired',
-      parts: { csiDrivers: [driver({ attachRequired: true })] },
-      want: 'attachable',
-    },
-    {
-      rule: 'T7',
-      name: 'attachRequired: false',
-      parts: { csiDrivers: [driver({ attachRequired: false })] },
-      want: 'notAttachable',
-    },
-    {
       rule: 'R816',
       name: 'CSIDriver unreadable',
       parts: { errors: [{ resource: 'csidrivers', status: 403 }] },
