@@ -158,12 +158,6 @@ describe('what is left of a volume', () => {
     built.with(RUNNING)
     expect(brief(rowsOf(built))).toBe('notWanted, attached, inUse true/true, GloballyMounted, waiting KubeletRunning')
   })
-
-  it('attached alone', () => {
-    expect(brief(rowsOf(node().persistentVolume('pv-1', { inUse: false })))).toBe(
-      'notWanted, attached, inUse false/false, operation NotWanted',
-    )
-  })
 })
 
 describe('a node that was not seen whole', () => {
