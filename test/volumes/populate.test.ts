@@ -30,6 +30,12 @@ describe('what is desired', () => {
       }),
     ])
   })
+
+  it('T3, R103: what resolves is desired though a sibling fails', () => {
+    const { volumes, unresolved } = populate([pod([claimVolume(), claimVolume('x', 'nowhere')])])
+    expect(volumes.map((each) => each.specName)).toEqual(['pv-claim'])
+    expect(unresolved.map((each) => each.podVolumeName)).toEqual(['x'])
+  })
 })
 
 describe('volumes and pods', () => {
