@@ -152,11 +152,10 @@ describe('an API server that cannot be used is one clear line', () => {
     hasty.close()
     expect(error).toMatchObject({
       code: 'ApiUnreachable',
-      message: expect.stringMatching(/within/),
+      message: `The API server ${server.url} did not answer within 1.5 s.`,
       status: 0,
       exit: 1,
     })
-    expect(error.message).toBe(`The API server ${server.url} did not answer within 1.5 s.`)
     expect(count()).toBe(1)
   })
 
@@ -191,14 +190,6 @@ describe('an API server that cannot be used is one clear line', () => {
     server.setFaults({ action: { type: 'status', status: 404, reason: 'NotFound' } })
     expect(await failureOf(client.get(VOLUMES, ONE))).toMatchObject({ status: 404, isAbsent: false })
   })
-})
-
-it('stops at once when interrupted', async () => {
-  server.setFaults({ action: { type: 'hang' } })
-  const controller = new AbortController()
-  const work = client.get(VOLUMES, ONE, { signal: controller.signal })
-  controller.abort(new Error('interrupted'))
-  await expect(work).rejects.toThrow('interrupted')
 })
 
 it("tells how far this host's clock is from the server's (S28)", async () => {

@@ -66,8 +66,6 @@ describe('collectNode', () => {
     state.client.close()
     expect(state.node.standing).toEqual([])
     expect(state.snapshot).toMatchObject({
-      apiVersion: 'volctl.io/v1',
-      kind: 'NodeSnapshot',
       nodeName: 'pg-node',
       rootDir: join(dir.path, 'root'),
       machineID: 'm',

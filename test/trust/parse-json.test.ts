@@ -15,11 +15,8 @@ function outcome(text: string, limits?: Partial<JsonLimits>): unknown {
 
 describe('within the limits it is JSON.parse', () => {
   it.each([
-    ['an object', '{"a":[1,{"b":null}],"c":"x"}'],
     ['a name twice', '{"a":1,"a":2}'],
     ['a name that is none', '{"__proto__":{"a":1}}'],
-    ['a text alone', '"x"'],
-    ['blanks around', ' \n[ 1 , 2 ]\t'],
     ['every character', JSON.stringify('ä数\u{1f600}\ud800\u2028"\\/\n\u0000')],
   ])('%s', (_, text) => {
     expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text))

@@ -6,7 +6,6 @@ import { node, uid } from '../helpers/node-builder.ts'
 const ID = 'ab'.repeat(32)
 
 it.each([
-  ['systemd', `0::/kubepods.slice/kubepods-pod${uid(2).replaceAll('-', '_')}.slice/cri-containerd-${ID}.scope`],
   ['cgroupfs', `0::/kubepods/burstable/pod${uid(2)}/${ID}`],
   [
     'CRI-O, in a cgroup of its own',

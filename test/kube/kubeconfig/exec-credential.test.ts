@@ -61,10 +61,6 @@ async function gone(pidFile: string): Promise<void> {
 }
 
 describe('what it gives', () => {
-  it('a token', async () => {
-    expect((await load(prints(credential({ token: 't' })))).headers).toEqual({ Authorization: 'Bearer t' })
-  })
-
   it.each([
     { name: 'a text', output: '"wrong-secret"', says: /not an ExecCredential/ },
     { name: 'no status', output: '{"kind":"ExecCredential","token":"wrong-secret"}', says: /not an ExecCredential/ },

@@ -273,9 +273,6 @@ describe('kubeletConfig', () => {
       containerRuntimeEndpoint: 'unix:///b',
       enableControllerAttachDetach: false,
     })
-    expect(kubeletConfig(parseKubeletFlags(['--config', 'config.yaml']), dir.path).staticPodPath).toBe(
-      join(dir.path, 'manifests'),
-    )
     expect(kubeletConfig(new Map(), dir.path)).toEqual({})
   })
 
