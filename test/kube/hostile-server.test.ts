@@ -91,7 +91,7 @@ describe('a request to what is no API server ends', () => {
   it('stops at once when interrupted in the middle of an answer', async () => {
     const asking = meet('a byte now and then')
     const controller = new AbortController()
-    const work = asking.list(PODS, { signal: controller.signal })
+    const work = asking.get(PODS, { name: 'x' }, { signal: controller.signal })
     setTimeout(() => controller.abort(new Error('interrupted')), 100)
     await expect(work).rejects.toThrow('interrupted')
     await expectSilence()

@@ -26,8 +26,6 @@ it('locationIn: is the path from the root of the file system, however the paths 
 it.each([
   { path: '/k/pods/v/a', want: 2 },
   { path: '/k/pods/u', want: 3 },
-  { path: '/k', want: 2 },
-  { path: '/l', want: 1 },
   { path: '/', want: 1 },
   { path: 'relative', want: undefined },
 ])('containingMount: of $path is $want', ({ path, want }) => expect(containingMount(table, path)?.id).toBe(want))

@@ -109,6 +109,7 @@ describe('under', () => {
     { prefix: '/k/pods', want: [3, 4, 6, 7] },
     { prefix: '/k/pods/u v', want: [6] },
     { prefix: '/k/pods/gone', want: [7] },
+    { prefix: '/k/pods/gone (deleted)', want: [7] },
   ])('lists what is at or below $prefix', ({ prefix, want }) =>
     expect(table.under(prefix).map(({ id }) => id)).toEqual(want),
   )

@@ -11,7 +11,6 @@ describe('linesInPieces', () => {
 
   it.each([
     { name: 'an empty file', lines: [], pieces: 0 },
-    { name: 'a short file', lines: ['a', 'b'], pieces: 1 },
     { name: 'many short lines', lines: Array.from({ length: 20_000 }, (_, n) => `${n} ${'x'.repeat(45)}`), pieces: 4 },
     { name: 'a line that is longer than a piece', lines: ['a', 'y'.repeat(700 * KIB), 'b'], pieces: 2 },
   ])('reads $name, whole lines each time', ({ lines, pieces }) => {

@@ -232,14 +232,13 @@ describe('runningKubelets', () => {
     runningKubelets([{ pid: 7, comm, args, workingDirectory }])
 
   it.each([
+    ['one without an API server', 'kubelet', ['kubelet'], { standalone: true }],
     [
-      'a plain one',
-      'kubelet',
-      ['/usr/bin/kubelet', '--kubeconfig=/k'],
+      'k3s, its name set anew',
+      'k3s-agent',
+      ['/usr/local/bin/k3s agent'],
       { rootDir: '/var/lib/kubelet', standalone: false },
     ],
-    ['one without an API server', 'kubelet', ['kubelet'], { standalone: true }],
-    ['k3s, its name set anew', 'k3s-agent', ['/usr/local/bin/k3s agent'], { rootDir: '/var/lib/kubelet' }],
   ])('knows %s', (_name, comm, args, want) => {
     expect(of(comm, args)).toMatchObject([{ pid: 7, ...want }])
   })
