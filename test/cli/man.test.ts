@@ -62,12 +62,6 @@ it('every code and exit status is in the manual', () => {
   for (const status of Object.values(ExitStatus)) expect(statuses).toMatch(new RegExp(`^${status}\t`, 'm'))
 })
 
-it.each(commands)('the page of %s has all that a person looks for', (command) => {
-  const titles = pages.get(`volctl-${command}.8`)?.match(/^\.SH .*/gm) ?? []
-  const wanted = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', '"EXIT STATUS"', 'EXAMPLES']
-  for (const title of [...wanted, '"SEE ALSO"']) expect(titles).toContain(`.SH ${title}`)
-})
-
 const noMandoc = spawnSync('mandoc', ['-T', 'lint', '/dev/null']).error !== undefined
 
 it.skipIf(noMandoc).each([...pages.keys()])('mandoc has nothing to say of %s (where mandoc is installed)', (name) => {

@@ -48,17 +48,6 @@ const withoutApi = healthy().with({ api: undefined })
 
 const CASES: readonly Case[] = [
   {
-    name: 'no kubeconfig',
-    given: {
-      state: withoutApi,
-      failures: { api: { message: 'No kubeconfig was found', hint: 'Give one.' } },
-    },
-    is: ['ApiServer failed'],
-    says: 'No kubeconfig was found',
-    next: 'Give one.',
-    works: NEITHER,
-  },
-  {
     name: 'nothing that says what to do about the API',
     given: { state: withoutApi, failures: { api: { message: 'pods is forbidden' } } },
     is: ['ApiServer failed'],

@@ -127,12 +127,6 @@ describe('links', () => {
     }
     const drivers = (...csiDrivers: CsiDriver[]) => attachment((built) => built.withApi({ csiDrivers }))
 
-    it('is bad where the driver attaches', () =>
-      expect(attachment(() => undefined)).toMatchObject({
-        state: 'bad',
-        says: 'does not exist',
-      }))
-
     it("says what the node's status says", () =>
       expect(attachment((built) => built.attached.push(csiUniqueName(DRIVER, 'pv-1')))?.says).toContain(
         'node.status.volumesAttached still lists it',

@@ -4,7 +4,7 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import { stepsOf, told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { csiDriverObject, csiNodeObject } from '../helpers/objects.ts'
+import { csiDriverObject } from '../helpers/objects.ts'
 
 const LIVING = uid(2)
 const PLUGIN = uid(3)
@@ -114,19 +114,6 @@ describe('a driver that does not', () => {
     expect(answer.verdict).toMatchObject({ state: 'problem', code, message: expect.stringMatching(says) })
     expect(links(answer).filter((link) => link.endsWith(' bad'))).toEqual(bad)
     expect(stepsOf(answer).length).toBeGreaterThan(0)
-  })
-
-  it('is not in CSINode', () => {
-    const answer = ask(used().withApi({ csiNode: csiNodeObject('node-1', []) }))
-    expect(answer.verdict).toMatchObject({
-      state: 'problem',
-      code: 'DriverRegistration',
-      message: expect.stringContaining('answers, but the CSINode object of this node does not list it'),
-    })
-    expect(answer.chain.find(({ kind }) => kind === 'CSINode')).toMatchObject({
-      state: 'bad',
-      says: 'does not list the driver',
-    })
   })
 
   it('where nobody looked, or the API did not answer, nothing is claimed (S3)', () => {

@@ -17,23 +17,6 @@ const codes = ({ summary: { causes = [] } }: Explanation): string[] => causes.ma
 const orphan = (): NodeBuilder => node().left(GONE)
 
 describe('an orphaned pod', () => {
-  const answer = ask(orphan(), GONE)
-
-  it('shows the volume, and why it is wanted by nobody', () => {
-    expect(answer.volumes).toMatchObject([
-      {
-        volume: {
-          name: 'pv-1',
-          handle: 'pv-1',
-          handleFrom: 'vol_data.json',
-          claim: 'default/claim-pv-1',
-          attached: true,
-        },
-        desired: `not wanted: left over from pod ${GONE}, which was deleted from the API`,
-      },
-    ])
-  })
-
   it('the same volume answers to every name it has', () => {
     const names = [
       'pv/pv-1',
@@ -77,7 +60,6 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(answer).toMatchObject({ operations: [], waiting: [], problems: [] })
   expect(stepsOf(answer)).toEqual([])
   const pod = ask(built, 'default/web-0')
-  expect(pod.verdict.message).toBe('nothing to do: the pod is in the API and should run; it keeps its volumes')
   expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
   // The staged mount stays for the pod's sake.
   expect(explain(built.build(), planOptions(), 'pv-1').decisions).toContainEqual(
@@ -120,14 +102,6 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
     explain(built.build(), planOptions({ orphans: true }), GONE, { applyFlags: ['--orphans'], settleMs: 0 }).explanation
       .summary.next?.[0]?.command,
   ).toBe(`volctl apply --orphans --pod ${GONE}`)
-})
-
-it('a driver that is not registered is waited for where a pod wants the volume', () => {
-  const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claimOf()])
-  built.drivers = []
-  const answer = ask(built, 'default/web-0')
-  expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', rule: 'S22' })
-  expect(answer.volumes[0]?.verdict.state).toBe('waiting')
 })
 
 it('a claim that does not exist', () => {

@@ -112,13 +112,6 @@ describe('what is this orphaned pod?', () => {
     expect(all.operations.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
   })
 
-  it('one of which something runs is no orphan yet', async () => {
-    const { answer, next } = ask(await recorded('forcedel-running/before.json'), 'pg/sc-b')
-    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
-    expect(answer.operations).toEqual([])
-    expect(next[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
-  })
-
   it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {
     const state = await recorded('subpath-leak/before.json')
     const kept = explain(state, planOptions({ orphans: true }), ROOT).explanation.problems
