@@ -40,6 +40,8 @@ export const SAME_BYTES = [
   '--no-sparkplug',
   // Without it one bit of a function that is called often depends on when V8 began to count its calls.
   '--no-lazy-feedback-allocation',
+  // The bytecode notes what kind of strings are compared, and that depends on when garbage was collected.
+  '--predictable-gc-schedule',
 ]
 
 /** The bundle of the commands, and that of volctl's own children. */
