@@ -166,9 +166,9 @@ export function publishState(volume: VolumeToMount, nodeName: string, label = ''
  */
 export function writeVolumeData({ target, label = '' }: Step, run: StepContext): void {
   const { volume } = wantedCsi(run)
-  const isPublish = target === `${run.plan.rootDir}/${csiPlaces(volume).stateFile}`
+  const { target: publish, stagingPath: staging, stateFile } = csiPlaces(volume)
+  const isPublish = target === `${run.plan.rootDir}/${stateFile}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
-  const { target: publish, stagingPath: staging } = csiPlaces(volume)
   // A raw block volume has this file alone, for both calls (C13, C86).
   const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
   const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)

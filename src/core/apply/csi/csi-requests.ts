@@ -55,7 +55,7 @@ export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string |
   return {
     ...common(facts, { ...secrets, ...(inSecrets ? given : {}) }),
     publishContext: { ...facts.publishContext },
-    ...(publishesStaged(facts) ? {} : { stagingTargetPath: '' }),
+    stagingTargetPath: publishesStaged(facts) ? stagingPath(facts) : '',
     targetPath: `${rootDir}/${csiPlaces(volume).target}`,
     readonly: isReadOnly(volume),
     volumeContext: { ...csiSpecOf(volume).volumeAttributes, ...podInformation(facts), ...(inSecrets ? {} : given) },
