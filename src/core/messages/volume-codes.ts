@@ -185,7 +185,7 @@ const IDENTITY = codes({ cause: 'identity' })({
   },
   OtherVolume: {
     says: {
-      published: '{message}{afterwards}',
+      published: 'the driver answered OK to NodePublishVolume, but has mounted another volume: {volume}{afterwards}',
       file: '{path} names another volume, {driver}^{handle}',
       mounted: 'pod {pod} has {name} mounted as {specName}{wanted}; volctl leaves the volume as long as the pod exists',
       wanted: '{path} names {name}, but the pod wants {driver}^{handle}',

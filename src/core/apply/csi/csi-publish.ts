@@ -86,10 +86,9 @@ function otherMounted(target: string, volume: VolumeToMount, { around, plan }: S
 
 /** @param back takes the publication back; absent: it was there before */
 async function withoutWrong(what: string, back: (() => Promise<void>) | undefined): Promise<StepFailed> {
-  const message = `the driver answered OK to NodePublishVolume, but has mounted another volume: ${what}`
   const hint = "See the driver's log; do not start the pod before plan shows the right volume."
-  const failed = (more: string, options: { readonly cause?: unknown; readonly stuck?: true }): StepFailed =>
-    new StepFailed(said('OtherVolume.published', { message, afterwards: more }), { hint, ...options })
+  const failed = (afterwards: string, options: { readonly cause?: unknown; readonly stuck?: true }): StepFailed =>
+    new StepFailed(said('OtherVolume.published', { volume: what, afterwards }), { hint, ...options })
   if (back === undefined) return failed('', { stuck: true })
   try {
     await back()
