@@ -275,7 +275,7 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
   async function walk<T extends ApiObject>(
     resource: Resource<T>,
     visitor: ListVisitor<T>,
-    { namespace, ...settings }: ListSettings = {},
+    { namespace, ...settings }: ListSettings,
     bounds: WalkLimits = limits,
   ): Promise<ListEnd> {
     const { listMs, listBytes, listPages } = bounds

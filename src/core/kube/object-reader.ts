@@ -26,7 +26,7 @@ export function aboutText(resource: string, { namespace, name }: Partial<ObjectK
 }
 
 /** Reads objects, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
-export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DEADLINE_MS }: ReaderOptions = {}) {
+export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DEADLINE_MS }: ReaderOptions) {
   const { server } = client
   const errors: ApiReadError[] = []
   const late = AbortSignal.timeout(deadlineMs)

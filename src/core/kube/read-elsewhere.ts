@@ -30,7 +30,7 @@ export async function readElsewhere(
   client: KubeClient,
   api: ApiSnapshot,
   nodeName: string,
-  settings: RequestSettings = {},
+  settings: RequestSettings,
 ): Promise<Elsewhere | undefined> {
   const { nodes, names, claims } = questions(api, nodeName)
   if (nodes.length === 0 && names.length === 0) return undefined

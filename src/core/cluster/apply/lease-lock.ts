@@ -29,7 +29,7 @@ const TRIES = 3
 /** @throws VolctlError Locked, naming the holder; ApiError if the lease cannot be read or written */
 export async function takeLeaseLock(
   client: KubeClient,
-  settings: { readonly durationSeconds?: number; readonly signal?: AbortSignal } = {},
+  settings: { readonly durationSeconds?: number; readonly signal?: AbortSignal },
 ): Promise<LeaseLock> {
   const { durationSeconds = DURATION_SECONDS, signal } = settings
   for (let tries = 1; ; tries++) {

@@ -59,7 +59,7 @@ export interface DiscoverOptions {
 }
 
 /** Finds the credential to use. @throws VolctlError that names the places that were tried */
-export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentials {
+export function discoverKubeConfig(options: DiscoverOptions): KubeCredentials {
   const env = options.env ?? environment()
   if (options.kubeconfig === IN_CLUSTER) return requireCluster(env, options)
   const named = options.kubeconfig ?? env.KUBECONFIG
@@ -92,7 +92,7 @@ export interface KubeletConfig {
 }
 
 export function discoverKubeletConfig(
-  options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'> = {},
+  options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'>,
 ): KubeletConfig {
   const tried = search(options.onAttempt)
   const kind = { kind: 'kubelet', given: false, secondLook: true } as const
