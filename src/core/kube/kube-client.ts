@@ -366,15 +366,14 @@ export function createKubeClient(credentials: KubeCredentials, given: Partial<Cl
     ): Promise<ObjectList<T>> => {
       const { kept = keptBudget() } = settings
       let items: T[] = []
-      const page = (objects: readonly T[]): void => {
-        for (const object of objects) {
-          keep(reduced(object), kept, `GET ${listPath(resource)}`)
-          items.push(object)
-        }
-      }
-      const visitor = () => {
+      const visitor: ListVisitor<T> = () => {
         items = []
-        return page
+        return (objects) => {
+          for (const object of objects) {
+            keep(reduced(object), kept, `GET ${listPath(resource)}`)
+            items.push(object)
+          }
+        }
       }
       const end = await walk(resource, visitor, settings)
       return { items, ...end }

@@ -10,7 +10,7 @@ import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
 import { listPath, type ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
-import type { KubeClient, WalkLimits } from '../../kube/kube-client.ts'
+import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'
 import {
   type ClusterAttachment,
   type ClusterNode,
@@ -81,18 +81,17 @@ export class RecordReader {
     const request = `GET ${listPath(resource, namespace)}`
     let records: RecordOf<K>[] = []
     let count = 0
-    const page = (objects: readonly ApiObject[]): void => {
-      if (count + objects.length > MOST_OBJECTS)
-        throw answerTooLarge(client.server, request, `has more than ${MOST_OBJECTS} objects`)
-      for (const object of objects) records.push(...this.#seen(name, object))
-      count += objects.length
-      this.noteClock()
-      onPage?.(count)
-    }
-    const visitor = () => {
+    const visitor: ListVisitor<ApiObject> = () => {
       records = []
       count = 0
-      return page
+      return (objects) => {
+        if (count + objects.length > MOST_OBJECTS)
+          throw answerTooLarge(client.server, request, `has more than ${MOST_OBJECTS} objects`)
+        for (const object of objects) records.push(...this.#seen(name, object))
+        count += objects.length
+        this.noteClock()
+        onPage?.(count)
+      }
     }
     const query = fieldSelector === undefined ? undefined : { fieldSelector }
     const settings = { namespace, query, signal: this.#signal }
