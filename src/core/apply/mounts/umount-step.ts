@@ -118,7 +118,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
     .split('\n')
   if (!/busy/.test(output)) throw new StepFailed(said('UnmountFailed', { output: output || layer.mountPoint }))
   const who = await holdersOfMounts(layer.mountPoint, run)
-  requireNone(isBusy(run.operation, { who, ...(who === '' && { hint: hintOfNobody(layer, run) }) }))
+  requireNone(isBusy(run.operation, { who, hint: who === '' ? hintOfNobody(layer, run) : undefined }))
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */

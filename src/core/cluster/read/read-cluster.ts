@@ -220,7 +220,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
       writes: listed(reader.writes.found()),
     },
     nodes: ofNodes,
-    ...(lists.nodes.state === 'whole' && leases !== undefined && { lostNodes }),
+    lostNodes: lists.nodes.state === 'whole' && leases ? lostNodes : undefined,
     ...{ pods, podCount: lists.pods.count, claims, volumes, attachments: attached, drivers },
     attachers: leasesOf(ATTACHER_LEASE),
   })
