@@ -100,11 +100,8 @@ async function connectionOptions(
 ): Promise<ConnectionOptions> {
   const { cluster, user, plugin } = selected
   const written = fromFiles(selected)
-  let login = written
-  if (plugin !== undefined) {
-    const about = clusterFor(cluster, written.ca)
-    login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
-  }
+  const about = { cluster: clusterFor(cluster, written.ca), deadlineMs: pluginDeadlineMs, signal }
+  const login = { ...written, ...(plugin && (await runExecPlugin(plugin, about))) }
   const { ca, cert, key } = login
   const token = written.token ?? login.token
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, 'Its token is not valid.')
