@@ -210,6 +210,6 @@ export function readOnlyPlace(inputs: ActualInputs, path: string) {
       optionsOf: ofSuper === undefined ? 'mount' : 'superblock',
     }),
     hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
-    because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, ...(isRoots && { follows: true as const }) },
-  } as const satisfies Obstacle
+    because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, follows: isRoots || undefined },
+  }
 }
