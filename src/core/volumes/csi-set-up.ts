@@ -94,8 +94,8 @@ function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): O
   )
 }
 
-/** Files that drivers keep below the staging path: ceph-csi this one (C20). */
-const NOTES = new Set(['image-meta.json'])
+/** Files that drivers keep below the staging path: ceph-csi this one, with what it needs to unmap an RBD image (C20). */
+export const NOTES = new Set(['image-meta.json'])
 
 /** S22: a mount on the staging path would hide files that are there. */
 function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {

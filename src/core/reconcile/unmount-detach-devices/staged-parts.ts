@@ -10,6 +10,7 @@ import { isWithin } from '../../linux/paths.ts'
 import { leadersOf } from '../../linux/propagation.ts'
 import { type Draft, type Left, removedBy } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
+import { NOTES } from '../../volumes/csi-set-up.ts'
 import type { PlanContext } from '../context/context.ts'
 import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { isLiving } from '../pods/pod-classes.ts'
@@ -85,7 +86,7 @@ export function showSameDevice(a: Draft, b: Draft): boolean {
   )
 }
 
-// * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE
+// What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE
 // and writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other
 // (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
 
@@ -102,9 +103,6 @@ interface StagingFacts {
   /** Operations on this volume that come first. */
   readonly predecessors: readonly Draft[]
 }
-
-/** File in which ceph-csi keeps what it needs to unmap an RBD image. */
-const STASHED = new Set(['image-meta.json'])
 
 /** What is staged for a volume, what a driver can still do about it, other mounts that show the same, and the operations that come first. */
 export function stagedParts(context: PlanContext, found: StagingFacts) {
@@ -129,7 +127,7 @@ export function stagedParts(context: PlanContext, found: StagingFacts) {
   const isNote = ({ path: at, type, size }: TreeEntry): boolean =>
     isBeside(at) &&
     type === 'file' &&
-    (own.length > 0 || STASHED.has(baseName(at)) || (baseName(at) === handle && size === 0))
+    (own.length > 0 || NOTES.has(baseName(at)) || (baseName(at) === handle && size === 0))
   const stacks = own.map(([at, stack]) => ({ path: at, layers: stack }))
   const ofDriver = mounts.filter((mount) => own.some(([, stack]) => stack.includes(mount)))
   const shown = referencesTo(context, [...layers, ...ofDriver], path)
