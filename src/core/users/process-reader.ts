@@ -269,7 +269,7 @@ function inodeIn(fdinfo: string): string | undefined {
 }
 
 function identityOf(file: Stats): Pick<Use, 'inode' | 'deleted'> & { readonly dev: string } {
-  return { dev: deviceNumberFrom(file.dev), inode: String(file.ino), ...(file.nlink === 0 && { deleted: true }) }
+  return { dev: deviceNumberFrom(file.dev), inode: String(file.ino), deleted: file.nlink === 0 || undefined }
 }
 
 function isPlaceAlone(fdinfo: string): boolean {

@@ -169,8 +169,8 @@ function readFailure(entry: unknown): ReadFailure {
   return {
     resource,
     // Without a valid name it may be about any object of the resource.
-    ...(NAMESPACED.has(resource) && isName(namespace) && { namespace }),
-    ...(isName(name) && { name }),
+    namespace: NAMESPACED.has(resource) && isName(namespace) ? namespace : undefined,
+    name: isName(name) ? name : undefined,
     // A proxy's page has the status alone.
     notFound: status === 404 && reason === 'NotFound',
     forbidden: status === 403,

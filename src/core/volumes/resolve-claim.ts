@@ -35,7 +35,7 @@ export interface ClaimFacts extends ShapeOf<typeof claimFactsShape> {}
 /** What decides of a PersistentVolume: the claim that it names. */
 interface VolumeFacts {
   readonly name: string
-  readonly claim?: { readonly namespace?: string; readonly name?: string; readonly uid?: string } | undefined
+  readonly claim?: { readonly namespace?: string; readonly name?: string; readonly uid?: string }
 }
 
 /** The claims and PersistentVolumes of a node's snapshot, or of a cluster. */

@@ -255,7 +255,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
   if (data !== undefined) {
     return {
       ...said('DataUnderMountPoint.underVolume', { path: inputs.absolute(data.path) }),
-      ...(context.witnesses.isAlive(volume.podUid) && { hint: CODES.RunsWithoutVolume.remedy }),
+      hint: context.witnesses.isAlive(volume.podUid) ? CODES.RunsWithoutVolume.remedy : undefined,
     }
   }
   if (!isNoBlock(volume)) return undefined
