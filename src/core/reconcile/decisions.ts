@@ -50,7 +50,7 @@ const VERDICTS: Readonly<Record<Exclude<PodClass['class'], 'Frozen'>, [rule: str
 /** What pods that must not be disturbed have on disk or mapped and do not want: no phase examines it (S5, S9). */
 function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): Decision[] {
   const wanting = desired.volumes.filter(({ podUid }) => classes.of(podUid)?.class === 'Desired')
-  const targets = new Set(wanting.map((volume) => podPathOf(volume)))
+  const targets = new Set(wanting.map(podPathOf))
   const kept = (pod: PodClass, path: string, subject: Subject): Decision => {
     const [rule, why] = podVerdict(pod)
     return { path: inputs.absolute(path), rule, why: `pod ${pod.uid} has this volume: ${why}`, subject }
@@ -62,11 +62,10 @@ function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): D
       .map((volume) => kept(pod, volume.target, ledger.of(volume))),
   )
   const maps = blocks.flatMap((block) =>
-    block.mappings.flatMap((mapping) => {
-      const { podUid, mapFile, publishPath, symlink } = mapping
+    block.mappings.flatMap(({ podUid, mapFile, publishPath, symlink }) => {
       const pod = classes.of(podUid)
       const path = mapFile ?? publishPath ?? symlink
-      return pod && path && isLiving(pod) ? kept(pod, path, ledger.of(block, mapping.podUid)) : []
+      return pod && path && isLiving(pod) ? kept(pod, path, ledger.of(block, podUid)) : []
     }),
   )
   return [...volumes, ...maps]

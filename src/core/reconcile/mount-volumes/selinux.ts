@@ -13,7 +13,7 @@ import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../conte
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
   const { inputs, options } = context
-  const wanted = wantedLabel(context.inputs, volume)
+  const wanted = wantedLabel(inputs, volume)
   // Where the label is unclear, `labelObstacle` says so.
   return { inputs, options, label: ('label' in wanted && wanted.label) || undefined }
 }
@@ -67,7 +67,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
   const having = all.filter((each) => evidenceOf(inputs, each).state !== 'notMounted')
   for (const each of [...having, ...all]) {
     if (each.podUid === volume.podUid) return undefined
-    const wanted = wantedLabel(context.inputs, each)
+    const wanted = wantedLabel(inputs, each)
     if ('label' in wanted) return { podUid: each.podUid, label: wanted.label }
   }
   return undefined

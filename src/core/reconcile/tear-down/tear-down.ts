@@ -4,8 +4,8 @@ import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-vo
 import type { TreeEntry } from '../../facts/actual/snapshot.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-table.ts'
-import { isByKubelet } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { isByKubelet, type ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { type Draft, expectedMount } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/names.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
@@ -158,12 +158,12 @@ export function reportKept(
   const subject = context.ledger.of(volume)
   for (const entry of entries) {
     const path = context.inputs.absolute(entry.path)
-    const kept = {
+    const kept: Finding<ProblemCode> & { readonly hint?: string } = {
       code: entry.path.startsWith(`${target}/`) && !isStranger ? 'DataUnderMountPoint' : 'UnexpectedFile',
       message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
-    } as const
-    const { message, hint }: { message: string; hint?: string } = isEmptied(volume) ? lostAtStart(context, kept) : kept
-    context.findings.problem('warning', { code: kept.code, message }, { pod, volume: name, path, subject }, hint)
+    }
+    const found = isEmptied(volume) ? lostAtStart(context, kept) : kept
+    context.findings.problem('warning', found, { pod, volume: name, path, subject }, found.hint)
   }
 }
 
@@ -172,7 +172,7 @@ export function isEmptied({ plugin }: PodVolume): boolean {
   return ['emptyDir', 'projected'].includes(pluginNamed(plugin).tearDown)
 }
 
-// * The sub-path mounts of one volume name (R446, P140; O16, O17, O18).
+// The sub-path mounts of one volume name (R446, P140; O16, O17, O18).
 
 /** Unmounts every leaf, newest first, then removes leaves and directories bottom up. Never descends into a leaf. */
 export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined) {

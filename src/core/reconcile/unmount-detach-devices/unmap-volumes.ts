@@ -29,7 +29,7 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     kind: 'UnmapVolume',
     pod,
     volume,
-    subject: context.ledger.of(block, mapping.podUid),
+    subject: context.ledger.of(block, podUid),
     rule: 'R451',
   } as const
   if (symlink !== undefined && isCsi && identity === undefined && isLinkAlone(context, block, mapping)) {
@@ -124,16 +124,14 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   // Without an identity, only directories that were read are known to be empty (S3).
   const unread = unreadWithin(inputs, block.dir)
   tearDown(context, {
-    ...{ kind: 'UnmapDevice', volume, subject: subjectOf(), steps },
+    ...{ kind: 'UnmapDevice', volume, subject: subjectOf(), steps, reason: 'MappedWithoutPod' },
     ...(isCsi && identity === undefined && hasNothing(block)
       ? {
-          reason: 'MappedWithoutPod',
           rule: 'R837',
           message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
           unread,
         }
       : {
-          reason: 'MappedWithoutPod',
           rule: 'R820',
           message: `still set up at ${dir}, but no pod directory refers to it`,
           kubeletWould: 'never find the map',
