@@ -107,7 +107,7 @@ function planOf(context: PlanContext): Plan {
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
     ...withCauses(parts, filtered),
-    complete: context.findings.complete,
+    complete: findings.complete,
     refused,
   }
 }
@@ -176,10 +176,10 @@ function withBasis(operation: Operation, context: PlanContext): Operation {
   const files = pod !== undefined && isLiving(pod) ? [] : filesOf(operation, context)
   const { uid, resourceVersion } = { ...pod?.pod?.metadata }
   const basis: Basis = {
-    ...(operation.pod && { pod: { listed: pod?.pod !== undefined, uid, resourceVersion } }),
-    ...(files.length > 0 && { files }),
+    pod: operation.pod && { listed: pod?.pod !== undefined, uid, resourceVersion },
+    files: files.length > 0 ? files : undefined,
   }
-  return Object.keys(basis).length === 0 ? operation : { ...operation, basis }
+  return (basis.pod ?? basis.files) === undefined ? operation : { ...operation, basis }
 }
 
 function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIdentity[] {
@@ -212,7 +212,8 @@ function adviseRefused<T extends Pick<Problem, 'hint'> & { readonly code: Code; 
   if (refused === undefined || hint === undefined || !TRUSTS_THE_API.has(causeOf(code))) return advice
   const { remedy: _, ...because } = advice.because ?? {}
   return {
-    ...{ ...advice, because },
+    ...advice,
+    because,
     hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
   }
 }
@@ -235,7 +236,6 @@ const SECTIONS = [
 ] as const
 
 /**
- * Sources that failed: each is an error of the plan, which is then incomplete.
  * A missing section is a source that failed: it is reported, and the plan is incomplete (contract, Snapshot).
  */
 function reportMissingSections({ inputs, findings }: PlanContext): void {

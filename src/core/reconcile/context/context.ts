@@ -103,8 +103,9 @@ export function lostAtStart<T extends Partial<Finding<Code>> & { readonly messag
   if (inputs.snapshot.kubelet?.running === true) return said
   const { code, message, hint = code && remedyOf(code) } = said
   return {
+    ...said,
     // The message is no sentence of the catalogue any more.
-    ...{ ...said, args: undefined },
+    args: undefined,
     message: `${message}; a kubelet that starts deletes ${what}`,
     hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
   }
@@ -120,7 +121,7 @@ export function useCredential(what: string): string {
   return `Use a credential that may ${what} (--kubeconfig).`
 }
 
-// * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
+// How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
 // MicroK8s name after themselves.
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */

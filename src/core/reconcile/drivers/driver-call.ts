@@ -39,7 +39,9 @@ export function driverCall(
   return {
     kind: 'blocked',
     blocked: {
-      ...{ ...back, code: 'DriverUnavailable', message: whyNoDriver(context, identity.driver) },
+      ...back,
+      code: 'DriverUnavailable',
+      message: whyNoDriver(context, identity.driver),
       hint: `${back.hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
     },
   }

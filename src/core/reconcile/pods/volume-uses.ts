@@ -193,7 +193,9 @@ function partsOfBlock(inputs: ActualInputs, classes: PodClasses, block: BlockVol
   const about = { plugin, name: escapeQualifiedName(block.name), record, setUp: true }
   return [
     ...block.mappings.map(({ podUid, mapFile, publishPath, symlink }) => ({
-      ...{ ...about, pod: classes.of(podUid), uniqueName: uniqueVolumeName(plugin, block.name) },
+      ...about,
+      pod: classes.of(podUid),
+      uniqueName: uniqueVolumeName(plugin, block.name),
       paths: [mapFile, publishPath, symlink],
       what: `block map ${inputs.absolute(mapFile ?? publishPath ?? symlink ?? dir)} has no readable state file`,
     })),
