@@ -180,7 +180,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Names that are not UTF-8: bytes on the disk, while a path of a snapshot, a plan or a step is text, which leads nowhere then. */
+// Names that are not UTF-8: bytes on the disk, while a path of a snapshot, a plan or a step is text, which leads nowhere then.
 
 /** The error of such an entry: what it contains is unknown. */
 export const NOT_UTF8 = 'EILSEQ'

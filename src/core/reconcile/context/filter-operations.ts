@@ -192,7 +192,7 @@ const HERE = {
   ),
 }
 
-// * What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
+// What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract).
 
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
 export function namedPods({ pods = [], namespaces = [] }: Narrowing, classes: PodClasses) {

@@ -154,7 +154,7 @@ export function identifyAttachment(
   return [...onDisk.all.map((each) => each.volume), ...identitiesInStatus(api?.node)].find(fits)
 }
 
-// * --handle: a person names the volume of a directory whose vol_data.json is lost (S17).
+// --handle: a person names the volume of a directory whose vol_data.json is lost (S17).
 //
 // The flag replaces the proof by the directory's hash, never the comparison of devices: a mounted target must show the device
 // that is staged under that handle, and no device that is staged under another handle.

@@ -133,7 +133,7 @@ function olderThanBoot(inputs: ActualInputs, uid: string): boolean {
   )
 }
 
-// * Which pods this node knows, and which of them the processes belong to (S9).
+// Which pods this node knows, and which of them the processes belong to (S9).
 //
 // A pod belongs to this node if the API, the disk or the container runtime says so. A process in a pod inside a pod or
 // container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can find out whose it is.

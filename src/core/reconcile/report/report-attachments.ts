@@ -259,7 +259,7 @@ function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string 
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
 }
 
-// * Volumes that node.status lists although this node has no pod, directory, mount or attachment of them. The controller keeps
+// Volumes that node.status lists although this node has no pod, directory, mount or attachment of them. The controller keeps
 // such a volume attached here, or considers it mounted, and no operation on the node can change that (R330, R725, R731).
 
 export function reportStatusNames(context: PlanContext): void {
