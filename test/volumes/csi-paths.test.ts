@@ -2,21 +2,20 @@
 import { describe, expect, it } from 'vitest'
 import { csiPlaces, type VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 
-type Volume = Parameters<typeof csiPlaces>[0]
-
 const UID = '11111111-2222-3333-4444-555555555555'
 const CSI = 'plugins/kubernetes.io/csi'
 
-const volume = (specName: string, given: Partial<VolumeToMount> = {}): Volume => ({
-  podUid: UID,
-  plugin: 'kubernetes.io/csi',
-  specName,
-  mode: 'Filesystem',
-  driver: 'disk.test',
-  handle: 'vol-001',
-  persistentVolume: { metadata: { name: specName, uid: 'u' }, spec: {} },
-  ...given,
-})
+const volume = (specName: string, given: Partial<VolumeToMount> = {}) =>
+  ({
+    podUid: UID,
+    plugin: 'kubernetes.io/csi',
+    specName,
+    mode: 'Filesystem',
+    driver: 'disk.test',
+    handle: 'vol-001',
+    persistentVolume: { metadata: { name: specName, uid: 'u' }, spec: {} },
+    ...given,
+  }) as VolumeToMount
 
 it('a file system has its target and state file in the pod’s directory', () => {
   const dir = `pods/${UID}/volumes/kubernetes.io~csi/a~b.c`

@@ -155,18 +155,16 @@ export function isReadOnlyFor(
 
 // Where the kubelet keeps volumes, relative to the root directory (R021, P35, P22; of CSI C10).
 
-type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>
-
 /**
  * pods/UID/volumes/PLUGIN/NAME: of a CSI volume the directory with state file and target. Only the name of a translated inline volume has
  * a character to escape (C10).
  */
-export function podVolumeDir({ podUid, plugin, specName }: Named): string {
+export function podVolumeDir({ podUid, plugin, specName }: VolumeToMount): string {
   return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
 }
 
 /** pods/UID/volumeDevices/PLUGIN/NAME: the pod's link to the device. */
-export function podDeviceLink({ podUid, plugin, specName }: Named): string {
+export function podDeviceLink({ podUid, plugin, specName }: VolumeToMount): string {
   return `pods/${podUid}/volumeDevices/${escapeQualifiedName(plugin)}/${specName}`
 }
 
@@ -196,10 +194,8 @@ export function wrappedName(name: string): string {
 export const CSI_BLOCK_DIR = `plugins/${CSI_PLUGIN}/volumeDevices`
 export const VOLUME_DATA = 'vol_data.json'
 
-type Volume = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName' | 'mode' | 'driver' | 'handle' | 'persistentVolume'>
-
 /** Where a CSI volume is; what is staged is hashed only where it is asked for. */
-export function csiPlaces(volume: Volume) {
+export function csiPlaces(volume: VolumeToMount) {
   const { specName, podUid, driver, handle, persistentVolume } = volume
   const isBlock = volume.mode === 'Block'
   const own = isBlock ? `${CSI_BLOCK_DIR}/${escapeQualifiedName(specName)}` : podVolumeDir(volume)
