@@ -1,3 +1,4 @@
+/** The node's disk and mount table, indexed for reconstruction; and by what other names the root directory is reached (S8). */
 import { append, lazy } from '../../base/collections.ts'
 import { PathIndex } from '../../base/path-index.ts'
 import { locate } from '../../linux/location.ts'
@@ -16,7 +17,7 @@ function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot 
   return { ...snapshot, blockDevices: own }
 }
 
-/** The node's disk and mount table, indexed for reconstruction. Built once per plan. */
+/** Built once per plan. */
 export class ActualInputs {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable

@@ -41,11 +41,10 @@ export function isSetUp({ layers, foreign, stateFile }: StagedVolume): boolean {
 
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
 export const stagedVolumes = memoize((inputs: ActualInputs): readonly StagedVolume[] => {
-  const base = DRIVER_DIRECTORIES
   const dirs = [
-    ...inputs.tree.directoriesBelow(base, 2),
-    ...Array.from(inputs.mountedAt(base, 3).keys(), parentOf),
-  ].filter((dir) => !isWithin(dir, `${base}/volumeDevices`))
+    ...inputs.tree.directoriesBelow(DRIVER_DIRECTORIES, 2),
+    ...Array.from(inputs.mountedAt(DRIVER_DIRECTORIES, 3).keys(), parentOf),
+  ].filter((dir) => !isWithin(dir, `${DRIVER_DIRECTORIES}/volumeDevices`))
   return [...new Set(dirs)].toSorted(compareText).map((dir) => {
     const target = `${dir}/globalmount`
     const onDir = inputs.absolute(dir)
@@ -82,9 +81,8 @@ export function stagedShownBy(staged: readonly StagedVolume[], published: MountI
 
 const byDevice = memoize((staged: readonly StagedVolume[]): ReadonlyMap<string, readonly StagedVolume[]> => {
   const devices = new Map<string, StagedVolume[]>()
-  for (const each of staged) {
+  for (const each of staged)
     for (const dev of new Set(each.layers.map((layer) => layer.dev))) append(devices, dev, each)
-  }
   return devices
 })
 

@@ -1,3 +1,4 @@
+/** The kubelet's directories as they were listed, and which directories a kubelet makes. */
 import { once } from '../../base/collections.ts'
 import { compareText, present } from '../../base/text.ts'
 import type { FileType, TreeEntry } from './snapshot.ts'
