@@ -104,7 +104,7 @@ export async function within<T>(which: Run, work: () => Promise<T>): Promise<T> 
 
 /** What is worked out once a run, and is gone with it. */
 export function perRun<T>(make: () => T): () => T {
-  const of = memoize(make as (run: Run) => T)
+  const of = memoize(make)
   return () => of(thisRun())
 }
 

@@ -19,7 +19,7 @@ export interface Shape<T> {
 type JsonSchema = Readonly<Record<string, unknown>>
 
 /** @param defs collects the parts that have a name */
-export type SchemaOf = (defs: Map<string, JsonSchema>) => JsonSchema
+type SchemaOf = (defs: Map<string, JsonSchema>) => JsonSchema
 
 /** @param check a new function, which becomes the shape */
 export function withSchema<T>(check: (value: unknown, at: string) => T, schema: SchemaOf): Shape<T> {

@@ -13,14 +13,13 @@ import type { UnitFacts } from './stoppable.ts'
 
 /** The node as it will be: all but the kubelet stays, and a container runtime that the unit runs as well answers no more. */
 export function onceStopped({ snapshot, mounts }: NodeState, facts: UnitFacts | undefined): NodeState {
-  const { running: _, mayReturn: __, pid: ___, note: ____, ...kubelet } = { ...snapshot.kubelet }
-  const { runtime } = snapshot
+  const { kubelet, runtime } = snapshot
   const gone = facts?.runsRuntime === true && runtime !== undefined && runtime.source !== 'none'
   return {
     mounts,
     snapshot: {
       ...snapshot,
-      kubelet: { ...kubelet, running: false, mayReturn: false, note: 'to be stopped for this apply' },
+      kubelet: { ...kubelet, pid: undefined, running: false, mayReturn: false, note: 'to be stopped for this apply' },
       ...(gone && { runtime: { ...runtime, source: 'none', pods: [], error: `it stops with ${facts.unit}` } }),
     },
   }
