@@ -34,7 +34,6 @@ const CONTROLLER = codes({ cause: 'controller' })({
       stuck: 'VolumeAttachment {name} is being deleted{heldBy}{error}{gone}',
       since: '{attachment} is being deleted since {deletedAt}{heldBy}',
       begun: 'VolumeAttachment {name} is being deleted',
-      stuckHere: 'VolumeAttachment {name} is being deleted{held}{error}',
     },
     in: ['waiting', 'problem', 'outcome'],
     means: 'the VolumeAttachment is being deleted, whether or not a pod wants the volume by now',

@@ -244,9 +244,8 @@ const UNREAD = codes({ cause: 'unread' })({
       mountTable: 'mount table, line {line}: it {fault}',
       changing: 'the mount table changed on each of {tries} reads',
       kubeletConfig: 'kubelet configuration {path}: {why}',
-      proc: '/proc: {error}',
       rootDir: 'root directory {rootDir}{fault}',
-      table: '{path}: {error}',
+      path: '{path}: {error}',
       directory: '{path} cannot be read: {error}',
       notUtf8: 'the name of {path} is not UTF-8, so that volctl cannot reach it; what it contains is unknown',
       unknown: '{path} could not be read ({error}); what it contains is unknown',
@@ -324,7 +323,6 @@ const UNREAD = codes({ cause: 'unread' })({
     says: {
       list: 'this credential may not list VolumeAttachments, so that it never shows {volumes} as detached',
       change: 'this credential may not {verb} VolumeAttachments',
-      delete: 'this credential may not delete VolumeAttachments',
     },
     in: ['blocked', 'problem', 'error'],
     means: 'the credential lacks the right',

@@ -74,7 +74,7 @@ export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
     return tableAt(path)
   } catch (error) {
     if (error instanceof VolctlError) throw error
-    throw new VolctlError(said('NodeUnreadable.table', { path, error: errorMessage(error) }), { cause: error })
+    throw new VolctlError(said('NodeUnreadable.path', { path, error: errorMessage(error) }), { cause: error })
   }
 }
 

@@ -185,7 +185,7 @@ export const sharedAttachment: Judge = ({ attachment, identified, context: { obj
   }
   if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
     return {
-      ...said('Forbidden.delete'),
+      ...said('Forbidden.change', { verb: 'delete' }),
       hint: useCredential('delete volumeattachments'),
     }
   }

@@ -78,7 +78,7 @@ export function scanKubelets(): readonly HostProcess[] {
   try {
     return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc') ?? [])
   } catch (error) {
-    throw new VolctlError(said('NodeUnreadable.proc', { error: errorMessage(error) }), { cause: error })
+    throw new VolctlError(said('NodeUnreadable.path', { path: '/proc', error: errorMessage(error) }), { cause: error })
   }
 }
 

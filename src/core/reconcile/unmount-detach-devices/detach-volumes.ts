@@ -143,12 +143,12 @@ function waitFor(
 ): Wait | undefined {
   if (deletionTimestamp !== undefined) {
     const error = status?.detachError?.message
-    const held = finalizers?.join(', ')
     return {
-      ...said('AttachmentDeleting.stuckHere', {
+      ...said('AttachmentDeleting.stuck', {
         name,
-        held: held ? `, held by ${held}` : '',
+        heldBy: finalizers?.length ? `, held by ${finalizers.join(', ')}` : '',
         error: error ? `; the last attempt failed: ${error}` : '',
+        gone: '',
       }),
       hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
     }
