@@ -40,7 +40,8 @@ export function ownDescriptor(text: string): number | undefined {
   return digits === undefined ? NAMED[text] : Number(digits)
 }
 
-/** One name in a path. A text from the API, a runtime or a disk is used in a path only if it is such a name (S10). */
+// One name in a path. A text from the API, a runtime or a disk is used in a path only if it is such a name (S10).
+
 const MAX_BYTES = 255
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in a path that people read.
@@ -56,7 +57,7 @@ export function isPlainPath(path: string): boolean {
   return path.startsWith('/') && path.slice(1).split('/').every(isPathName)
 }
 
-/** What stat(1) shows of a path, for plan and apply alike (P58, P66). */
+// What stat(1) shows of a path, for plan and apply alike (P58, P66).
 
 export type PathType = 'dir' | 'file' | 'socket' | 'char' | 'block' | 'fifo'
 
