@@ -55,7 +55,7 @@ async function walk({ parent, path, mountId, ownership }: ReturnType<typeof walk
   try {
     return { done: await changeOwnership(path, { mountId, ownership, onEntry }) }
   } catch (error) {
-    const failed = error instanceof StepFailed ? error : diskFailure('WriteFailed', `${path} could not be read`, error)
+    const failed = error instanceof StepFailed ? error : diskFailure(`${path} could not be read`, error)
     const { code, message, hint } = failed
     return { failed: { code, message, hint } }
   }

@@ -222,5 +222,5 @@ function notDeleted(path: string, cause: unknown, code: OutcomeCode = 'WriteFail
       },
     )
   }
-  return diskFailure(code, what, cause)
+  return diskFailure(what, cause, code)
 }

@@ -62,7 +62,7 @@ export function unreadText(error: unknown): string {
  *
  * @param what could not be done, and on which path
  */
-export function diskFailure(code: OutcomeCode, what: string, cause: unknown): StepFailed {
+export function diskFailure(what: string, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
   const trouble = diskTrouble(cause)
   const why = trouble === undefined ? ` (${codeOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
   return new StepFailed({ code, message: `${what}${why}` }, { cause, hint: trouble?.hint })

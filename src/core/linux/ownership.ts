@@ -134,7 +134,7 @@ export async function changeOwnership(
       } else change(fd, entry)
     } catch (error) {
       if (error instanceof StepFailed) throw error
-      if (errnoOf(error) !== 'ENOENT') throw diskFailure('WriteFailed', `${where()} could not be read`, error)
+      if (errnoOf(error) !== 'ENOENT') throw diskFailure(`${where()} could not be read`, error)
     } finally {
       if (fd !== undefined) closeSync(fd)
     }

@@ -28,12 +28,12 @@ export async function changeOwnershipApart(
   const result = await runCommand(program, args, deadlineMs, request, { onLine, signal })
   if (result.timedOut) throw givenUp(path, result, deadlineMs, signal?.aborted === true)
   if (last.done !== undefined) return last.done
-  const { code, message, hint } = last.failed ?? {
+  const failed = last.failed ?? {
     code: 'WriteFailed' as const,
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
     hint: 'Plan again: the next apply walks the volume again.',
   }
-  throw new StepFailed({ code, message }, { hint })
+  throw new StepFailed(failed, failed)
 }
 
 function givenUp(path: string, { abandonedPid }: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {

@@ -188,7 +188,7 @@ async function removeTree(path: string, mountId: number): Promise<void> {
 function asStepFailed(path: string, error: unknown): unknown {
   if (error instanceof StepFailed || codeOf(error) === undefined) return error
   const what = `the content of ${path} could not be written`
-  return diskFailure('WriteFailed', what, error)
+  return diskFailure(what, error)
 }
 
 // One generation of the content: a directory that is written completely before it becomes visible (section 2.5).

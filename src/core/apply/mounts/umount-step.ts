@@ -175,7 +175,7 @@ export function removeDirectory(path: string, run: StepContext): void {
     if (found?.type === 'file' && found.size === 0) removeFile(path, run)
     else if (code === 'ENOTEMPTY' || code === 'EEXIST')
       throw new StepFailed(said('UnexpectedFile.notEmpty', { path }), { cause: error })
-    else throw diskFailure('WriteFailed', notRemoved(path), error)
+    else throw diskFailure(notRemoved(path), error)
   }
 }
 

@@ -36,7 +36,7 @@ function make(path: string, mode: number, run: StepContext): boolean {
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
-    throw diskFailure('WriteFailed', `directory ${path} could not be created`, error)
+    throw diskFailure(`directory ${path} could not be created`, error)
   }
 }
 
@@ -51,6 +51,6 @@ export function orWriteFailed<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw diskFailure('WriteFailed', what, error)
+    throw diskFailure(what, error)
   }
 }
