@@ -53,8 +53,8 @@ export function usageError(message: string, hint: string): VolctlError {
 
 /** Nothing has the name that was asked for. */
 export class NotFound extends VolctlError {
-  constructor(message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
-    super({ code: 'NotFound', message }, options)
+  constructor(message: string, hint: VolctlErrorOptions['hint']) {
+    super({ code: 'NotFound', message }, { hint })
   }
 }
 
@@ -70,8 +70,8 @@ export class SafetyRefusal extends VolctlError {
 
 /** A person, or a signal, ended it. */
 export class Interrupted extends VolctlError {
-  constructor(message = 'interrupted: nothing was changed', options: Pick<VolctlErrorOptions, 'hint'> = {}) {
-    super({ code: 'Interrupted', message }, { ...options, exit: ExitStatus.Interrupted })
+  constructor(message = 'interrupted: nothing was changed') {
+    super({ code: 'Interrupted', message }, { exit: ExitStatus.Interrupted })
   }
 }
 

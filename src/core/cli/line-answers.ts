@@ -58,9 +58,10 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
   const { answer, explained } = explainLine(parseLine(oneLine(typed === '-' ? await readInput() : typed)), node)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
-    throw new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
-      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
-    })
+    throw new NotFound(
+      'volctl does not know this sentence, and it names no pod, volume, path or driver',
+      'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
+    )
   const explanation = node && explained && (await node.whole(explained))
   const value = { ...answer, explanation }
   return {

@@ -130,9 +130,7 @@ function notFound({ inputs }: PlanContext, path: string, why: string): VolctlErr
   ]
   return new NotFound(
     `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.all.length} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
-    {
-      hint: `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
-    },
+    `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
   )
 }
 

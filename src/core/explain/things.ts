@@ -249,13 +249,11 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
     count(all.filter(({ kind }) => kind === 'Driver').length, 'driver'),
   ]
   const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
-  return new NotFound(`"${what}" was not found on node ${nodeName}; searched: ${counts.join(', ')}${caveat}`, {
-    // Names of a log are asked for by the hundred, and nobody reads the hints.
-    hint: () => {
-      // Static pods bear the name of their node, and are not it.
-      const near = ownName(what) === nodeName ? [] : nearest(all, what)
-      return near.length > 0 ? `Did you mean ${near.join(', ')}?` : WAYS_TO_ASK
-    },
+  return new NotFound(`"${what}" was not found on node ${nodeName}; searched: ${counts.join(', ')}${caveat}`, () => {
+    // Worked out late: names of a log are asked for by the hundred, and nobody reads the hints.
+    // Static pods bear the name of their node, and are not it.
+    const near = ownName(what) === nodeName ? [] : nearest(all, what)
+    return near.length > 0 ? `Did you mean ${near.join(', ')}?` : WAYS_TO_ASK
   })
 }
 
