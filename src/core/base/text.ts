@@ -39,6 +39,11 @@ export function present<T>(...all: readonly (T | '' | 0 | false | undefined)[]):
   return all.flatMap((each) => each || [])
 }
 
+/** A list of which there is something; where it is empty, nothing is shown of it. */
+export function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+  return list?.length ? list : undefined
+}
+
 /** Those that are alike together, in the order in which the first of each comes. */
 export function alike<T>(all: Iterable<T>, keyOf: (each: T) => unknown): readonly (readonly [T, ...T[]])[] {
   return [...Map.groupBy(all, keyOf).values()] as [T, ...T[]][]

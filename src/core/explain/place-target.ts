@@ -1,7 +1,7 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
 import { NotFound, type VolctlError } from '../base/errors.ts'
-import { didYouMean } from '../base/text.ts'
+import { didYouMean, unlessEmpty } from '../base/text.ts'
 import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
 import { loopsBackedBy } from '../facts/actual/block-volume.ts'
 import type { VolumeRow } from '../facts/row.ts'
@@ -147,7 +147,7 @@ function placeAt(inputs: ActualInputs, path: string, state?: string): Place {
     mounts: layers.map(({ id, dev, root, fsType, source, options }) => {
       return { id, dev, root, fsType, source, readOnly: options.includes('ro') }
     }),
-    ...(loops.length > 0 && { loops }),
+    loops: unlessEmpty(loops),
     dead: dead === undefined ? undefined : deadWords(dead),
   }
 }

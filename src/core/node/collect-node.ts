@@ -12,7 +12,7 @@ import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { omitUndefined } from '../base/collections.ts'
 import { allowing, errnoOf, errorMessage, MISSING } from '../base/errors.ts'
-import { compareText } from '../base/text.ts'
+import { compareText, unlessEmpty } from '../base/text.ts'
 import type {
   ApiSnapshot,
   CsiSocket,
@@ -200,10 +200,10 @@ export async function lookAt(
     selinux,
     processes: processes?.podUids,
     flexDrivers: installed,
-    ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
-    ...(checked.length > 0 && { hostPaths: checked }),
-    ...(doubts.length > 0 && { notBelieved: doubts }),
-    ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
+    nestedProcesses: unlessEmpty(processes?.nestedUids),
+    hostPaths: unlessEmpty(checked),
+    notBelieved: unlessEmpty(doubts),
+    lazilyDetached: unlessEmpty(lazy.detached),
     lazyMemory: lazy.defect,
   }
   // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.

@@ -125,7 +125,7 @@ export async function askProgram(name: string, args: readonly string[], deadline
   const { exitCode, signal, stdout = '', stderr = '', isMaxBuffer } = result
   if (exitCode === undefined && signal === undefined && !isMaxBuffer) throw notStarted(name, result as Error)
   const timedOut = signal === 'SIGKILL' || isMaxBuffer === true
-  return { status: timedOut ? undefined : exitCode, stdout, stderr, timedOut, ...(isMaxBuffer && { flooded: true }) }
+  return { status: timedOut ? undefined : exitCode, stdout, stderr, timedOut, flooded: isMaxBuffer || undefined }
 }
 
 /**
@@ -166,7 +166,7 @@ export function runCommand(
     }
     const finish = (end: Pick<CommandResult, 'status' | 'timedOut' | 'abandonedPid'>): void => {
       stopWaiting()
-      resolve({ ...output, ...end, ...(flooded && { flooded }) })
+      resolve({ ...output, ...end, flooded: flooded || undefined })
     }
     const giveUp = (): void => {
       clearTimeout(deadline)

@@ -2,7 +2,7 @@
 
 import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
-import { take } from '../../base/text.ts'
+import { take, unlessEmpty } from '../../base/text.ts'
 import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
@@ -148,7 +148,7 @@ export function attachedRef({ object, row }: Attached, rows: Rows): ClusterVolum
     ...(row === undefined ? { name, plugin: CSI_PLUGIN, driver } : volumeRef(row.volume)),
     // Of several PersistentVolumes behind one handle the one that the attachment names.
     ...(persistentVolume !== undefined && { name: persistentVolume, persistentVolume }),
-    ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
+    attachedElsewhere: unlessEmpty(elsewhere),
     attached: object.attached === true,
     inUse: row?.isInUse === true,
   }

@@ -4,7 +4,7 @@
  * server's clock, are seen on the way. Only reads (reviews store nothing).
  */
 
-import { compareText } from '../../base/text.ts'
+import { compareText, unlessEmpty } from '../../base/text.ts'
 import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
@@ -216,8 +216,8 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     controller: {
       ...controller,
       leaseAtEnd,
-      otherLeases: listed(leasesOf(OTHER_CONTROLLER_LEASE)),
-      writes: listed(reader.writes.found()),
+      otherLeases: unlessEmpty(leasesOf(OTHER_CONTROLLER_LEASE)),
+      writes: unlessEmpty(reader.writes.found()),
     },
     nodes: ofNodes,
     lostNodes: lists.nodes.state === 'whole' && leases ? lostNodes : undefined,
@@ -256,10 +256,6 @@ async function stillThere(
   })
   const gone = new Set(await together(asked))
   return attachments.filter((each) => !gone.has(each))
-}
-
-function listed<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list
 }
 
 /** @throws ApiError if there is no answer at all */

@@ -1,6 +1,6 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 
-import { present } from '../../base/text.ts'
+import { present, unlessEmpty } from '../../base/text.ts'
 import type { BlockMapping, BlockVolume } from '../../facts/actual/block-volume.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
@@ -137,7 +137,7 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
           kubeletWould: 'never find the map',
           ...(after.length > 0 && { ...LAST_POD_GONE, rule: 'R452', kubeletWould: undefined }),
           paths: [...targetsOf(steps), ...stacks.map(({ path }) => path)],
-          mounts: stacks.length === 0 ? undefined : stacks,
+          mounts: unlessEmpty(stacks),
           foreign: [...block.foreign, ...foreign],
           stray: strayOf([...block.unexpected, ...strangers]),
           identified,
