@@ -59,11 +59,11 @@ export function objectLinks(context: PlanContext, { kind, name }: Subject): Link
 export function apiLinks(context: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
   const claim = claimNameOf(volume)
   const name = persistentVolumeNameOf(volume)
-  return [
-    ...(claim === undefined ? [] : [claimLink(context, claim, isNeeded)]),
-    ...(name ? [persistentVolumeLink(context, name, isNeeded)] : []),
+  return present(
+    claim && claimLink(context, claim, isNeeded),
+    name && persistentVolumeLink(context, name, isNeeded),
     ...attachmentLink(context, volume, isNeeded),
-  ]
+  )
 }
 
 type ClaimName = { readonly namespace: string; readonly name: string }

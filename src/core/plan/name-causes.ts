@@ -225,14 +225,14 @@ function ofProblem({ about, subject: whose }: Problem | ClusterProblem): Names {
   const { driver, volume, nodes, pods = [], pod: uid, podRef, ...others }: AnyAbout = about
   const pod = podRef ?? (uid === undefined ? pods[0] : { uid })
   // Of all that is named what it is a fact about.
-  const [first] = Object.entries({ ...others, pod, nodes }).filter(([, value]) => value !== undefined)
+  const named = Object.entries({ ...others, pod, nodes }).filter(([, value]) => value !== undefined)
   const subject: CauseSubject =
     typeof volume === 'object'
       ? { volume: volume.name, ...(nodes?.length === 1 && { nodes }) }
       : driver !== undefined
         ? { driver }
         : volume === undefined
-          ? Object.fromEntries(first === undefined ? [] : [first])
+          ? Object.fromEntries(named.slice(0, 1))
           : { volume, pod }
   return { whose, pod, driver, pods, subject, volume: undefined }
 }

@@ -66,6 +66,6 @@ export function requireNamed(
   const hints = [first.hint, isAmbiguous ? undefined : ways].filter((text) => text !== undefined)
   throw new VolctlError(
     { code: isAmbiguous ? 'AmbiguousName' : 'NothingNamed', message: faults.map(({ message }) => message).join('; ') },
-    { hint: hints.length === 0 ? undefined : hints.join(' ') },
+    { hint: hints.join(' ') || undefined },
   )
 }

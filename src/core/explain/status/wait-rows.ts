@@ -1,6 +1,6 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
-import { compareText } from '../../base/text.ts'
+import { compareText, present } from '../../base/text.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { Narrowing } from '../../reconcile/context/filter-operations.ts'
 import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
@@ -51,7 +51,7 @@ function partsOf({ pods, namespaces, volumes }: Narrowing, node: string): [strin
 
 /** What a row's volume is found by when other names of it are gone. */
 function keysOf({ volume, attach }: StatusRow): string[] {
-  return [volume.name, volume.uniqueName, attach?.attachment?.name].filter((key) => key !== undefined)
+  return present(volume.name, volume.uniqueName, attach?.attachment?.name)
 }
 
 export function rowsOf(whole: WholeStatus, { pods, keys, volumes }: WaitTarget): readonly StatusRow[] {
