@@ -33,15 +33,15 @@ export function verdictOf(
   // A dead mount has its own words, if a place shows it.
   const problem = (severity: Problem['severity']): Verdict | undefined => {
     const found = problems.find((each) => each.severity === severity && each.code !== dead?.code)
-    return found && { state: 'problem', message: found.message, code: found.code }
+    return found && { state: 'problem', message: found.message, args: found.args, code: found.code }
   }
   // By the obstacle itself, not by what only follows from it.
   const blockedAmong = (blocked: readonly Operation[]): Verdict | undefined => {
     const own = blocked.filter((each) => causeOfBlock(each.blocked)?.code === each.blocked?.code)
     const first = mattersMost(own) ?? blocked[0]
     if (first?.blocked === undefined) return undefined
-    const { code, message } = causeOfBlock(first.blocked) ?? first.blocked
-    return { state: 'blocked', message, code, rule: first.rule }
+    const { code, message, args } = causeOfBlock(first.blocked) ?? first.blocked
+    return { state: 'blocked', message, args, code, rule: first.rule }
   }
   const blocked = operations.filter((each) => each.blocked !== undefined)
   const isStuck = (each: Operation): boolean => causeOfBlock(each.blocked)?.severity !== 'info'
@@ -55,7 +55,7 @@ export function verdictOf(
     dead ??
     blockedAmong(blocked.filter(isStuck)) ??
     untouchable ??
-    (wait && { state: 'waiting', message: wait.message, code: wait.code, rule: wait.rule }) ??
+    (wait && { state: 'waiting', message: wait.message, args: wait.args, code: wait.code, rule: wait.rule }) ??
     (ready && { state: 'operation', message: state ?? ready.message, code: ready.reason, rule: ready.rule }) ??
     blockedAmong(blocked) ??
     (doubt?.obstacle && {

@@ -3,7 +3,7 @@ import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import { ALL_CODES, type Code } from '../messages/codes.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keyOf, list, object, optional, type ShapeOf, text } from '../trust/shape.ts'
-import { codeOf, count, pod, severity, until, users } from './operation-shape.ts'
+import { args, codeOf, count, pod, severity, until, users } from './operation-shape.ts'
 import type { RowKey, Subject } from './subject.ts'
 
 const causeSubject = object({
@@ -62,6 +62,7 @@ const cause = about(
     /** Of the finding that says most. */
     code: codeOf(ALL_CODES),
     message: text,
+    args,
     users,
     remedy: about(
       'What lifts it, as a person reads it: a sentence, and maybe the command that it ends with.',

@@ -15,7 +15,7 @@ import { summaryOf } from './plan-summary.ts'
 import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
 
 /** What is said with a finding, and what it names. */
-interface Finding extends Pick<Blocked, 'message' | 'hint' | 'users'> {
+interface Finding extends Pick<Blocked, 'message' | 'args' | 'hint' | 'users'> {
   readonly from: 'operation' | 'wait' | 'problem'
   /** The operation's id. */
   readonly operation?: string
@@ -114,7 +114,7 @@ function causeFrom({ own, affected, ...is }: Group): Cause {
   const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
   const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
   return {
-    ...{ ...is, code: says.code, message: says.message },
+    ...{ ...is, code: says.code, message: says.message, args: says.args },
     ...(users.size > 0 && { users: [...users.values()] }),
     remedy: (advises && adviceOf(advises)) ?? [],
     affects: {
