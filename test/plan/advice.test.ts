@@ -323,7 +323,7 @@ describe('a kubelet that runs', () => {
     const { parts, needs } = answered({ ...running, ...given })
     return {
       does: parts.find(({ name }) => name === 'Left to others')?.rows.map(({ text }) => text),
-      never: needs.map(({ text, names, wake }) => [text, ...(names === undefined ? [] : [names]), ...wake]),
+      never: needs.map(({ text, names, blocks }) => [text, ...(names === undefined ? [] : [names]), ...blocks]),
     }
   }
 
@@ -528,8 +528,8 @@ it('a refusal is said once, with what hangs on it, and nothing is kept beside it
   const operations = [op('a', { blocked: { code: 'Refused', message: refused.message } })]
   const problems = [problem('OrphanPodDir', { severity: 'info' })]
   const { needs, parts } = answerOf(aPlan({ refused, operations, problems }))
-  const wake = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
-  expect(needs).toEqual([{ severity: 'error', text: refused.message, wake, remedy: ['Check --node.'] }])
+  const blocks = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
+  expect(needs).toEqual([{ severity: 'error', text: refused.message, blocks, remedy: ['Check --node.'] }])
   expect(parts.flatMap(({ rows }) => rows)).toEqual([])
 })
 
@@ -537,7 +537,7 @@ it('a pod that ended is not called deleted', () => {
   const { needs } = answerOf(
     aPlan({ operations: [op('a', { reason: 'PodFinished', blocked: { code: 'DriverUnavailable', message: 'm' } })] }),
   )
-  expect(needs[0]?.wake).toEqual(['1 pod keeps volumes: shop/web-0 (1 operation)'])
+  expect(needs[0]?.blocks).toEqual(['1 pod keeps volumes: shop/web-0 (1 operation)'])
 })
 
 it('pods that were not read are not counted', () => {

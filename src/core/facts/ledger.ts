@@ -56,7 +56,7 @@ export function ledgerOf(sources: LedgerSources) {
   }
 
   return {
-    // Whose a finding is that is made about a thing.
+    // The subject of a finding about a thing.
 
     /** Of what is here, or cannot be used as a pod asks: the very one. @param pod of a raw block volume: one pod's part of it */
     of: (

@@ -1,4 +1,4 @@
-/** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
+/** Selects the findings that belong to a volume, pod or path, by the subject that each was made with. */
 
 import { Grouped, lazy } from '../base/collections.ts'
 import { isWithin } from '../linux/paths.ts'

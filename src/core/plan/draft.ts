@@ -49,7 +49,7 @@ export function notAsked(flag: string): Obstacle {
 export type Wait = Pick<Waiting, 'code' | 'message' | 'args' | 'hint' | 'until'> & { readonly because?: Because }
 
 /** Something that a phase examined and leaves unchanged. */
-export interface Left {
+export interface Unchanged {
   /** Absolute, or volumeattachments/NAME. */
   readonly path: string
   readonly rule: string
@@ -113,12 +113,12 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   readonly #waitingPods = new Set<string>()
   readonly #wrongPaths = new Set<string>()
   /** Things without an operation, a wait or a problem, and why. */
-  readonly left: Left[] = []
+  readonly unchanged: Unchanged[] = []
 
   /** @param subjectOf asked by whoever shows it: of what a healthy node has, no row is made before */
-  leave(left: Omit<Left, 'subject'>, subjectOf: () => Subject): void {
-    this.left.push({
-      ...left,
+  leave(unchanged: Omit<Unchanged, 'subject'>, subjectOf: () => Subject): void {
+    this.unchanged.push({
+      ...unchanged,
       get subject() {
         return subjectOf()
       },

@@ -1,4 +1,4 @@
-/** Whose a finding is. It is said where the finding is made, by whoever has the thing at hand, and matched nowhere afterwards. */
+/** What a finding belongs to. Set where the finding is created; never inferred later. */
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { list, object, oneOf, optional, path, type Shape, text } from '../trust/shape.ts'
 

@@ -5,7 +5,7 @@
 
 import { memoize } from '../base/collections.ts'
 import { compareText } from '../base/text.ts'
-import type { Left } from '../plan/draft.ts'
+import type { Unchanged } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
 import { type Subject, THE_NODE } from '../plan/subject.ts'
 import { podPathOf } from '../volumes/desired-state.ts'
@@ -15,20 +15,20 @@ import type { Decided } from './plan-node.ts'
 import { isLiving, type PodClass } from './pods/pod-classes.ts'
 
 /** The form in which phases report what they leave, used for pods and operations as well. */
-export type Decision = Left
+export type Decision = Unchanged
 
 /** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
 export const decisionsOf = memoize(({ plan, context }: Decided): readonly Decision[] => {
-  const { left } = context.findings
+  const { unchanged } = context.findings
   const decisions = [
-    ...left,
+    ...unchanged,
     ...context.classes.all.map((pod): Decision => {
       const [rule, why] = podVerdict(pod)
       return { path: context.inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid } }
     }),
     ...keptParts(context),
     ...plan.operations.map(operationDecision),
-    ...unreadDecisions(context, left),
+    ...unreadDecisions(context, unchanged),
   ]
   return decisions.sort((a, b) => compareText(a.path, b.path))
 })
@@ -72,8 +72,8 @@ function keptParts({ inputs, classes, desired, blocks, ledger }: PlanContext): D
 }
 
 /** S3: what could not be read is left alone. */
-function unreadDecisions({ inputs, ledger }: PlanContext, left: readonly Left[]): Decision[] {
-  const said = new Set(left.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
+function unreadDecisions({ inputs, ledger }: PlanContext, unchanged: readonly Unchanged[]): Decision[] {
+  const said = new Set(unchanged.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
   return unreadParts(inputs)
     .filter(({ path }) => !said.has(inputs.absolute(path)))
     .map(({ path, obstacle }) => ({

@@ -67,7 +67,7 @@ export function decideNode(state: NodeState, options: PlanOptions, look: Look = 
   else {
     const why = unseen ?? 'the pod list may be incomplete'
     const path = inputs.rootDir
-    findings.left.push({ path, rule: 'S3', why: `nothing is planned here: ${why}`, subject: { path } })
+    findings.unchanged.push({ path, rule: 'S3', why: `nothing is planned here: ${why}`, subject: { path } })
   }
   reportProblems(context)
   // A plan reports this; an apply is refused.

@@ -45,7 +45,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
   const subject = { pod: pod.uid }
   const mine = findings.ofPod(pod.uid)
   const leave = (rule: string, why: string): void => {
-    findings.left.push({ path: dir, rule, why, subject })
+    findings.unchanged.push({ path: dir, rule, why, subject })
   }
   if (findings.isPodWaiting(pod.uid)) {
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")

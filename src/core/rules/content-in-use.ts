@@ -41,7 +41,7 @@ export const usedContent: MachineJudge = async (facts) => {
   const { operation } = facts
   const targets = contentOf(facts)
   for (const target of targets) {
-    // No look passes a dead mount: what it covers is looked at once it is off, before anything is deleted.
+    // A dead mount hides what is below it; that is checked after the unmount, before anything is deleted.
     const isDead = operation.dead?.some(({ path }) => path === target)
     if (isDead || facts.host.lstat(placeOf(facts.around.table, target)) === undefined) continue
     const verdict = await contentVerdict(target, facts)

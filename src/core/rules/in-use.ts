@@ -28,9 +28,9 @@ import { IN_USE } from './foreign-mounts.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
 import { allBefore, VolumeRecords } from './node-stack.ts'
 import { verdictOf } from './rules.ts'
-import { type Asking, Surroundings } from './surroundings.ts'
+import { type ProcessScan, Surroundings } from './surroundings.ts'
 
-/** As long as apply waits for who only passes by, and for a file system that has just left the table. */
+/** How long apply waits for short-lived openers (udev, lsblk), and for a file system that has just left the table. */
 const AGAIN_MS = 1000
 
 /** For one operation: nothing here waits for a driver. */
@@ -69,7 +69,7 @@ class OneLook extends Surroundings {
   override changed(): void {}
 
   /** Taken once more, of all, if more is asked for (a volume whose device is unknown). */
-  override async uses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
+  override async uses({ fileSystems = [], devices = [] }: ProcessScan): Promise<Uses> {
     const { fileSystems: seen, devices: opened } = this.#asked
     const before = seen.size + opened.size
     const wanted = [...fileSystems, ...devices]

@@ -12,7 +12,7 @@ import { type KernelFiles, kernelFiles } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
 
 /** "major:minor" of file systems and devices. */
-export type Asking = Pick<ProcessSearch, 'fileSystems' | 'devices'>
+export type ProcessScan = Pick<ProcessSearch, 'fileSystems' | 'devices'>
 
 /** What the surroundings are read with. */
 export interface MachineReading {
@@ -63,7 +63,7 @@ export class Surroundings {
   }
 
   /** By processes as they are now. @param ms what is left of the operation's time */
-  async uses(what: Asking, ms: number = SCAN_MS.beforeTaking): Promise<Uses> {
+  async uses(what: ProcessScan, ms: number = SCAN_MS.beforeTaking): Promise<Uses> {
     const { table, others } = this
     const { processReader: command = ownCommand('process-reader'), signal } = this.#context
     const reader = { command, deadlineMs: Math.min(ms, SCAN_MS.beforeTaking), signal }

@@ -65,7 +65,7 @@ function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail,
   const limit = unfolded || most === undefined ? needs.length : 2 * most
   const forms = needs.slice(0, limit).map((need, index): Forms => {
     const sign = signed(need, screen)
-    const short = `${sign}${needRows({ ...need, wake: [], remedy: [] }, screen)}`
+    const short = `${sign}${needRows({ ...need, blocks: [], remedy: [] }, screen)}`
     if (index >= whole.length) return { need, short, long: short }
     const isSaidNext = need.remedy[0] === whole[index + 1]?.remedy[0]
     return { need, short, long: `${sign}${needRows(isSaidNext ? { ...need, remedy: [] } : need, screen)}` }
@@ -107,11 +107,11 @@ function within(room: number, forms: readonly Forms[], width: Width): string[] {
 
 /** What it is about and what hangs on it, and what lifts it. */
 export function needRows(
-  { names, wake, remedy }: Pick<Need, 'names' | 'wake' | 'remedy'>,
+  { names, blocks, remedy }: Pick<Need, 'names' | 'blocks' | 'remedy'>,
   { width, symbols, paint }: Screen,
 ): string {
   return [
-    ...present(names, ...wake).map((each) => wrapped('      ', each, width)),
+    ...present(names, ...blocks).map((each) => wrapped('      ', each, width)),
     ...remedy.map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
   ].join('')
 }

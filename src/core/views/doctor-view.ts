@@ -52,7 +52,7 @@ function sentence({ works, source }: Doctor): string {
 function needOf(check: Check): Need {
   const { state, message, next } = check
   const severity = state === 'failed' ? 'error' : 'warning'
-  return { severity, text: `${nameOf(check)}: ${message}`, wake: [], remedy: present(next) }
+  return { severity, text: `${nameOf(check)}: ${message}`, blocks: [], remedy: present(next) }
 }
 
 function nameOf({ title, about }: Check): string {

@@ -19,16 +19,16 @@ import { operationsTable } from './operations-table.ts'
 import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
-export function renderExplanation(told: Explanation, screen: Screen, place?: string): string {
-  const { subject, identity, volumes, places, holders, chain, verdict, notes } = told
+export function renderExplanation(explanation: Explanation, screen: Screen, place?: string): string {
+  const { subject, identity, volumes, places, holders, chain, verdict, notes } = explanation
   const [first, ...others] = byWorst(volumes)
-  const plan = planOnNode(told)
+  const plan = planOnNode(explanation)
   const podText = podTextIn(plan)
   const answer = answerOf(plan, podText)
   const { wide, width, paint } = screen
-  const says = saysOf(told)
+  const says = saysOf(explanation)
   // What the first line says is not said again below.
-  const said = saidBy(told, answer)
+  const said = saidBy(explanation, answer)
   const shown: Answer = {
     ...answer,
     needs: answer.needs.filter((need) => need !== said),
@@ -41,7 +41,7 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
       ? [
           factsText(identity, screen),
           placesText(places, screen),
-          podsText(told.pods, screen),
+          podsText(explanation.pods, screen),
           subject.kind === 'Driver' && chainText(chain, screen),
           ...volumes.map((volume) => volumeBlock(volume, screen)),
           operationsTable(plan, podText, screen),
@@ -57,44 +57,44 @@ export function renderExplanation(told: Explanation, screen: Screen, place?: str
     unfolded: wide,
     most: 2,
     place,
-    header: headerText(told, screen, place, answer),
+    header: headerText(explanation, screen, place, answer),
     more,
   })
 }
 
-function planOnNode(told: Explanation): Plan {
-  return { ...told, kind: 'Plan', scope: 'node' }
+function planOnNode(explanation: Explanation): Plan {
+  return { ...explanation, kind: 'Plan', scope: 'node' }
 }
 
 function saysOf({ verdict, rootDir }: Explanation): string {
   return withoutRoot(verdict.message, rootDir)
 }
 
-function saidBy(told: Explanation, { needs }: Answer): Need | undefined {
-  return needs.find(({ text }) => text === saysOf(told))
+function saidBy(explanation: Explanation, { needs }: Answer): Need | undefined {
+  return needs.find(({ text }) => text === saysOf(explanation))
 }
 
 /** The verdict, the chain in few lines, and what lifts what the verdict says, or would end a wait sooner that ends without anybody. */
 export function headerText(
-  told: Explanation,
+  explanation: Explanation,
   screen: Screen,
   place?: string,
-  answer = answerOf(planOnNode(told)),
+  answer = answerOf(planOnNode(explanation)),
 ): string {
-  const { subject, node, createdAt, volumes, chain, verdict, summary } = told
+  const { subject, node, createdAt, volumes, chain, verdict, summary } = explanation
   const { wide, width, paint } = screen
   const [first, ...others] = byWorst(volumes)
   const title = `${subject.kind} ${subject.name} on node ${node}`
-  const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(told)}`
+  const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(explanation)}`
   const links = wide ? '' : chainText(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
-  const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(told, answer) ?? {}
+  const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(explanation, answer) ?? {}
   return [
     wrapped('', headline, width, colourOf(verdict, paint)),
     isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
     links,
-    needRows({ wake: [], ...said, remedy: typedAt(place, remedy) }, screen),
+    needRows({ blocks: [], ...said, remedy: typedAt(place, remedy) }, screen),
   ].join('')
 }
 

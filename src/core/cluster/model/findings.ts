@@ -36,7 +36,7 @@ export function ofPod(pod: ClusterPod): About {
   return { pods: [podRef(pod)], nodes: pod.node === undefined ? undefined : [pod.node] }
 }
 
-/** Whose a finding is that names all this: a volume on each of the nodes, a claim, a driver, a list, a pod, or the nodes themselves. */
+/** The subject of a finding that names all this: a volume on each of the nodes, a claim, a driver, a list, a pod, or the nodes themselves. */
 export function subjectOf({ nodes, volume, attachment, claim, driver, list, pods: [pod] = [] }: ClusterAbout): Subject {
   if (volume !== undefined || attachment !== undefined) {
     const { uniqueName = attachment === undefined ? volume?.name : `va/${attachment}` } = volume ?? {}

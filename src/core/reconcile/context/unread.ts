@@ -12,7 +12,7 @@ import type { Pod } from '../../kube/api/objects.ts'
 import { diskTrouble } from '../../linux/disk-trouble.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { said } from '../../messages/said.ts'
-import type { Draft, Left, Obstacle, Wait } from '../../plan/draft.ts'
+import type { Draft, Obstacle, Unchanged, Wait } from '../../plan/draft.ts'
 import { containerStatusesOf } from '../../volumes/pods.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import { isLiving, type PodClass } from '../pods/pod-classes.ts'
@@ -90,7 +90,7 @@ export const unreadTraces = memoize(({ inputs, classes }: PlanContext): Obstacle
 )
 
 /** Why something unknown is left alone. */
-export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {
+export function leftUnread(obstacle: Obstacle): Pick<Unchanged, 'rule' | 'why' | 'obstacle'> {
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
@@ -199,7 +199,7 @@ export function leaveEmpty({ inputs, ledger, findings }: PlanContext, volume: Po
   const directory = inputs.tree.has(dir)
     ? "its directory is removed with the pod's directory (--orphans)"
     : 'it has no directory'
-  findings.left.push({
+  findings.unchanged.push({
     path: inputs.absolute(dir),
     subject: ledger.of(volume),
     ...(unread === undefined

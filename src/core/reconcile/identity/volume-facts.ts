@@ -89,7 +89,7 @@ export function leaveWanted(
   why = `the volume is wanted, and ${satisfied}`,
 ): void {
   const path = inputs.absolute(podPathOf(volume))
-  findings.left.push({ path, rule: 'R805', subject: ledger.wanted(volume), why, satisfied })
+  findings.unchanged.push({ path, rule: 'R805', subject: ledger.wanted(volume), why, satisfied })
 }
 
 /** What an operation that sets a wanted volume up, or changes it, is about. */

@@ -8,7 +8,7 @@ import { alsoShowing, isOfServer } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { leadersOf } from '../../linux/propagation.ts'
-import { type Draft, type Left, removedBy } from '../../plan/draft.ts'
+import { type Draft, removedBy, type Unchanged } from '../../plan/draft.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { NOTES } from '../../volumes/csi-set-up.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -16,7 +16,7 @@ import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { isLiving } from '../pods/pod-classes.ts'
 
 /** Why a device is left as it is. */
-export type Kept = Pick<Left, 'rule' | 'why'>
+export type Kept = Pick<Unchanged, 'rule' | 'why'>
 
 /** Why a device is torn down whose last pod an operation of this plan takes it from. */
 export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on this node is gone' } as const

@@ -30,7 +30,7 @@ export interface Need {
   /** What it is about, where the sentence does not say, or not all of it. */
   readonly names?: string
   /** What hangs on it, by name. */
-  readonly wake: readonly string[]
+  readonly blocks: readonly string[]
   readonly remedy: readonly string[]
 }
 

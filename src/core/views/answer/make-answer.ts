@@ -64,7 +64,7 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
   if (rest.length === 0) return []
   const [what, them] = rest.length === 1 ? ['a staged volume', 'it'] : [`${rest.length} staged volumes`, 'them']
   const text = `The kubelet has lost track of ${what}, and never unstages ${them}`
-  return [{ severity: 'warning', text, names: few(rest), wake: [], remedy: [] }]
+  return [{ severity: 'warning', text, names: few(rest), blocks: [], remedy: [] }]
 }
 
 function keptPart(plan: Plan, podText: PodText): Part {

@@ -57,7 +57,7 @@ function withRefusal({ refused }: AnyPlan, needs: readonly Need[], { said, conte
   const same = needs.find((each) => each.text === text)
   // That of a cause has the flags in force.
   const remedy = (context && same?.remedy) ?? [refused.hint ?? []].flat()
-  return [{ severity: 'error', text, wake: same?.wake ?? [], remedy }, ...needs.filter((each) => each !== same)]
+  return [{ severity: 'error', text, blocks: same?.blocks ?? [], remedy }, ...needs.filter((each) => each !== same)]
 }
 
 /** @param causes those that are shown, the worst first */
@@ -89,7 +89,7 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
     severity,
     text: ground.said(many ?? message),
     names: names && areHeld ? `${KEPT}${names}` : names,
-    wake: present(...pods, held.length > 0 && !areHeld && `${KEPT}${few(held)}`),
+    blocks: present(...pods, held.length > 0 && !areHeld && `${KEPT}${few(held)}`),
     remedy: present(...waysOf(same, ground), code === 'PodGoneButRunning' && ground.isStopped && KUBELET_STOPS_IT),
   }
 }
