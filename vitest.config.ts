@@ -6,7 +6,7 @@ import { machines } from './test/helpers/machine-pool.ts'
 const withMounts = ['e2e', 'privileged', 'csi', 'package']
 
 /** A module that a test replaces must not have been loaded by the files before it. */
-const replacing = ['test/cluster/apply/apply-cost.test.ts']
+const replacing = ['test/apply/cluster/apply-cost.test.ts']
 
 /**
  * When all others have ended, one for each core: the demo, which in a user namespace cannot know whose a file system of another test

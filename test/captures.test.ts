@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { NodeState } from '../src/core/facts/actual/snapshot.ts'
-import { sha256Hex } from '../src/core/facts/actual/volume-names.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
+import type { NodeState } from '../src/core/volumes/snapshot.ts'
+import { sha256Hex } from '../src/core/volumes/volume-names.ts'
 import { CAPTURES, captureFiles, recorded } from './helpers/captures.ts'
 import { planOptions } from './helpers/plan-options.ts'
 

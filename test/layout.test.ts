@@ -4,15 +4,13 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The rooms of src/core as ARCHITECTURE.md lists them, the ground first: each may import those that stand before it. */
-const ROOMS = [
-  ...readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').matchAll(
-    /^\| [a-zA-Z' ]+ \| (`[a-z/-]+`(?: `[a-z/-]+`)*) \|/gm,
+/** The folders of src/core with their floors, as ARCHITECTURE.md has them. */
+const FLOORS = new Map(
+  Array.from(
+    readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').matchAll(/^\| (\d+) \| `([a-z]+)` \|/gm),
+    ([, floor, folder = '']) => [folder, Number(floor)] as const,
   ),
-].flatMap(([, rooms = '']) => rooms.replaceAll('`', '').split(' '))
-
-/** Made from the .proto files, not written. */
-const GENERATED = /^src\/core\/rpc\/gen\//
+)
 
 const files = globSync('src/**/*.ts', { cwd: ROOT })
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
@@ -35,24 +33,27 @@ function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
   return loaded
 }
 
-function roomOf(file: string): string {
-  return dirname(file).replace(/^src\/core\//, '')
+/** Undefined: outside src/core. */
+function folderOf(file: string): string | undefined {
+  return /^src\/core\/([^/]+)\//.exec(file)?.[1]
 }
 
-describe('the rooms of src/core', () => {
-  it('are those of ARCHITECTURE.md', () => {
-    const found = files.filter((file) => file.startsWith('src/core/') && !GENERATED.test(file)).map(roomOf)
-    expect([...ROOMS].toSorted()).toEqual([...new Set(found)].toSorted())
+describe('the folders of src/core', () => {
+  it('are those of ARCHITECTURE.md, on at most ten floors', () => {
+    const found = new Set(files.flatMap((file) => folderOf(file) ?? []))
+    expect([...FLOORS.keys()].toSorted()).toEqual([...found].toSorted())
+    expect(Math.max(...FLOORS.values())).toBeLessThanOrEqual(10)
   })
 
-  it('import only rooms that stand before them', () => {
-    const height = (file: string): number => {
-      const room = roomOf(file)
-      if (GENERATED.test(file)) return ROOMS.indexOf('rpc')
-      return room.startsWith('src') ? ROOMS.length : ROOMS.indexOf(room)
-    }
+  it('import only from floors below', () => {
+    const floorOf = (file: string): number => FLOORS.get(folderOf(file) ?? '') ?? Number.POSITIVE_INFINITY
     const up = [...imports].flatMap(([file, targets]) =>
-      targets.filter((target) => height(target) > height(file)).map((target) => `${file} -> ${target}`),
+      targets
+        .filter(
+          (target) =>
+            target.startsWith('src/') && folderOf(target) !== folderOf(file) && floorOf(target) >= floorOf(file),
+        )
+        .map((target) => `${file} -> ${target}`),
     )
     expect(up).toEqual([])
   })
@@ -74,7 +75,7 @@ describe('the rooms of src/core', () => {
 describe('a start', () => {
   const loaded = loadedWith('src/main.ts')
 
-  it('loads what an error needs', () => expect(loaded).toContain('src/core/base/errors.ts'))
+  it('loads what an error needs', () => expect(loaded).toContain('src/core/messages/errors.ts'))
 
   // Types follow from shapes, so one import that is not `import type` would have each `--version` make every shape.
   it('loads no shape', () => expect(loaded).not.toContain('src/core/trust/shape.ts'))

@@ -3,10 +3,10 @@
  * shows every mount point, every bind mount's root and every loop device's file without links. The plan must be the same.
  */
 import { describe, expect, it } from 'vitest'
-import type { NodeSnapshot, NodeState, TreeEntry } from '../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../src/core/linux/parse-mountinfo.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
+import type { NodeSnapshot, NodeState, TreeEntry } from '../src/core/volumes/snapshot.ts'
 import { recorded } from './helpers/captures.ts'
 import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'

@@ -10,29 +10,32 @@ export const ROOT = join(import.meta.dirname, '..')
 /** Patterns of files that it is about, and of the tests that show it. A change of the tests themselves is one of both. */
 export const LONG_LANE: readonly { readonly about: readonly string[]; readonly tests: string }[] = [
   {
-    about: ['src/core/{linux,reconcile,model}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
+    about: ['src/core/{linux,reconcile,rules/pods}/**', 'src/core/node/*', 'test/helpers/scene/layouts.ts'],
     tests: 'test/{e2e/layouts,privileged/layouts/*}.long.test.ts',
   },
   {
     about: [
-      'src/core/apply/{*,{operation,detach}/*}',
-      'src/core/{kube,plan/documents}/*',
+      'src/core/apply/{*,{operation,journal}/*}',
+      'src/core/{kube,node/api,plan/documents}/*',
       'src/core/cli/{interrupts,confirm}.ts',
     ],
     tests: 'test/{e2e/{interruptions,api-away},privileged/killed-anywhere}.long.test.ts',
   },
-  { about: ['src/core/node/kubelet-stop/*', 'src/commands/apply.ts'], tests: 'test/privileged/stop/*.long.test.ts' },
   {
-    about: ['src/core/{kube,plan/documents,trust}/**'],
+    about: ['src/core/{apply/kubelet-stop,node/kubelet}/*', 'src/commands/apply.ts'],
+    tests: 'test/privileged/stop/*.long.test.ts',
+  },
+  {
+    about: ['src/core/{kube,node/api,plan/documents,apply/journal,trust}/**'],
     tests: 'test/{cli/hostile-api,fuzz/*,documents/*}.long.test.ts',
   },
-  { about: ['src/core/cluster/{apply/*,model/controller-state.ts}'], tests: 'test/e2e/cluster/*.long.test.ts' },
+  { about: ['src/core/{apply/cluster/*,cluster/model/controller-state.ts}'], tests: 'test/e2e/cluster/*.long.test.ts' },
   {
     about: ['src/core/{rpc,volumes}/**', 'src/core/apply/{csi,mounts,content,expand}/**'],
     tests: 'test/privileged/set-up/*.long.test.ts',
   },
   {
-    about: ['src/core/{users,linux,facts}/**', 'src/core/{apply/disks,node}/*'],
+    about: ['src/core/{users,linux,facts,volumes/on-disk}/**', 'src/core/{apply/disks,node,rules}/*'],
     tests: 'test/privileged/{users,uses}/*.long.test.ts',
   },
   {

@@ -4,8 +4,8 @@
  */
 import { existsSync, readlinkSync, statSync, writeSync } from 'node:fs'
 import { getRawAsset } from 'node:sea'
-import { errnoOf } from '../../src/core/base/errors.ts'
 import { asksForVersion, versionLine } from '../../src/core/cli/version-line.ts'
+import { errnoOf } from '../../src/core/messages/errors.ts'
 import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
 import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
 import { whoElseWrites } from '../../src/core/trust/walk.ts'

@@ -1,7 +1,7 @@
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone, planToReview } from '../core/apply/find-again.ts'
+import { timeLimits } from '../core/apply/kubelet-stop/plan-stop.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
-import { parseDuration } from '../core/base/time.ts'
 import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
@@ -15,6 +15,7 @@ import {
   journalDirectory,
   nodeChoice,
   parseCount,
+  parseDuration,
   planOptions,
   requireNoPlanFlags,
   requireOneNode,
@@ -23,9 +24,7 @@ import { messages, watchedTerminal } from '../core/cli/output.ts'
 import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { notStarted, type PlanShown, StoppedKubelet, stopAsked } from '../core/cli/stopped-kubelet.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import type { NodeState } from '../core/facts/actual/snapshot.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import { timeLimits } from '../core/node/kubelet-stop/plan-stop.ts'
 import { isPlanInput, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
@@ -36,6 +35,7 @@ import { readyText } from '../core/plan/plan-summary.ts'
 import { numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
+import type { NodeState } from '../core/volumes/snapshot.ts'
 
 /** One apply of this node. */
 interface Run extends ApplyAsked {

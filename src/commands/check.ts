@@ -1,12 +1,12 @@
-import { VolctlError } from '../core/base/errors.ts'
-import { formatDuration, parseDuration } from '../core/base/time.ts'
+import { formatDuration } from '../core/base/time.ts'
 import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.ts'
 import { loadNode, Reentered } from '../core/cli/live-node.ts'
-import { planOptions } from '../core/cli/options.ts'
+import { parseDuration, planOptions } from '../core/cli/options.ts'
 import { explainError, typedFormats } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
+import { VolctlError } from '../core/messages/errors.ts'
 import { said } from '../core/messages/said.ts'
 
 export default class Check extends VolctlCommand {

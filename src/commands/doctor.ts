@@ -1,4 +1,3 @@
-import { ExitStatus } from '../core/base/errors.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { doctorFlags } from '../core/cli/flags.ts'
 import { watched, whereTheNodeIs, withChoice } from '../core/cli/live-node.ts'
@@ -6,6 +5,7 @@ import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
+import { ExitStatus } from '../core/messages/errors.ts'
 import { readSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { DEFAULT_SETTLE_MS } from '../core/plan/plan.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'

@@ -1,10 +1,10 @@
+import { readJournal } from '../core/apply/journal/read-journal.ts'
 import { DEFAULTS, journalFlags } from '../core/cli/flags.ts'
 import { requireNodeHere } from '../core/cli/live-node.ts'
 import { journalDirectory, parseCount } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { places } from '../core/node/places.ts'
-import { readJournal } from '../core/plan/documents/read-journal.ts'
-import { DEFAULT_JOURNAL_DIR } from '../core/plan/documents/write-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../core/node/read-lazily-detached.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
 
 export default class Journal extends VolctlCommand {

@@ -1,10 +1,10 @@
 /** CSI volumes brought up against a driver made of words: what a refusal leaves (C49, C53, C72, C73; upstream's tables and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/step.ts'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Node, PersistentVolume, VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { type GrpcCode, GrpcError } from '../../src/core/rpc/grpc-status.ts'
 import { desiredStateOfPods } from '../../src/core/volumes/populate.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { attachmentObject, csiDriverObject } from '../helpers/objects.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'

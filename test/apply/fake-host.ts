@@ -7,16 +7,16 @@ import type { OtherNamespace, Unseen } from '../../src/core/linux/mount-namespac
 import type { MountTable } from '../../src/core/linux/mount-table.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/linux/ownership.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { FoundFile, Host, UmountHow } from '../../src/core/node/host.ts'
 import type { Apart } from '../../src/core/node/ownership-apart.ts'
 import type { AtomicContent } from '../../src/core/node/write-atomically.ts'
-import type { ExpectedMount } from '../../src/core/plan/plan.ts'
+import type { FoundFile, Host, UmountHow } from '../../src/core/rules/host.ts'
 import { CommandMissing, type CommandResult } from '../../src/core/trust/programs.ts'
 import type { ProcessSearch } from '../../src/core/users/ask-processes.ts'
 import type { Content } from '../../src/core/users/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../../src/core/users/content-look.ts'
 import type { HolderSearch, Holders } from '../../src/core/users/find-holders.ts'
 import { type Holder, type Opener, Uses } from '../../src/core/users/uses.ts'
+import type { ExpectedMount } from '../../src/core/volumes/steps.ts'
 
 interface FakeMount {
   readonly id: number

@@ -2,7 +2,7 @@
 import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { linuxHost } from '../../src/core/node/host.ts'
+import { linuxHost } from '../../src/core/rules/host.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { NOBODY, noOthersFiles } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/core/base/time.ts'
+import { formatDuration } from '../../src/core/base/time.ts'
+import { parseDuration } from '../../src/core/cli/options.ts'
 
 it.each([
   ['90s', 90_000],

@@ -9,9 +9,9 @@ import {
   inBoth,
   type Trouble,
 } from '../../src/core/explain/check/check-node.ts'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
+import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { recorded } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { claimOf, HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

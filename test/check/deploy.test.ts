@@ -5,7 +5,7 @@ import { Parser } from '@oclif/core'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import Check from '../../src/commands/check.ts'
-import { parseDuration } from '../../src/core/base/time.ts'
+import { parseDuration } from '../../src/core/cli/options.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy/node-problem-detector')
 const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')

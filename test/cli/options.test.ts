@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
 import { givenBy } from '../../src/core/cli/command-context.ts'
 import { clusterOptions, parseOperationKinds, planOptions, requireOneNode } from '../../src/core/cli/options.ts'
 import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
+import { VolctlError } from '../../src/core/messages/errors.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 const none = { orphans: false, remount: false, expand: false }

@@ -1,7 +1,7 @@
 /** `volctl plan --cluster NAME`, as a person or a script runs it: from a snapshot, and live with the rights of its role. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attached, base, claimed, node, pod } from '../cluster/apply/scene.ts'
+import { attached, base, claimed, node, pod } from '../apply/cluster/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { CLUSTERS } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'

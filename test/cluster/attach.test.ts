@@ -1,7 +1,7 @@
 /** Attach: who may have a volume (R740, R742), the exact object (R745), and what a node needs for it. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import {
   ago,
   attachment,

@@ -7,7 +7,7 @@ import type {
   ClusterPod,
   ClusterState,
 } from '../../src/core/cluster/model/cluster-state.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import {
   ALIVE,
   ago,

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import { ALIVE, clusterOptions, DEAD, NOW } from '../helpers/cluster-builder.ts'
 import {
   anyCluster,

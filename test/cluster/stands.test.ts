@@ -1,10 +1,10 @@
 /** `plan --cluster NAME`: how stands what was named, also where nothing is to be done. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
-import { rowsOf } from '../../src/core/plan/subject.ts'
 import { clusterAnswerOf } from '../../src/core/views/answer/cluster-answer.ts'
+import { rowsOf } from '../../src/core/volumes/subject.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import {
   ALIVE,
   attachment,

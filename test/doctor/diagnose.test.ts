@@ -1,7 +1,7 @@
 /** What doctor makes of a look: what is wrong, what to do, and whether plan and apply can work. */
 import { expect, it } from 'vitest'
 import { CHECKS, type CheckId, type Doctor } from '../../src/core/explain/doctor/diagnose.ts'
-import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
+import type { CsiSocket } from '../../src/core/rpc/endpoints.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { csiNodeObject } from '../helpers/objects.ts'
 import { blocked, GONE, kinds, plan } from '../reconcile/planned.ts'

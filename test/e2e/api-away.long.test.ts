@@ -3,7 +3,7 @@
  * for a while, connections end, it fails, throttles, forbids, or does what it is told and the answer is lost.
  */
 import { expect } from 'vitest'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import type { Fault } from '../helpers/api-server/faults.ts'
 import { DRIVER, NODE } from '../helpers/scene/api-objects.ts'
 import type { Scene } from '../helpers/scene/scene.ts'

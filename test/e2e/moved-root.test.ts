@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, handleOf, pvOf } from '../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../helpers/scene/pods.ts'
 import type { Scene } from '../helpers/scene/scene.ts'

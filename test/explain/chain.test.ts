@@ -1,10 +1,10 @@
 /** The chain from claim to sub-path, link by link: what is good, what is bad, what nobody knows, and how it is drawn. */
 import { describe, expect, it } from 'vitest'
 import type { Link } from '../../src/core/explain/explanation.ts'
-import { csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver } from '../../src/core/kube/api/objects.ts'
 import { chainText } from '../../src/core/views/explain-parts.ts'
 import { PLAIN_SCREEN, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
+import { csiUniqueName, inlineCsiHandle } from '../../src/core/volumes/volume-names.ts'
 import { told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { csiDriverObject } from '../helpers/objects.ts'

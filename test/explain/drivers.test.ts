@@ -1,7 +1,7 @@
 /** `volctl explain driver/NAME`: sockets, registration, CSINode and CSIDriver objects, node plugin's pod, and what depends on it. */
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
+import type { CsiSocket } from '../../src/core/rpc/endpoints.ts'
 import { stepsOf, told } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { csiDriverObject } from '../helpers/objects.ts'

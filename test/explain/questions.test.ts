@@ -1,9 +1,9 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/base/errors.ts'
 import { didYouMean, nearNames } from '../../src/core/base/text.ts'
 import { typedQuestion } from '../../src/core/explain/kinds.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
+import { VolctlError } from '../../src/core/messages/errors.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import { told as ask, explain } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

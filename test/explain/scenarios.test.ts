@@ -1,9 +1,9 @@
 /** What a person is told of the states that nodes break in. */
 import { describe, expect, it } from 'vitest'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import { told as ask, explain, stepsOf } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

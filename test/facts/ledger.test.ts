@@ -1,14 +1,14 @@
 /** Rows, their keys and look-ups, and which findings a question shows. */
 import { describe, expect, it, vi } from 'vitest'
-import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
-import { isSetUp, stagedVolumes } from '../../src/core/facts/actual/staged-volumes.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Ledger } from '../../src/core/facts/ledger.ts'
 import { makeRows } from '../../src/core/facts/make-rows.ts'
 import { type Scope, SharesOf, scopeTest } from '../../src/core/facts/scope.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
-import type { Subject } from '../../src/core/plan/subject.ts'
 import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
+import { ActualInputs } from '../../src/core/volumes/on-disk/actual-inputs.ts'
+import { isSetUp, stagedVolumes } from '../../src/core/volumes/on-disk/staged-volumes.ts'
+import type { Subject } from '../../src/core/volumes/subject.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

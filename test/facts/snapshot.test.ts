@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { snapshotShape } from '../../src/core/facts/actual/snapshot.ts'
 import { ShapeError } from '../../src/core/trust/shape.ts'
+import { snapshotShape } from '../../src/core/volumes/snapshot.ts'
 import { claimOf, node, uid } from '../helpers/node-builder.ts'
 
 /** A healthy node's snapshot as JSON, with one part of it changed. */

@@ -1,8 +1,10 @@
 /** Operations and plans that contain only what a test of apply gives; also for workers, so without vitest. */
-import { CSI_PLUGIN, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import type { ApplyResult, Outcome } from '../../src/core/plan/events.ts'
-import type { Operation, OperationKind, Plan, Step, VolumeRef } from '../../src/core/plan/plan.ts'
+import type { Operation, OperationKind, Plan, VolumeRef } from '../../src/core/plan/plan.ts'
+import type { Step } from '../../src/core/volumes/steps.ts'
+import { CSI_PLUGIN, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 
 /** Their operations are of no pod. */
 const OF_NO_POD: readonly (OperationKind | undefined)[] = ['UnmountDevice', 'UnmapDevice', 'DetachVolume']

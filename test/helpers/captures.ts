@@ -1,8 +1,8 @@
 /** Snapshots of real nodes in test/fixtures/captures. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
+import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 /** On which commands are tried: a node with nothing to do, one with two pods that were deleted, and clusters. */

@@ -9,9 +9,9 @@ import type {
   ClusterVolume,
   LeaseEvidence,
 } from '../../src/core/cluster/model/cluster-state.ts'
-import { attachmentName, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
 import type { ClaimFacts } from '../../src/core/volumes/resolve-claim.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 
 export const DRIVER = 'disk.csi.example.com'
 export const NOW = '2026-03-01T12:00:00Z'

@@ -3,8 +3,6 @@
  * (node-builder.ts), or a node with a real disk and real mounts (live-node.ts).
  */
 
-import type { ApiSnapshot, NodeSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   Node,
   ObjectMeta,
@@ -14,6 +12,8 @@ import type {
   PodVolumeSource,
   VolumeAttachment,
 } from '../../src/core/kube/api/objects.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/volumes/snapshot.ts'
+import { csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import {
   apiSnapshot,
   attachedTo,

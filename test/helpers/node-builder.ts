@@ -1,9 +1,9 @@
 /** Small nodes made by hand, for tables of the planner: a healthy, empty node, and what a test puts on it. */
 
-import type { ApiSnapshot, NodeSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
-import { attachmentName, csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { digest } from '../../src/core/trust/digest.ts'
+import type { ApiSnapshot, NodeSnapshot, NodeState, TreeEntry } from '../../src/core/volumes/snapshot.ts'
+import { attachmentName, csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { BOOT, DescribedNode, DRIVER, HOUR_AGO } from './described-node.ts'
 import { csiDriverObject, csiNodeObject } from './objects.ts'
 import type { Mounted } from './pod-files.ts'

@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
 import type { Places } from '../../src/core/node/places.ts'
+import type { SandboxState } from '../../src/core/rpc/endpoints.ts'
 import { type ApiServerOptions, startApiServer } from './api-server/start.ts'
 import { startCriServer } from './cri-server/start.ts'
 import { type CsiDriver, type DriverOptions, startCsiDriver } from './csi-driver/start.ts'

@@ -1,7 +1,5 @@
 /** Objects of the API as an API server has them, of the node that a test makes: healthy unless said otherwise. */
 
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   CsiDriver,
   CsiNode,
@@ -13,6 +11,8 @@ import type {
   PodVolumeSource,
   VolumeAttachment,
 } from '../../src/core/kube/api/objects.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 
 /** By what a node proves to be the machine of its Node object. */
 export const MACHINE = { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' }

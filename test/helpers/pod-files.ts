@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import type { TreeEntry } from '../../src/core/volumes/snapshot.ts'
 
 /** On a disk `source` alone is what is bound there. */
 export interface Mounted {

@@ -8,9 +8,9 @@ import type {
   ClusterVolume,
 } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import { attachmentName, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { Reason } from '../../src/core/messages/codes.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import {
   ALIVE,
   ago,

@@ -1,7 +1,7 @@
 /** Nodes as no one would think of them: pods in any state of life, their volumes in any state of decay. */
 import fc from 'fast-check'
-import type { NodeSnapshot, NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import type { NodeSnapshot, NodeState } from '../../src/core/volumes/snapshot.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { BEFORE_BOOT, DRIVER, NOW, NodeBuilder, uid, volumeData } from './node-builder.ts'
 import { type Mounted, volumePath } from './pod-files.ts'
 

@@ -3,9 +3,10 @@
  * do, and refuses what they would refuse; `Impossible` means that the plan has wrong steps or a wrong order.
  */
 
-import type { NodeSnapshot, NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import type { Operation, Step } from '../../src/core/plan/plan.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import type { NodeSnapshot, NodeState, TreeEntry } from '../../src/core/volumes/snapshot.ts'
+import type { Step } from '../../src/core/volumes/steps.ts'
 import { HOUR_AGO } from './node-builder.ts'
 
 export class Impossible extends Error {}

@@ -1,6 +1,6 @@
 /** Ports that a scenario does not use: every call fails. */
 import type { CsiNode } from '../../src/core/apply/operation/step.ts'
-import type { Cluster } from '../../src/core/kube/node-objects.ts'
+import type { Cluster } from '../../src/core/node/api/node-objects.ts'
 
 const nothing = async (): Promise<never> => {
   throw new Error('not asked in this scenario')

@@ -1,4 +1,3 @@
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { ApiObject, Resource } from '../../src/core/kube/api/objects.ts'
 import { listPath, type ObjectKey, objectPath } from '../../src/core/kube/api/resources.ts'
 import { ApiError, received, unlessAbsent } from '../../src/core/kube/api-error.ts'
@@ -11,6 +10,7 @@ import {
   type Write,
 } from '../../src/core/kube/kube-client.ts'
 import type { Shape } from '../../src/core/trust/shape.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
 
 /** An API server's answers, by path; for a list, its items. */
 export type Answers = Readonly<Record<string, unknown>>

@@ -1,6 +1,5 @@
 /** Objects of a volume over the wire: who may have them, what is written of them, and what another writer makes of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -10,12 +9,13 @@ import {
   type Pod,
   SECRETS,
 } from '../../src/core/kube/api/objects.ts'
-import { clusterTrustBundles, getNode, listNodePods, requestToken } from '../../src/core/kube/node-objects.ts'
-import { readApi } from '../../src/core/kube/read-api.ts'
-import { withFreshVolumes } from '../../src/core/kube/read-volumes.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, patchClaimStatus } from '../../src/core/kube/writes.ts'
+import { clusterTrustBundles, getNode, listNodePods, requestToken } from '../../src/core/node/api/node-objects.ts'
+import { readApi } from '../../src/core/node/api/read-api.ts'
+import { withFreshVolumes } from '../../src/core/node/api/read-volumes.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/volumes/expansion.ts'
 import { controllerWantedVolumes } from '../../src/core/volumes/populate.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import {
   attachedTo,

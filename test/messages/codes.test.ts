@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/base/errors.ts'
 import { type CodeEntry, codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
 import {
   ALL_CODES,
@@ -13,6 +12,7 @@ import {
   outlasts,
   type WaitingCode,
 } from '../../src/core/messages/codes.ts'
+import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
 import { said } from '../../src/core/messages/said.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

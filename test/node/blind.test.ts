@@ -1,9 +1,9 @@
 /** S3: a disk that does not show one directory or file: what is on it is not taken for absent. On the capture of a real node. */
 import { expect, it } from 'vitest'
-import type { NodeState, TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
 import { readSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { NodeState, TreeEntry } from '../../src/core/volumes/snapshot.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const planned = (state: NodeState): readonly Operation[] => planNode(state, planOptions({ orphans: true })).operations

@@ -1,9 +1,9 @@
 import { appendFileSync, linkSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { rememberLazy } from '../../src/core/apply/journal/write-journal.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
-import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/plan/documents/write-journal.ts'
+import { LAZY_FILE, type LazyRecord, readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

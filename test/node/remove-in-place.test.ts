@@ -1,7 +1,7 @@
 /** What is listed before, and rmdir and unlink of one name, while somebody swaps the directories above it (S12). */
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { linuxHost } from '../../src/core/node/host.ts'
+import { linuxHost } from '../../src/core/rules/host.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 it.each([

@@ -1,9 +1,9 @@
 /** What a reader of a volume sees after one write, and after several (P28, P29): upstream's atomic_writer_test.go; what a crash left: set-up/atomic. */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Undo } from '../../src/core/base/undo.ts'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
+import type { Undo } from '../../src/core/linux/undo.ts'
 import { writeAtomically } from '../../src/core/node/write-atomically.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

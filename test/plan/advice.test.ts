@@ -1,15 +1,15 @@
 /** What a plan says beside its operations: counts that add up, what to type next, groups, names. */
 import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
-import type { Because, CauseSubject } from '../../src/core/plan/cause.ts'
 import { podTextIn } from '../../src/core/plan/names.ts'
 import { type Given as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { namedPart, partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
-import type { RowKey } from '../../src/core/plan/subject.ts'
 import type { Answer } from '../../src/core/views/answer/answer.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 import { countsText } from '../../src/core/views/answer/needs.ts'
+import type { Because, CauseSubject } from '../../src/core/volumes/finding.ts'
+import type { RowKey } from '../../src/core/volumes/subject.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'

@@ -1,13 +1,13 @@
 /** A live node with the test driver and its volumes, for scenarios with CSI volumes that are really set up. */
 import { existsSync, lstatSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/step.ts'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type {
   CsiDriver as CsiDriverObject,
   PersistentVolume,
   PodVolumeSource,
 } from '../../src/core/kube/api/objects.ts'
 import { loopDevices } from '../../src/core/linux/block/device-use.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { mountsAt } from '../helpers/csi-driver/mounts.ts'
 import { type CsiDriver, type DriverOptions, startCsiDriver } from '../helpers/csi-driver/start.ts'
 import { LiveNode, POD } from '../helpers/live-node.ts'

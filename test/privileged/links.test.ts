@@ -1,7 +1,7 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
 import { cpSync, lchownSync, mkdirSync, readdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { it } from '../helpers/machine.ts'

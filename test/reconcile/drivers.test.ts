@@ -1,7 +1,7 @@
 /** What a plan says of CSI drivers' sockets: each kind of trouble its own words, and the volumes that wait for it (C24-C29). */
 import { expect, it } from 'vitest'
-import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
+import type { CsiSocket } from '../../src/core/rpc/endpoints.ts'
 import { DRIVER, node, uid } from '../helpers/node-builder.ts'
 import { GONE, plan, WANTS_PV_1 } from './planned.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
-import type { Step } from '../../src/core/plan/plan.ts'
+import type { Step } from '../../src/core/volumes/steps.ts'
 import { node, ROOT, uid } from '../helpers/node-builder.ts'
 import { blocked, only, plan } from './planned.ts'
 

@@ -1,10 +1,10 @@
 /** What a kubelet does by its version and feature gates, and what volctl does beside it (N69 to N73, O44). */
 import { describe, expect, it } from 'vitest'
-import { isGateOn } from '../../src/core/facts/actual/kubelet-version.ts'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import type { PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { isGateOn } from '../../src/core/volumes/kubelet-version.ts'
+import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -1,6 +1,6 @@
 /** A PersistentVolume of an in-tree plugin whose work a CSI driver does (R150, R155; T41, T107). */
 import { expect, it } from 'vitest'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { csiNodeObject } from '../helpers/objects.ts'
 import { GONE_CSI, kinds, ops, outcome, plan, WANTS_PV_1 } from './planned.ts'

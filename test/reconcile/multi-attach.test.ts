@@ -3,8 +3,8 @@
  * there (S3, S30, R742, R743). Of CSI the VolumeAttachment tells, of other plugins the status of the other Node.
  */
 import { describe, expect, it } from 'vitest'
-import type { Elsewhere, NodeElsewhere } from '../../src/core/facts/actual/snapshot.ts'
 import type { PersistentVolume } from '../../src/core/kube/api/objects.ts'
+import type { Elsewhere, NodeElsewhere } from '../../src/core/volumes/snapshot.ts'
 import { told } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, kinds, outcome, plan, RUNNING, WANTS_PV_1, waits } from './planned.ts'

@@ -1,7 +1,7 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import {
   claimOf,
   DRIVER,

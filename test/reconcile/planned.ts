@@ -1,8 +1,9 @@
 /** What is planned for a node that a test has built, in short. */
-import type { StaticPodsSnapshot } from '../../src/core/facts/actual/snapshot.ts'
+
 import type { Pod } from '../../src/core/kube/api/objects.ts'
 import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { StaticPodsSnapshot } from '../../src/core/volumes/snapshot.ts'
 import { claimOf, type NodeBuilder, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
-import { attachmentName, csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { CodeEntry } from '../../src/core/messages/code-entry.ts'
 import { CODES, type Code } from '../../src/core/messages/codes.ts'
 import type { Finding } from '../../src/core/messages/said.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { NodeState } from '../../src/core/volumes/snapshot.ts'
+import { attachmentName, csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, ROOT } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import {

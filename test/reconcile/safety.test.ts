@@ -1,9 +1,9 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/carry-out.ts'
-import { csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import { refuseInsecureApi } from '../../src/core/plan/insecure-api.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../../src/core/volumes/volume-names.ts'
 import {
   BEFORE_BOOT,
   DRIVER,

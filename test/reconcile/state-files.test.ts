@@ -1,6 +1,6 @@
 /** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables). */
 import { describe, expect, it } from 'vitest'
-import type { TreeEntry } from '../../src/core/facts/actual/snapshot.ts'
+import type { TreeEntry } from '../../src/core/volumes/snapshot.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
 import { BLOCK, blocked, GONE, GONE_CSI, kinds, only, ops, outcome, plan } from './planned.ts'
 

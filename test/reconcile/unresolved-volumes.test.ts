@@ -3,10 +3,10 @@
  * cleaned up, and what nobody knows must.
  */
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import { csiUniqueName } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/volumes/populate.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
+import { csiUniqueName } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, plan, waits } from './planned.ts'
 

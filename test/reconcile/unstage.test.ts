@@ -1,7 +1,7 @@
 /** Undoing what is staged: whose call it is, and who else shows it (S16, S24). */
 import { describe, expect, it } from 'vitest'
-import type { CsiSocket } from '../../src/core/facts/actual/snapshot.ts'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
+import type { CsiSocket } from '../../src/core/rpc/endpoints.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, GONE, GONE_CSI, kinds, ops, outcome, plan, WANTS_PV_1 } from './planned.ts'
 

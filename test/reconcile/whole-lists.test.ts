@@ -3,10 +3,10 @@
  * than without that list; and an entry that volctl would not write covers everything.
  */
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import { parseSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { isListedWhole, type ListedResource } from '../../src/core/volumes/api-lookup.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import { BEFORE_BOOT, claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, GONE_CSI, kinds, oneManifest, plan } from './planned.ts'
 

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
+import type { SandboxState } from '../../src/core/rpc/endpoints.ts'
 import { readRuntime } from '../../src/core/rpc/read-runtime.ts'
 import { type CriData, type CriServer, startCriServer } from '../helpers/cri-server/start.ts'
 import { serve } from '../helpers/grpc/serve.ts'

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import type { SandboxState } from '../../src/core/facts/actual/snapshot.ts'
+import type { SandboxState } from '../../src/core/rpc/endpoints.ts'
 import {
   ContainerSchema,
   ContainerState,

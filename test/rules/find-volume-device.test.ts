@@ -1,6 +1,7 @@
 /** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Operation, StepOp } from '../../src/core/plan/plan.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import type { StepOp } from '../../src/core/volumes/steps.ts'
 import { Fixture, operation, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import { recordDisks } from '../block/recorded-disks.ts'
 import { attachmentHere, csiVolume, detachOf } from '../helpers/apply-plan.ts'

@@ -1,8 +1,8 @@
 /** What a plan costs that looks for who uses what it takes away: one look at all. */
 import { beforeEach, expect, it } from 'vitest'
-import type { InUse } from '../../src/core/facts/actual/snapshot.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { checkInUse } from '../../src/core/rules/in-use.ts'
+import type { InUse } from '../../src/core/volumes/snapshot.ts'
 import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 
 let fixture: Fixture

@@ -1,9 +1,9 @@
 /** Each rule of the machine that a plan asks and apply asks again: both say the same, where it holds, does not, and is not known (S3, S26). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../src/core/facts/actual/volume-names.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { checkInUse } from '../../src/core/rules/in-use.ts'
+import { sha256Hex } from '../../src/core/volumes/volume-names.ts'
 import { Fixture, operation, planOf, ROOT, step, withoutPauses } from '../apply/apply-fixture.ts'
 import type { FakeHost } from '../apply/fake-host.ts'
 import { recordDisks } from '../block/recorded-disks.ts'

@@ -1,10 +1,11 @@
 /** The files of an operation, and the network that it is carried out in, are as its plan has them. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { linuxHost } from '../../src/core/node/host.ts'
-import type { FileIdentity, Step } from '../../src/core/plan/plan.ts'
+import type { FileIdentity } from '../../src/core/plan/plan.ts'
 import { changedFile, otherNetwork } from '../../src/core/rules/expected-mounts.ts'
+import { linuxHost } from '../../src/core/rules/host.ts'
 import type { MachineFacts } from '../../src/core/rules/machine-facts.ts'
+import type { Step } from '../../src/core/volumes/steps.ts'
 import { operation } from '../apply/apply-fixture.ts'
 import { FakeHost } from '../apply/fake-host.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'

@@ -1,8 +1,8 @@
 /** S34: status, check and explain of a node full of orphaned volumes take work that grows as the node does. */
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/core/explain/check/check-node.ts'
-import type { NodeState } from '../../src/core/facts/actual/snapshot.ts'
 import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { explain, nodeStatus } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { wholeStatus } from '../../src/core/explain/status/node-status.ts'
 import { missing, type WaitCondition, waitTargets } from '../../src/core/explain/status/wait-rows.ts'
-import type { Narrowing } from '../../src/core/reconcile/context/filter-operations.ts'
+import type { Narrowing } from '../../src/core/reconcile/filter-operations.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { claimOf, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

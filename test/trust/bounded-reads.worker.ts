@@ -1,13 +1,13 @@
 /** Reads one large thing, and says what it found. */
 import { closeSync, openSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { ListedEntry } from '../../src/core/facts/actual/tree.ts'
 import { deleteContent } from '../../src/core/linux/delete-content.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { walkContent } from '../../src/core/node/tree/pod-directory.ts'
 import { TreeWalk } from '../../src/core/node/tree/tree-walk.ts'
 import { kernelText, mountIdIn } from '../../src/core/trust/kernel.ts'
 import { visitContent } from '../../src/core/users/content-holders.ts'
+import { ListedEntry } from '../../src/core/volumes/on-disk/tree.ts'
 
 const READ: Readonly<Record<string, (path: string) => unknown>> = {
   /** As a plan lists it. */

@@ -1,7 +1,7 @@
 /** What the kernels of the last years show of an overlay's directories. */
 import { expect, it } from 'vitest'
+import { overlayLayers } from '../../src/core/linux/follow-links.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { overlayLayers } from '../../src/core/users/mount-uses.ts'
 
 const layers = (options: string): string[] => {
   const table = parseMountinfo(

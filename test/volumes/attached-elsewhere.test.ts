@@ -1,8 +1,8 @@
 /** Which other nodes have a volume (S30): by the attachment's name alone, whatever its PersistentVolume says now (R007). */
 import { expect, it } from 'vitest'
-import { attachmentName } from '../../src/core/facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../src/core/kube/api/objects.ts'
 import { apiObjects } from '../../src/core/volumes/api-objects.ts'
+import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, node } from '../helpers/node-builder.ts'
 
 const VOLUME = { driver: DRIVER, handle: 'vol-1' }

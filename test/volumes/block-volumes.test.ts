@@ -1,8 +1,8 @@
 /** C10: names that collide in the directory of block volumes. */
 import { describe, expect, it } from 'vitest'
-import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
-import type { BlockVolume } from '../../src/core/facts/actual/block-volume.ts'
 import { blockVolumes } from '../../src/core/facts/block-volumes.ts'
+import { ActualInputs } from '../../src/core/volumes/on-disk/actual-inputs.ts'
+import type { BlockVolume } from '../../src/core/volumes/on-disk/block-volume.ts'
 import { claimOf, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { kinds, plan } from '../reconcile/planned.ts'
 

@@ -1,7 +1,7 @@
 /** Short makers of API objects; every test says only what it is about. */
 
-import type { ApiSnapshot } from '../../src/core/facts/actual/snapshot.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
+import type { ApiSnapshot } from '../../src/core/volumes/snapshot.ts'
 import { apiSnapshot, boundVolume, podObject } from '../helpers/objects.ts'
 
 export const NODE = 'node-1'

@@ -1,9 +1,9 @@
 /** How CSI volumes are planned, and what stands in their way (C106; S17, S22); steps, real ones: privileged/set-up/csi.test.ts. */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

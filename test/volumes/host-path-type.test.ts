@@ -1,8 +1,8 @@
 /** What real paths do not show of upstream's type checker matrix (P58): privileged/set-up/host-path.test.ts. */
 import { describe, expect, it } from 'vitest'
-import type { HostPath } from '../../src/core/facts/actual/snapshot.ts'
 import { parseStatLine } from '../../src/core/linux/paths.ts'
 import { judgeHostPath } from '../../src/core/volumes/host-path.ts'
+import type { HostPath } from '../../src/core/volumes/snapshot.ts'
 
 const THERE = ['dir', 'file', 'socket', 'char', 'block', 'fifo', 'absent'] as const
 type There = (typeof THERE)[number]

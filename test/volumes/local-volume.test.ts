@@ -1,9 +1,9 @@
 /** Is a raw local volume there, by each of its parts (P98, R805); and the steps that bring one up (P67, P68, P99). */
 import { describe, expect, it } from 'vitest'
-import { ActualInputs } from '../../src/core/facts/actual/actual-inputs.ts'
 import type { PersistentVolume, Pod } from '../../src/core/kube/api/objects.ts'
 import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { whyNotMapped } from '../../src/core/volumes/map-steps.ts'
+import { ActualInputs } from '../../src/core/volumes/on-disk/actual-inputs.ts'
 import { claimOf, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { kinds, only, plan } from '../reconcile/planned.ts'
 

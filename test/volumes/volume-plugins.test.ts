@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { inlineCsiHandle } from '../../src/core/facts/actual/volume-names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/kube/api/objects.ts'
 import { apiLookup } from '../../src/core/volumes/api-lookup.ts'
 import { specOf } from '../../src/core/volumes/resolve-volume.ts'
+import { inlineCsiHandle } from '../../src/core/volumes/volume-names.ts'
 import { api, volume } from './builders.ts'
 
 const context = (parts: Parameters<typeof api>[0] = {}) => {

@@ -5,7 +5,7 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import { ExitStatus, Interrupted, VolctlError } from '../base/errors.ts'
+import { ExitStatus, Interrupted, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'

@@ -4,11 +4,9 @@
  * everything is read once more, to report what is left to do.
  */
 
-import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../base/errors.ts'
-import { invoker } from '../linux/invoker.ts'
 import { entryOf } from '../messages/codes.ts'
+import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../messages/errors.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
-import type { Journal, JournalEntry } from '../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -19,7 +17,9 @@ import {
   saidOf,
 } from '../plan/events.ts'
 import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
+import { invoker } from '../trust/invoker.ts'
 import { ALREADY_DONE, type FoundAgain } from './find-again.ts'
+import type { Journal, JournalEntry } from './journal/write-journal.ts'
 import { type AnyPlan, type Run, subjectOf } from './operation/run.ts'
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>

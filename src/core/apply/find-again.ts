@@ -1,16 +1,18 @@
 /** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
 
 import { memoize } from '../base/collections.ts'
-import { VolctlError } from '../base/errors.ts'
-import type { NodeSnapshot, NodeState } from '../facts/actual/snapshot.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { type Finding, said } from '../messages/said.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
-import type { Blocked, Operation, Plan, ReviewedPlan, Step } from '../plan/plan.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
-import { areOfOneRow, podOf } from '../plan/subject.ts'
+import type { Blocked } from '../volumes/finding.ts'
+import type { NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
+import type { Step } from '../volumes/steps.ts'
+import { areOfOneRow, podOf } from '../volumes/subject.ts'
 
 export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */

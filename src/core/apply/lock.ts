@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, closingOnError, errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
-import { sha256Hex } from '../facts/actual/volume-names.ts'
-import { diskTrouble, troubleText } from '../linux/disk-trouble.ts'
-import { invoker } from '../linux/invoker.ts'
+import { diskTrouble, troubleText } from '../messages/disk-trouble.ts'
+import { allowing, closing, closingOnError, errnoOf, errorMessage, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { makeTrustedDirectory, NotTrusted, nameIn, readKept, TRUST_HINT } from '../trust/files.ts'
+import { invoker } from '../trust/invoker.ts'
 import { kernelText, kernelTextIfAny, statFields } from '../trust/kernel.ts'
 import { createNew, writeAll } from '../trust/plain-files.ts'
+import { sha256Hex } from '../volumes/volume-names.ts'
 
 /** Limit of a lock file's size; a real one has about a hundred bytes. */
 const MAX_BYTES = 64 * 1024

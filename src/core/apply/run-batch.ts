@@ -6,13 +6,14 @@
  * removals, which are single system calls.
  */
 
-import { StepFailed, StepInterrupted, VolctlError } from '../base/errors.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import { StepFailed, StepInterrupted, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import type { Operation, Step } from '../plan/plan.ts'
+import type { Operation } from '../plan/plan.ts'
 import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
+import type { Step } from '../volumes/steps.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
 import type { StepContext } from './operation/step.ts'

@@ -1,12 +1,12 @@
 /**
  * From a step to the function that carries it out: one function for each op, and an op without one does not compile.
- * `plan/kinds.ts` says what each op means.
+ * `volumes/steps.ts` says what each op means.
  */
 
-import { StepFailed } from '../base/errors.ts'
+import { StepFailed } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import type { Step, StepOf, StepOp } from '../plan/plan.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
+import type { Step, StepOf, StepOp } from '../volumes/steps.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'
 import { nodePublishVolume, nodeStageVolume, writeVolumeData } from './csi/csi-publish.ts'
 import { detachVolume } from './disks/detach.ts'

@@ -1,5 +1,5 @@
-import { readJournal } from '../plan/documents/read-journal.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
+import { readJournal } from '../apply/journal/read-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { Given } from '../plan/next-steps.ts'
 import { programName } from '../trust/own-program.ts'
 import { apiFlags, clusterFlags, placeFlags, planFlags } from './flags.ts'

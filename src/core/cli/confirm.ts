@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, usageError, VolctlError } from '../base/errors.ts'
+import { Interrupted, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { io, type OutputStream } from '../trust/run.ts'
 

@@ -1,7 +1,7 @@
 /** The flags of all commands. What a command makes of those of a pass: options.ts. */
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import type { WaitCondition } from '../explain/status/wait-rows.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 
 type More = Partial<Pick<Interfaces.BooleanFlag<boolean>, 'char' | 'aliases' | 'helpGroup' | 'exclusive' | 'dependsOn'>>
 

@@ -1,13 +1,13 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
-import { NotFound, usageError, VolctlError } from '../base/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.ts'
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
-import { unreadText } from '../linux/disk-trouble.ts'
+import { unreadText } from '../messages/disk-trouble.ts'
+import { NotFound, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'

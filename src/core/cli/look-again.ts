@@ -1,7 +1,8 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
-import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
+
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
+import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/plan-node.ts'

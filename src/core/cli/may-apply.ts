@@ -1,5 +1,5 @@
-import { SafetyRefusal, VolctlError } from '../base/errors.ts'
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
+import { SafetyRefusal, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'

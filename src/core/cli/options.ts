@@ -1,13 +1,12 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
-import { usageError, type VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/text.ts'
-import { parseDuration } from '../base/time.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
+import { usageError, type VolctlError } from '../messages/errors.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
+import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
 import {
   DEFAULT_SETTLE_MS,
   OPERATION_GROUPS,
@@ -180,4 +179,19 @@ export function requireNoPlanFlags(tokens: readonly { readonly type: string; rea
     `${flags} cannot be combined with a plan file`,
     `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
   )
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/**
+ * A duration as Go and kubectl write it (`90s`, `2m`, `1h30m`, `500ms`), in milliseconds.
+ * A bare `0` is allowed; any other number needs a unit, as nobody knows what `10` would mean.
+ */
+export function parseDuration(text: string, what: string): number {
+  if (text === '0') return 0
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
+    throw usageError(`${what}: "${text}" is not a duration.`, 'Give a duration such as 90s, 2m or 1h30m.')
+  }
+  return Math.round(parts.reduce((sum, [, number, unit]) => sum + Number(number) * (UNIT_MS[unit ?? ''] ?? 0), 0))
 }

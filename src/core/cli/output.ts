@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { errnoOf, errorMessage, VolctlError } from '../base/errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { asTyped, type Environment, environment, io, type OutputStream, perRun } from '../trust/run.ts'
 import type { Terminal } from '../views/redrawn.ts'

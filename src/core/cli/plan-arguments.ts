@@ -1,7 +1,7 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
-import { isMissing, usageError } from '../base/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
+import { isMissing, usageError } from '../messages/errors.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/run.ts'
 import { manyArguments } from './flags.ts'

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Interfaces } from '@oclif/core'
-import { errorMessage, SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { nearNames } from '../base/text.ts'
+import { errorMessage, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { programName } from '../trust/own-program.ts'
 import { io } from '../trust/run.ts'

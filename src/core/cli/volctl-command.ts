@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
-import { SafetyRefusal, usageError, VolctlError } from '../base/errors.ts'
 import { formatDuration } from '../base/time.ts'
+import { SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'

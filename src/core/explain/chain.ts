@@ -3,17 +3,17 @@
  * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
  */
 
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { deadWords } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving, placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import type { PlanContext } from '../rules/context.ts'
+import { isLiving, placesUnseen } from '../rules/pods/pod-classes.ts'
 import { podPathOf, type VolumeToMount } from '../volumes/desired-state.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { evidenceOf, globalPathOf } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { absent, apiLinks, bad, good, type Judged, unknown } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
 import { podParts, type VolumePart } from './volume-part.ts'

@@ -2,12 +2,9 @@
 
 import { omitUndefined } from '../base/collections.ts'
 import { present } from '../base/text.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { deadWords } from '../linux/mount-table.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { areOfOneRow, podOf } from '../plan/subject.ts'
-import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
 import {
   describeCsiVolume,
   describeDevice,
@@ -15,6 +12,9 @@ import {
   describeWanted,
 } from '../reconcile/identity/volume-facts.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
+import { areOfOneRow, podOf } from '../volumes/subject.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
 import type { DeadMount, VolumeView } from './explanation.ts'

@@ -4,10 +4,11 @@
  */
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
-import { args, codeOf, pod, volume } from '../plan/operation-shape.ts'
+import { volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { args, codeOf, pod } from '../volumes/finding.ts'
 import { LINKS, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({

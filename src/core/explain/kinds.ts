@@ -1,6 +1,6 @@
 /** The kinds of things that can be asked about, by the words that kubectl has for them, and of what an answer is made of. */
 
-import { usageError } from '../base/errors.ts'
+import { usageError } from '../messages/errors.ts'
 
 /** What can be asked about, with its words. */
 export const SUBJECTS = {

@@ -1,16 +1,16 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
-import { NotFound, type VolctlError } from '../base/errors.ts'
 import { didYouMean, unlessEmpty } from '../base/text.ts'
-import { type ActualInputs, rootPathOf } from '../facts/actual/actual-inputs.ts'
-import { loopsBackedBy } from '../facts/actual/block-volume.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { containingMount, fileSystemText, type Location, locationIn } from '../linux/location.ts'
 import { deadWords, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedRoot } from '../linux/paths.ts'
 import { withoutCopies } from '../linux/propagation.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
+import { NotFound, type VolctlError } from '../messages/errors.ts'
+import type { PlanContext } from '../rules/context.ts'
+import { placesUnseen } from '../rules/pods/pod-classes.ts'
+import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
+import { loopsBackedBy } from '../volumes/on-disk/block-volume.ts'
 import type { Asked } from './concern.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
 

@@ -2,7 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { Scope } from '../facts/scope.ts'
-import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'

@@ -1,14 +1,14 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes, and what a name means. */
 
 import { volctl } from '../base/command.ts'
-import { NotFound, VolctlError } from '../base/errors.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
 import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
+import { namespacedName } from '../kube/api/names.ts'
+import { NotFound, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { namespacedName, podName } from '../plan/names.ts'
-import { type PlanContext, podNameOf } from '../reconcile/context/context.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
-import { namedUids, podNamespace } from '../volumes/pods.ts'
+import { namedUids, podName, podNamespace } from '../volumes/pods.ts'
 import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */

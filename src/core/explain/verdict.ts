@@ -1,12 +1,12 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { causeOf } from '../messages/codes.ts'
 import { said } from '../messages/said.ts'
 import type { Cause } from '../plan/cause.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import type { Operation, Problem } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import type { Concern } from './concern.ts'
 import type { DeadMount, Verdict, VolumeView } from './explanation.ts'
 

@@ -1,11 +1,11 @@
 /** What there is of a volume for one pod, or on the node itself. */
 
-import type { BlockMapping } from '../facts/actual/block-volume.ts'
-import type { PodVolume, SubPaths } from '../facts/actual/pod-volumes.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { PlanContext } from '../rules/context.ts'
+import type { PodClass } from '../rules/pods/pod-classes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import type { BlockMapping } from '../volumes/on-disk/block-volume.ts'
+import type { PodVolume, SubPaths } from '../volumes/on-disk/pod-volumes.ts'
 
 export interface VolumePart<Pod extends PodClass | undefined = PodClass> {
   readonly volume: VolumeRow

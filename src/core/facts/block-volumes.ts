@@ -7,12 +7,12 @@ import { compareText, present } from '../base/text.ts'
 import { isUid } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/paths.ts'
 import { CSI_BLOCK_DIR } from '../volumes/desired-state.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import { type BlockVolume, existing, mapFileOf } from '../volumes/on-disk/block-volume.ts'
+import { baseName, parentOf } from '../volumes/on-disk/tree.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { PLUGINS } from '../volumes/registry.ts'
-import type { ActualInputs } from './actual/actual-inputs.ts'
-import { type BlockVolume, existing, mapFileOf } from './actual/block-volume.ts'
-import { baseName, parentOf } from './actual/tree.ts'
-import { CSI_PLUGIN, unescapeQualifiedName } from './actual/volume-names.ts'
+import { CSI_PLUGIN, unescapeQualifiedName } from '../volumes/volume-names.ts'
 
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
 const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']

@@ -8,11 +8,11 @@ import { compareText } from '../base/text.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { flexVolume } from '../volumes/flex-volume.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import { baseName } from '../volumes/on-disk/tree.ts'
 import { PLUGINS, pluginNamed } from '../volumes/registry.ts'
-import type { ActualInputs } from './actual/actual-inputs.ts'
-import type { TreeEntry } from './actual/snapshot.ts'
-import { baseName } from './actual/tree.ts'
-import { uniqueVolumeName } from './actual/volume-names.ts'
+import type { TreeEntry } from '../volumes/snapshot.ts'
+import { uniqueVolumeName } from '../volumes/volume-names.ts'
 
 export interface GlobalMount {
   /** For flexVolume the driver's own name. */

@@ -1,6 +1,7 @@
 /** What the API server says of a credential: whose it is, and what it may do. */
-import { NODE_USER } from '../facts/actual/volume-names.ts'
+
 import { flag, kept, text } from '../trust/shape.ts'
+import { NODE_USER } from './api/names.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 

@@ -1,5 +1,5 @@
-import { VolctlError, type VolctlErrorOptions } from '../base/errors.ts'
 import type { ErrorCode } from '../messages/codes.ts'
+import { VolctlError, type VolctlErrorOptions } from '../messages/errors.ts'
 import { type Finding, said } from '../messages/said.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'

@@ -1,6 +1,6 @@
 import { compareText } from '../base/text.ts'
-import type { ApiReadError } from '../facts/actual/snapshot.ts'
 import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
+import type { ApiReadError } from './api/resources.ts'
 import { keyText, type ObjectKey } from './api/resources.ts'
 import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'

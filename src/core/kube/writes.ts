@@ -1,8 +1,6 @@
 /** All that volctl changes in the API: attachments of volumes, the status of a claim, its own lease. */
 
-import type { ClusterOperation } from '../plan/cluster-plan.ts'
 import { anything } from '../trust/shape.ts'
-import type { ClaimStatusPatch } from '../volumes/expansion.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -17,7 +15,11 @@ import { orInstead, unlessAbsent } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 
 /** Identifies the VolumeAttachment that was judged: the object, and its version. */
-export type AttachmentVersion = Required<ClusterOperation['attachment']>
+export interface AttachmentVersion {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+}
 
 /**
  * Deletes an attachment if it is still the one that was judged: uid and resourceVersion are sent as preconditions (N60). The
@@ -62,6 +64,13 @@ export async function createVolumeAttachment(
       return there
     },
   )
+}
+
+/** A strategic merge patch. */
+export interface ClaimStatusPatch {
+  /** With a resourceVersion the patch fails if the claim has changed since. */
+  readonly metadata?: { readonly resourceVersion?: string }
+  readonly status: Readonly<Record<string, unknown>>
 }
 
 /** Writes those parts of a claim's status that a node may write (C40, C102). @returns the claim with the patch in it */

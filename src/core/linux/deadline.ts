@@ -1,4 +1,4 @@
-import { StepTimedOut } from '../base/errors.ts'
+import { StepTimedOut } from '../messages/errors.ts'
 
 /** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {

@@ -8,8 +8,9 @@
 import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
-import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../base/errors.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
+import { diskFailure } from '../messages/disk-trouble.ts'
+import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import {
   Entries,
@@ -21,7 +22,6 @@ import {
   openDirectory,
   openParent,
 } from './descriptors.ts'
-import { diskFailure } from './disk-trouble.ts'
 
 interface Level {
   directory: OpenDirectory | undefined

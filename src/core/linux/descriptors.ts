@@ -14,7 +14,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../base/errors.ts'
+import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'

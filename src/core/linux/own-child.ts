@@ -2,7 +2,7 @@
  * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
  * that starts one is not a command, and nothing that a user would type.
  */
-import { errorMessage } from '../base/errors.ts'
+import { errorMessage } from '../messages/errors.ts'
 import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
 import type { Shape } from '../trust/shape.ts'
 

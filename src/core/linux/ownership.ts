@@ -1,12 +1,12 @@
 /** Gives a volume to a group: which bits fsGroup sets, when the walk can be skipped, and the walk (P31, P32). */
 
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
-import { errnoOf, StepFailed, StepInterrupted } from '../base/errors.ts'
+import { diskFailure } from '../messages/disk-trouble.ts'
+import { errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
 import { markEntry } from '../trust/plain-files.ts'
 import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
 import { type Visits, walkDown } from './delete-content.ts'
 import { asDirectory } from './descriptors.ts'
-import { diskFailure } from './disk-trouble.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000

@@ -11,7 +11,7 @@
  */
 
 import { append, lazy, memoize, once } from '../base/collections.ts'
-import { VolctlError } from '../base/errors.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { coversOf } from './covers.ts'

@@ -1,5 +1,4 @@
 /** Paths, and what the kernel says of deleted ones. */
-import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 
 /**
@@ -20,15 +19,6 @@ export function plainPath(path: string): string {
   if (!path.includes('/.') && !path.includes('//') && !path.endsWith('/')) return path
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
-}
-
-/** With its links resolved, if it leads anywhere. */
-export function withoutLinks(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
 }
 
 const NAMED: Readonly<Record<string, number>> = { '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2 }

@@ -1,7 +1,7 @@
 /** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
 
 import { release } from 'node:os'
-import { VolctlError } from '../base/errors.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { linesInPieces } from '../trust/kernel.ts'
 import type { MountTable } from './mount-table.ts'

@@ -11,41 +11,31 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { omitUndefined } from '../base/collections.ts'
-import { allowing, errnoOf, errorMessage, MISSING } from '../base/errors.ts'
 import { compareText, unlessEmpty } from '../base/text.ts'
-import type {
-  ApiSnapshot,
-  CsiSocket,
-  FlexDriver,
-  KubeletSnapshot,
-  NodeSnapshot,
-  NodeState,
-  RuntimeSnapshot,
-  SandboxState,
-  Selinux,
-} from '../facts/actual/snapshot.ts'
-import type { ListedEntry } from '../facts/actual/tree.ts'
-import { unescapeQualifiedName } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
-import type { DiskRead } from '../kube/read-api.ts'
 import { loopDevices } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { DEFAULT_JOURNAL_DIR } from '../plan/documents/write-journal.ts'
+import { allowing, errnoOf, errorMessage, MISSING } from '../messages/errors.ts'
+import type { CsiSocket, RuntimeSnapshot, SandboxState } from '../rpc/endpoints.ts'
 import { allDoubts, checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
+import type { ListedEntry } from '../volumes/on-disk/tree.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
+import type { ApiSnapshot, FlexDriver, KubeletSnapshot, NodeSnapshot, NodeState, Selinux } from '../volumes/snapshot.ts'
+import { unescapeQualifiedName } from '../volumes/volume-names.ts'
+import type { DiskRead } from './api/read-api.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import type { KubeletChoice } from './kubelet/find-kubelet.ts'
 import { type LocalKubelet, withSignsOfLife } from './kubelet/signs-of-life.ts'
-import { unitFacts, whyUnstoppable } from './kubelet-stop/stoppable.ts'
+import { unitFacts, whyUnstoppable } from './kubelet/stoppable.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { copiesObstacle } from './private-copies.ts'
-import { readLazilyDetached } from './read-lazily-detached.ts'
+import { DEFAULT_JOURNAL_DIR, readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
 import type { LivingPod } from './tree/pod-directory.ts'
@@ -251,7 +241,7 @@ async function askDrivers(rootDir: string, tree: readonly ListedEntry[]): Promis
 
 async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead) {
   const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
-    import('../kube/read-api.ts'),
+    import('./api/read-api.ts'),
     import('../kube/kube-client.ts'),
     import('../kube/kubeconfig/kube-config.ts'),
   ])

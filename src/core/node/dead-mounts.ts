@@ -6,12 +6,12 @@
  */
 
 import { compareText } from '../base/text.ts'
-import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { cannotHang } from '../linux/location.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
+import type { NodeSnapshot } from '../volumes/snapshot.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
 

@@ -7,16 +7,16 @@
  */
 
 import { hash } from 'node:crypto'
-import type { ApiSnapshot, HostPath } from '../facts/actual/snapshot.ts'
+import { follow, viewsOf } from '../linux/follow-links.ts'
 import { containingMount } from '../linux/location.ts'
 import { askMounts } from '../linux/mount-asker.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseStatLine, STAT_FORMAT } from '../linux/paths.ts'
-import { follow, viewsOf } from '../users/follow-links.ts'
 import { sharedSourcesOf } from '../volumes/desired-state.ts'
 import { parentsOf } from '../volumes/payload-entries.ts'
 import { isTerminalPhase, isTerminating, protectedUids } from '../volumes/pods.ts'
 import { desiredStateOfPods } from '../volumes/populate.ts'
+import type { ApiSnapshot, HostPath } from '../volumes/snapshot.ts'
 import { typeOf } from './tree/tree-entry.ts'
 
 const DEADLINE_MS = 2000

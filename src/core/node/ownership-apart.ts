@@ -1,7 +1,7 @@
 /** The walk of ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
-import { StepFailed, StepInterrupted, StepTimedOut } from '../base/errors.ts'
 import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/ownership.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../messages/errors.ts'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
 
 export interface Apart {

@@ -3,8 +3,9 @@
  * none (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests do, for a node
  * that they make (test/helpers/test-host.ts).
  */
-import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
+
 import { type Run, thisRun } from '../trust/run.ts'
+import type { NodeSnapshot } from '../volumes/snapshot.ts'
 
 /** As they stand in the snapshot; `processes` are added to what /proc shows. */
 type OfSnapshot =

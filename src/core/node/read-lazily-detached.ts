@@ -5,11 +5,28 @@
  * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
-import type { LazilyDetached, LazyMemoryDefect } from '../facts/actual/snapshot.ts'
 import { isSuperblockGone } from '../linux/block/device-use.ts'
-import { unreadText } from '../linux/disk-trouble.ts'
 import type { MountTable } from '../linux/mount-table.ts'
-import { LAZY_FILE, type LazyRecord, linesOf } from '../plan/documents/write-journal.ts'
+import { unreadText } from '../messages/disk-trouble.ts'
+import { allowing, closing } from '../messages/errors.ts'
+import { openTrustedDirectory, readKept } from '../trust/files.ts'
+import type { LazilyDetached, LazyMemoryDefect } from '../volumes/snapshot.ts'
+
+/** Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
+export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
+
+export const LAZY_FILE = 'lazy.jsonl'
+
+export interface LazyRecord {
+  /** A reboot ends every superblock. */
+  readonly bootID: string | undefined
+  readonly path: string
+  /** "major:minor" */
+  readonly dev: string
+  readonly fsType: string
+  /** Unique name of the volume, otherwise its name. */
+  readonly volume?: string
+}
 
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
@@ -60,4 +77,15 @@ function parse(line: string): LazyRecord | undefined {
   const { path, dev, fsType, volume = '', bootID = '' } = record
   if ([path, dev, fsType, volume, bootID].every((text) => typeof text === 'string')) return record as LazyRecord
   throw new Error(`it has a line that is not a record: ${line.slice(0, 60)}`)
+}
+
+/**
+ * The lines of one of volctl's own files; none where there is none.
+ *
+ * @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT
+ */
+export function linesOf(directory: string, name: string, maxBytes: number): string[] {
+  return allowing(['ENOENT'], [], () =>
+    closing(openTrustedDirectory(directory), (place) => readKept(place, name, maxBytes).split('\n')),
+  )
 }

@@ -1,13 +1,13 @@
 /** The mount table of the kubelet's mount namespace (S6). */
 
 import { lazy } from '../base/collections.ts'
-import { errorMessage, OperationRefused, SafetyRefusal, VolctlError } from '../base/errors.ts'
 import type { MountInfo, MountTable, PlaceLink } from '../linux/mount-table.ts'
-import { withoutLinks } from '../linux/paths.ts'
 import { tableAt } from '../linux/stable-table.ts'
+import { errorMessage, OperationRefused, SafetyRefusal, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { namespaceOf } from '../trust/kernel.ts'
 import { openNamespace, type PinnedProcess, pin } from '../trust/processes.ts'
+import { withoutLinks } from '../trust/walk.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
 /** volctl runs in another mount namespace than the node's kubelet; `reenter` in reenter.ts runs it again in the right one. */

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf } from '../base/errors.ts'
-import type { StaticPodsSnapshot } from '../facts/actual/snapshot.ts'
+import { errnoOf } from '../messages/errors.ts'
 import { addDoubt, checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
+import type { StaticPodsSnapshot } from '../volumes/snapshot.ts'
 
 type Manifest = StaticPodsSnapshot['manifests'][number]
 

@@ -22,9 +22,6 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, codeOf, errnoOf, StepFailed } from '../base/errors.ts'
-import { takeBackAll, type Undo } from '../base/undo.ts'
-import { isGeneration } from '../facts/actual/volume-names.ts'
 import { deleteContent } from '../linux/delete-content.ts'
 import {
   createWhole,
@@ -35,11 +32,14 @@ import {
   readNames,
   syncDirectory,
 } from '../linux/descriptors.ts'
-import { diskFailure } from '../linux/disk-trouble.ts'
 import { changeOwnership } from '../linux/ownership.ts'
+import { takeBackAll, type Undo } from '../linux/undo.ts'
+import { diskFailure } from '../messages/disk-trouble.ts'
+import { allowing, closing, codeOf, errnoOf, StepFailed } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { openPlain, readToLimit } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
+import { isGeneration } from '../volumes/volume-names.ts'
 
 type Files = ReadonlyMap<string, PayloadFile<Buffer>>
 

@@ -18,8 +18,10 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import type { CauseSubject } from './cause.ts'
-import { commonFields, type Operation, type PodRef, pod, volumeInApi } from './operation-shape.ts'
+import type { CauseSubject } from '../volumes/finding.ts'
+import { type PodRef, pod } from '../volumes/finding.ts'
+import type { Subject } from '../volumes/subject.ts'
+import { commonFields, type Operation, volumeInApi } from './operation-shape.ts'
 import {
   EITHER_PLAN,
   type Plan,
@@ -29,7 +31,6 @@ import {
   refused,
   type Waiting,
 } from './plan.ts'
-import type { Subject } from './subject.ts'
 
 /** A volume without what only a node knows of it. */
 export interface ClusterVolumeRef extends ShapeOf<typeof volumeInApi> {}

@@ -46,18 +46,6 @@ export function typed({ argv, onNode, flags, ...step }: Step, context: CommandCo
   return { ...step, command: commandLine(...words), ...(!isHere && { node }) }
 }
 
-/** Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers volctl. */
-const WITH_API_SERVER: ReadonlySet<string> = new Set([
-  'k3s.service',
-  'rke2-server.service',
-  'k0scontroller.service',
-  'snap.microk8s.daemon-kubelite.service',
-])
-
-export function runsApiServer(unit: string): boolean {
-  return WITH_API_SERVER.has(unit)
-}
-
 /** What the kubelet is doing, and why it is said to. @param isWhole the same of one that is stopped */
 export function kubeletText({ state, note, unit }: PlanInputs['kubelet'], isWhole: boolean): string {
   const more = state === 'stopped' && !isWhole ? undefined : (note ?? unit)

@@ -2,9 +2,10 @@
 
 import { present, take } from '../base/text.ts'
 import { canonicalJson } from '../trust/digest.ts'
+import type { ExpectedMount, Step } from '../volumes/steps.ts'
 import type { AnyOperation, ClusterOperation, ClusterStep } from './cluster-plan.ts'
 import type { Difference } from './events.ts'
-import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
+import type { Basis, FileIdentity, Operation } from './plan.ts'
 
 /** @param isPlanned true if the fresh plan has an operation of this id: what is planned no more need not come first, the run knows its outcome */
 export function differencesOf<Op extends AnyOperation>(

@@ -1,26 +1,15 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
 import { Grouped } from '../base/collections.ts'
-import { commandLine, volctl } from '../base/command.ts'
-import { sha256Hex } from '../facts/actual/volume-names.ts'
-import type { MountInfo } from '../linux/mount-table.ts'
+import { commandLine } from '../base/command.ts'
 import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
-import { type Finding, said } from '../messages/said.ts'
-import type { Because } from './cause.ts'
+import type { Finding } from '../messages/said.ts'
+import type { Because, Blocked, Obstacle, PodRef } from '../volumes/finding.ts'
+import type { Step } from '../volumes/steps.ts'
+import type { Subject } from '../volumes/subject.ts'
+import { sha256Hex } from '../volumes/volume-names.ts'
 import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
-import type {
-  Blocked,
-  ExpectedMount,
-  Operation,
-  OperationKind,
-  PodRef,
-  Problem,
-  Severity,
-  Step,
-  VolumeRef,
-  Waiting,
-} from './plan.ts'
-import type { Subject } from './subject.ts'
+import type { Operation, OperationKind, Problem, Severity, VolumeRef, Waiting } from './plan.ts'
 
 export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths' | 'subject'> {
   readonly subject: Subject
@@ -33,16 +22,6 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
 /** Ids of the mounts that the operation removes: what takes nothing away expects mounts that stay. */
 export function removedBy({ kind, expects = [] }: Pick<Draft, 'kind' | 'expects'>): number[] {
   return TAKING_AWAY.has(kind) ? expects.flatMap(({ layers }) => layers.map(({ id }) => id)) : []
-}
-
-export type Obstacle = NonNullable<Draft['blocked']> & { readonly because?: Because }
-
-/** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
-export function notAsked(flag: string): Obstacle {
-  return {
-    ...said('NotAsked'),
-    hint: `To ask for it: ${volctl('apply', flag)}`,
-  }
 }
 
 /** What another component has to do first. */
@@ -211,11 +190,6 @@ function keysOf(draft: Draft): string[] {
     ...paths.map((path) => `path ${path}`),
     ...removedBy(draft).map((id) => `mount ${id}`),
   ]
-}
-
-/** The mounts that an operation was decided on, for comparison by apply (S26, S27). */
-export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
-  return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
 /** A draft of either scope. */

@@ -1,8 +1,8 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
 
-import { ExitStatus } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
+import { ExitStatus } from '../messages/errors.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,
@@ -17,9 +17,11 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
+import type { PodRef } from '../volumes/finding.ts'
+import type { Step } from '../volumes/steps.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
-import { kind, type PodRef } from './operation-shape.ts'
-import { type Operation, type OperationKind, type Plan, type ReviewedPlan, refused, type Step } from './plan.ts'
+import { kind } from './operation-shape.ts'
+import { type Operation, type OperationKind, type Plan, type ReviewedPlan, refused } from './plan.ts'
 
 /** In the order in which they are counted. */
 export const OUTCOME_STATES = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked'] as const

@@ -1,5 +1,5 @@
 import { present } from '../base/text.ts'
-import type { Insecure } from '../facts/actual/snapshot.ts'
+import type { Insecure } from '../kube/api/resources.ts'
 import { said } from '../messages/said.ts'
 import type { PlanInputs, PlanOptions } from './plan.ts'
 

@@ -7,12 +7,13 @@
 import { append, once } from '../base/collections.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
-import type { Because, Cause, CauseSubject } from './cause.ts'
+import type { Because, Blocked, CauseSubject, PodRef } from '../volumes/finding.ts'
+import { type RowKey, rowOf, rowsOf, type Subject } from '../volumes/subject.ts'
+import type { Cause } from './cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting, ClusterAbout, ClusterProblem } from './cluster-plan.ts'
 import { shownVolume } from './names.ts'
-import type { Blocked, Operation, PlanSummary, PodRef, Problem, Severity, Waiting } from './plan.ts'
+import type { Operation, PlanSummary, Problem, Severity, Waiting } from './plan.ts'
 import { summaryOf } from './plan-summary.ts'
-import { type RowKey, rowOf, rowsOf, type Subject } from './subject.ts'
 
 /** What is said with a finding, and what it names. */
 interface Finding extends Pick<Blocked, 'message' | 'args' | 'hint' | 'users'> {

@@ -1,10 +1,10 @@
 /** Names on a command line that nothing has, or several things: after a typo a broken node would look healthy. */
 
-import { VolctlError } from '../base/errors.ts'
 import { didYouMean } from '../base/text.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { type Finding, said } from '../messages/said.ts'
-import { podNameAndUid } from './names.ts'
-import type { PodRef } from './plan.ts'
+import type { PodRef } from '../volumes/finding.ts'
+import { podNameAndUid } from '../volumes/pods.ts'
 
 /** In a plan a problem, of other commands an error. */
 export interface NameFault extends Finding<'AmbiguousName' | 'NothingNamed'> {

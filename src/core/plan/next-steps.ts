@@ -2,9 +2,9 @@
 import type { Word } from '../base/command.ts'
 import { count, take } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
+import { podName } from '../volumes/pods.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, type Step, stopPod, typed } from './commands.ts'
-import { podName } from './names.ts'
 import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
 

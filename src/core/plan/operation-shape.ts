@@ -1,61 +1,15 @@
 /** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
 
-import type { VolumeMode } from '../facts/actual/volume-names.ts'
-import { ownership } from '../linux/ownership.ts'
-import type { Place } from '../messages/code-entry.ts'
-import { type CodesIn, codesIn } from '../messages/codes.ts'
+import { codesIn } from '../messages/codes.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
-import {
-  count as anyCount,
-  path as anyPath,
-  code,
-  flag,
-  integer,
-  keptRecord,
-  keyOf,
-  list,
-  matching,
-  type ObjectOf,
-  object,
-  oneOf,
-  optional,
-  type Shape,
-  type ShapeOf,
-  scalar,
-  text,
-} from '../trust/shape.ts'
-import { OPERATION_KINDS, STEP_FIELDS, type StepOp } from './kinds.ts'
-import { subject } from './subject.ts'
+import { flag, integer, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { codeOf, count, obstacle, path, pod } from '../volumes/finding.ts'
+import { expects, step } from '../volumes/steps.ts'
+import { subject } from '../volumes/subject.ts'
+import type { VolumeMode } from '../volumes/volume-names.ts'
+import { OPERATION_KINDS } from './kinds.ts'
 
-export const path = named('path', anyPath)
-export const count = named('count', anyCount)
 export const kind = named('kind', oneOf(...OPERATION_KINDS))
-
-/** CamelCase: one of the known codes; any in the schema. */
-export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
-}
-
-const arg = scalar<string | number | undefined>(
-  (value) => value === undefined || typeof value === 'string' || Number.isFinite(value),
-  'text or a number',
-  { type: ['string', 'number'] },
-)
-
-export const args = optional(
-  about('What the sentence in the message is made of, by name; absent: it is a sentence of its own.', keptRecord(arg)),
-)
-
-/** What is said with a code: of whatever is blocked, refused, waits or is a problem. */
-export function finding<Where extends Place>(where: Where) {
-  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, args, hint: optional(text) }
-}
-
-const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
-
-export interface PodRef extends ShapeOf<typeof podFields> {}
-
-export const pod = named('pod', podFields)
 
 export const severity = oneOf('error', 'warning', 'info')
 
@@ -100,50 +54,6 @@ export interface VolumeRef extends ShapeOf<typeof volumeFields> {}
 
 export const volume = named('volume', volumeFields)
 
-/** Beside `op` and `target`; STEP_FIELDS says which op has which. */
-const stepFields = {
-  /** How, or by what. */
-  detail: optional(text),
-  source: maybe('What is mounted, or linked to; absent: the device that an earlier step has found.', text),
-  fsType: maybe('Of a mount; absent: a bind mount, or ext4 on a device.', text),
-  options: maybe('Mount options, in their order.', list(text)),
-  /** "0750" */
-  mode: maybe('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode')),
-  ownership: maybe('fsGroup of a volume.', ownership),
-  /** C68; absent: none. */
-  label: maybe('SELinux label of the files of a CSI volume.', text),
-} satisfies Record<(typeof STEP_FIELDS)[StepOp][number], unknown>
-
-type StepFields = Required<ObjectOf<typeof stepFields>>
-
-/** A step of one op: a field that the op does not have cannot be given. */
-export type StepOf<Op extends StepOp> = {
-  readonly op: Op
-  readonly target: string
-} & {
-  readonly [Field in keyof StepFields]?: Field extends (typeof STEP_FIELDS)[Op][number] ? StepFields[Field] : never
-}
-
-export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
-
-const fieldsOfStep = object({
-  op: keyOf(STEP_FIELDS),
-  target: about('The one absolute path or object acted on.', text),
-  ...stepFields,
-})
-
-/** A field that a step of this op has not is one that the fresh plan's step has not. */
-const step = named('step', fieldsOfStep as Shape<Step>)
-
-const expects = object({
-  path,
-  /** Oldest first: every layer on the path. */
-  layers: list(object({ id: integer, dev: text, root: text, fsType: text, source: optional(text) })),
-})
-
-/** The mounts that a mount step was decided on; apply compares them with a fresh table (S26, S27). */
-export interface ExpectedMount extends ShapeOf<typeof expects> {}
-
 const file = object({
   path,
   dev: integer,
@@ -172,21 +82,6 @@ export interface Basis extends ShapeOf<typeof basis> {}
 
 /** A mount whose server or daemon does not answer. */
 const dead = object({ path, error: text })
-
-/** Of what waits, and of a cause. */
-export const until = maybe('RFC 3339: when it is over at the latest, where that is known.', text)
-
-export const causeKey = maybe('Key of its cause in `summary.causes`.', text)
-
-/** A process that uses what would be taken away. */
-export const users = maybe(
-  'Processes that use what would be taken away: those that `message` names, and those that it only counts.',
-  list(object({ pid: anyCount, process: text })),
-)
-
-const obstacle = object({ ...finding('blocked'), users, cause: causeKey })
-
-export interface Blocked extends ShapeOf<typeof obstacle> {}
 
 const blocked = maybe('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle)
 

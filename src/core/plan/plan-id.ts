@@ -1,6 +1,7 @@
-import { sha256Hex } from '../facts/actual/volume-names.ts'
+import type { Step } from '../volumes/steps.ts'
+import { sha256Hex } from '../volumes/volume-names.ts'
 import type { AnyOperation, ClusterPlan } from './cluster-plan.ts'
-import type { Operation, ReviewedPlan, Step } from './plan.ts'
+import type { Operation, ReviewedPlan } from './plan.ts'
 
 /**
  * The id of a plan in the journal: the same for its saved file, and for another plan of the same state.

@@ -1,6 +1,6 @@
 /** The counts of a plan: they add up to its operations. */
 import { counted } from '../base/text.ts'
-import { API_CONTENT } from '../facts/actual/volume-names.ts'
+import { API_CONTENT } from '../volumes/volume-names.ts'
 import type { LiftingFlag, Operation, Plan, PlanSummary, VolumeRef, Waiting } from './plan.ts'
 
 /** Findings of either scope, as far as they are counted. */

@@ -2,29 +2,20 @@
  * The plan: data, drawn by views and carried out by apply (contract, "Plan (JSON)"). Fields are stable once released; new ones may
  * come. Its shape is what schema/plan.schema.json is made from, and the parts of a saved plan that `apply FILE` reads.
  */
-import { insecure } from '../facts/actual/snapshot.ts'
+import { insecure } from '../kube/api/resources.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keptRecord, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { causeKey, count, finding, path, pod, until } from '../volumes/finding.ts'
+import { subject } from '../volumes/subject.ts'
 import { causes } from './cause.ts'
-import { causeKey, count, finding, kind, operation, path, pod, severity, until, volume } from './operation-shape.ts'
-import { subject } from './subject.ts'
+import { kind, operation, severity, volume } from './operation-shape.ts'
 
-export {
-  OPERATION_GROUPS,
-  OPERATION_KINDS,
-  type OperationKind,
-  type StepOp,
-} from './kinds.ts'
+export { OPERATION_GROUPS, OPERATION_KINDS, type OperationKind } from './kinds.ts'
 export type {
   Basis,
-  Blocked,
-  ExpectedMount,
   FileIdentity,
   Operation,
-  PodRef,
   Severity,
-  Step,
-  StepOf,
   VolumeRef,
 } from './operation-shape.ts'
 

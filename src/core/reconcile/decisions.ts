@@ -7,12 +7,12 @@ import { memoize } from '../base/collections.ts'
 import { compareText } from '../base/text.ts'
 import type { Unchanged } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
-import { type Subject, THE_NODE } from '../plan/subject.ts'
+import type { PlanContext } from '../rules/context.ts'
+import { isLiving, type PodClass } from '../rules/pods/pod-classes.ts'
+import { leftUnread, unreadParts } from '../rules/unread.ts'
 import { podPathOf } from '../volumes/desired-state.ts'
-import type { PlanContext } from './context/context.ts'
-import { leftUnread, unreadParts } from './context/unread.ts'
+import { type Subject, THE_NODE } from '../volumes/subject.ts'
 import type { Decided } from './plan-node.ts'
-import { isLiving, type PodClass } from './pods/pod-classes.ts'
 
 /** The form in which phases report what they leave, used for pods and operations as well. */
 export type Decision = Unchanged

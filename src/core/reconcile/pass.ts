@@ -5,8 +5,9 @@
  * that a pod is about to need must not be unstaged. Attachments come after their devices, and directories of pods last,
  * when nothing is mounted in them any more.
  */
+
+import type { PlanContext } from '../rules/context.ts'
 import { reportLazyMemory } from '../rules/dead-volumes.ts'
-import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'

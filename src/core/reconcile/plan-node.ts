@@ -4,38 +4,30 @@
  */
 
 import { present } from '../base/text.ts'
-import type { ApiSnapshot, Insecure, NodeState, TreeEntry } from '../facts/actual/snapshot.ts'
-import { baseName } from '../facts/actual/tree.ts'
+import type { Insecure } from '../kube/api/resources.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, isCodeOf, remedyOf } from '../messages/codes.ts'
 import { said } from '../messages/said.ts'
-import type { Because } from '../plan/cause.ts'
 import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
-import type {
-  Basis,
-  FileIdentity,
-  Operation,
-  Plan,
-  PlanInputs,
-  PlanOptions,
-  Problem,
-  Refusal,
-  StepOp,
-} from '../plan/plan.ts'
+import type { Basis, FileIdentity, Operation, Plan, PlanInputs, PlanOptions, Problem, Refusal } from '../plan/plan.ts'
+import { type PlanContext, useCredential } from '../rules/context.ts'
+import { machineOf, reportAccepted } from '../rules/machine.ts'
+import { isLiving, type PodClasses, podListIsComplete, sectionUnseen } from '../rules/pods/pod-classes.ts'
+import { missingPodsDirectory } from '../rules/pods/witnesses.ts'
 import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/api-lookup.ts'
+import type { Because } from '../volumes/finding.ts'
+import { baseName } from '../volumes/on-disk/tree.ts'
 import { STATE_FILES } from '../volumes/registry.ts'
-import { type PlanContext, useCredential } from './context/context.ts'
-import { namedAmong, namedFindings, reportUnmatchedNames } from './context/filter-operations.ts'
-import { machineOf, reportAccepted } from './identity/machine.ts'
+import type { ApiSnapshot, NodeState, TreeEntry } from '../volumes/snapshot.ts'
+import type { StepOp } from '../volumes/steps.ts'
+import { namedAmong, namedFindings, reportUnmatchedNames } from './filter-operations.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
-import { isLiving, type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
-import { missingPodsDirectory } from './pods/witnesses.ts'
 import { reportProblems } from './report/report-problems.ts'
 
 /**

@@ -4,20 +4,20 @@
  */
 
 import { present } from '../base/text.ts'
-import type { TreeEntry } from '../facts/actual/snapshot.ts'
-import { isWithinAny, mayNotBeUtf8, parentOf } from '../facts/actual/tree.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { causeOf } from '../messages/codes.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import { said } from '../messages/said.ts'
-import type { Because } from '../plan/cause.ts'
 import { type Draft, ON_NODE, removedBy } from '../plan/draft.ts'
 import { followsFrom } from '../plan/name-causes.ts'
-import type { Step } from '../plan/plan.ts'
-import { lostAtStart, type PlanContext } from './context/context.ts'
-import { isNamed } from './context/filter-operations.ts'
-import { unreadObstacle, waitToSettle } from './context/unread.ts'
-import type { PodClass } from './pods/pod-classes.ts'
+import { lostAtStart, type PlanContext } from '../rules/context.ts'
+import type { PodClass } from '../rules/pods/pod-classes.ts'
+import { unreadObstacle, waitToSettle } from '../rules/unread.ts'
+import type { Because } from '../volumes/finding.ts'
+import { isWithinAny, mayNotBeUtf8, parentOf } from '../volumes/on-disk/tree.ts'
+import type { TreeEntry } from '../volumes/snapshot.ts'
+import type { Step } from '../volumes/steps.ts'
+import { isNamed } from './filter-operations.ts'
 import { isEmptied, tearDown } from './tear-down/tear-down.ts'
 
 export function removeOrphanPodDirs(context: PlanContext): void {

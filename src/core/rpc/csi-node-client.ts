@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf'
-import { VolctlError } from '../base/errors.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import {
   Node,

@@ -1,13 +1,23 @@
 import { isAbsolute, join, relative } from 'node:path'
-import { errorMessage } from '../base/errors.ts'
 import { compareText, present } from '../base/text.ts'
-import type { CsiSocket } from '../facts/actual/snapshot.ts'
-import type { ListedEntry } from '../facts/actual/tree.ts'
+import { errorMessage } from '../messages/errors.ts'
 import { nodeCapabilities } from './csi-node-client.ts'
+import type { CsiSocket } from './endpoints.ts'
 import { Identity } from './gen/csi/v1/csi_pb.js'
 import { type PluginInfo, Registration } from './gen/pluginregistration/registration_pb.js'
 import { deadlineIn, GrpcError } from './grpc-status.ts'
 import { type CallOptions, unaryCall } from './unary-call.ts'
+
+/** An entry of the kubelet's directories. */
+interface ListedEntry {
+  readonly path: string
+  readonly name: string
+  readonly type: string
+  readonly mtime?: number
+  /** It may not be entered. */
+  readonly onTop?: 'open' | 'closed'
+  readonly error?: string
+}
 
 /** The kubelet waits a second for GetInfo, too (C25). */
 const DEFAULT_DEADLINE_MS = 1000

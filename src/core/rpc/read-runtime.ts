@@ -1,8 +1,8 @@
-import { errorMessage, isMissing } from '../base/errors.ts'
 import { alike, compareText } from '../base/text.ts'
-import type { RuntimeSnapshot, SandboxState } from '../facts/actual/snapshot.ts'
-import { withoutLinks } from '../linux/paths.ts'
+import { errorMessage, isMissing } from '../messages/errors.ts'
 import { Budget } from '../trust/bytes.ts'
+import { withoutLinks } from '../trust/walk.ts'
+import type { RuntimeSnapshot, SandboxState } from './endpoints.ts'
 import { unixSocketPath } from './endpoints.ts'
 import {
   type Container,

@@ -1,7 +1,6 @@
 /** Which pods are there right before an operation (S3, S5, S9, S22, S26): fresh, where a plan has the classes of its look. */
 
 import { append, memoize } from '../base/collections.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import { type Finding, said } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -10,6 +9,7 @@ import { isOutOfService } from '../volumes/node-affinity.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../volumes/pods.ts'
 import { type ControllerWanted, mayWant, wantedDevices } from '../volumes/populate.ts'
 import { isDeviceOf } from '../volumes/registry.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 

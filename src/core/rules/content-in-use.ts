@@ -2,6 +2,7 @@
 
 import { memoize } from '../base/collections.ts'
 import { take } from '../base/text.ts'
+import type { Layer } from '../linux/follow-links.ts'
 import { type Location, locate, locateName } from '../linux/location.ts'
 import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
@@ -10,8 +11,6 @@ import { leadersOf } from '../linux/propagation.ts'
 import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import { usesOf } from '../users/content-holders.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import { type Holders, namespaceHolders, together, type UsedBy, userAmong } from '../users/find-holders.ts'
@@ -19,7 +18,6 @@ import {
   describeOverlay,
   describeUse,
   hostPathsOf,
-  type Layer,
   layersByText,
   layersIn,
   type MountUse,
@@ -29,8 +27,10 @@ import {
 } from '../users/mount-uses.ts'
 import { allowedFsTypes } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
+import type { PlanContext } from './context.ts'
 import { expectedIds, expectedMounts, stayingOf } from './expected-mounts.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
+import { isLiving } from './pods/pod-classes.ts'
 import type { Judge, MachineJudge } from './rule.ts'
 
 /**

@@ -4,8 +4,8 @@ import { volctl } from '../base/command.ts'
 import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import { lostAtStart, type PlanContext } from '../reconcile/context/context.ts'
+import type { Obstacle } from '../volumes/finding.ts'
+import { lostAtStart, type PlanContext } from './context.ts'
 import type { Facts, Judge } from './rule.ts'
 
 /** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */

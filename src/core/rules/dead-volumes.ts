@@ -5,15 +5,16 @@
 
 import { append, memoize } from '../base/collections.ts'
 import { volctl } from '../base/command.ts'
-import type { LazyMemoryDefect } from '../facts/actual/snapshot.ts'
-import { baseName } from '../facts/actual/tree.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
-import type { OperationKind, Step } from '../plan/plan.ts'
-import { rowOf } from '../plan/subject.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
+import type { OperationKind } from '../plan/plan.ts'
+import { baseName } from '../volumes/on-disk/tree.ts'
+import type { LazyMemoryDefect } from '../volumes/snapshot.ts'
+import type { Step } from '../volumes/steps.ts'
+import { rowOf } from '../volumes/subject.ts'
+import type { PlanContext } from './context.ts'
 import type { Judge } from './rule.ts'
 
 /** On a path that was detached lazily, or on the same volume: its device and its attachment have other paths. */

@@ -1,21 +1,21 @@
 /** What holds back the unstaging, unmapping or detaching of a device of any plugin (S4, S9, S21, S30). */
 
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
+import { namespacedName } from '../kube/api/names.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import { namespacedName } from '../plan/names.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { type PlanContext, useCredential } from '../reconcile/context/context.ts'
-import { nodesWith } from '../reconcile/context/other-nodes.ts'
-import { unknownLinks } from '../reconcile/context/unread.ts'
-import { whyNotManaged } from '../reconcile/pods/kubelet-mode.ts'
-import { missingPodsDirectory, strangerHint } from '../reconcile/pods/witnesses.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../volumes/desired-state.ts'
+import type { Obstacle } from '../volumes/finding.ts'
 import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
 import { statusVolumesAt } from '../volumes/populate.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import { type PlanContext, useCredential } from './context.ts'
+import { nodesWith } from './other-nodes.ts'
+import { whyNotManaged } from './pods/kubelet-mode.ts'
+import { missingPodsDirectory, strangerHint } from './pods/witnesses.ts'
 import type { Judge } from './rule.ts'
+import { unknownLinks } from './unread.ts'
 
 /**
  * A volume of an existing pod that could not be resolved or identified may be this one, and so may what is behind a link. By the

@@ -1,23 +1,23 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
-import { UsersUnknown } from '../base/errors.ts'
 import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
 import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
+import { isLocal, viewsOf } from '../linux/follow-links.ts'
 import { isSourceAnyText } from '../linux/location.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { undeletedPath, undeletedRoot } from '../linux/paths.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
-import type { Host } from '../node/host.ts'
-import type { ExpectedMount } from '../plan/plan.ts'
+import { UsersUnknown } from '../messages/errors.ts'
 import { ifAny } from '../trust/kernel.ts'
 import { perRun } from '../trust/run.ts'
 import { describeProcess, type UsedBy, usingProcess } from '../users/find-holders.ts'
-import { isLocal, viewsOf } from '../users/follow-links.ts'
 import type { LoopFile } from '../users/kernel-files.ts'
 import type { Opener } from '../users/uses.ts'
+import type { ExpectedMount } from '../volumes/steps.ts'
 import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
+import type { Host } from './host.ts'
 import type { MachineFacts } from './machine-facts.ts'
 
 /** So many looks find the same opener; programs that list devices change, and get more. */

@@ -4,19 +4,21 @@
  */
 
 import { once } from '../base/collections.ts'
-import { StepTimedOut } from '../base/errors.ts'
 import type { Node, Pod, VolumeAttachment } from '../kube/api/objects.ts'
-import type { Cluster } from '../kube/node-objects.ts'
 import type { IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { withDeadline } from '../linux/deadline.ts'
 import type { FailureCode } from '../messages/codes.ts'
-import type { Host } from '../node/host.ts'
-import type { Blocked, ExpectedMount, Operation, Plan } from '../plan/plan.ts'
+import { StepTimedOut } from '../messages/errors.ts'
+import type { Cluster } from '../node/api/node-objects.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/find-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
+import type { Blocked } from '../volumes/finding.ts'
 import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'
+import type { ExpectedMount } from '../volumes/steps.ts'
+import type { Host } from './host.ts'
 import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */

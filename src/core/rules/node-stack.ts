@@ -4,17 +4,18 @@
  */
 
 import { memoize, once } from '../base/collections.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { EVERYTHING, nodeOf, wholeDisk, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
-import type { Host } from '../node/host.ts'
-import type { ExpectedMount, Operation, Plan } from '../plan/plan.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
+import type { ExpectedMount } from '../volumes/steps.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { deviceBehind, namesBehind } from './disk-users.ts'
 import { layersOf } from './expected-mounts.ts'
+import type { Host } from './host.ts'
 import { type MachineFacts, type SeenDevice, type SeenLayer, VolumeRecord } from './machine-facts.ts'
 
 /** With the directories above each. */

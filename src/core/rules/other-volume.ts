@@ -1,12 +1,12 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
 import { commandLine } from '../base/command.ts'
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { rowOf } from '../plan/subject.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLiving } from '../reconcile/pods/pod-classes.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
+import { rowOf } from '../volumes/subject.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import type { PlanContext } from './context.ts'
+import { isLiving } from './pods/pod-classes.ts'
 import type { Judge } from './rule.ts'
 
 export const otherVolume: Judge = ({ operation: { subject }, context }) => {

@@ -6,8 +6,8 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { said } from '../messages/said.ts'
-import { podName, shownVolume } from '../plan/names.ts'
-import type { Operation, StepOp } from '../plan/plan.ts'
+import { shownVolume } from '../plan/names.ts'
+import type { Operation } from '../plan/plan.ts'
 import {
   describeProcess,
   fileSystemsAt,
@@ -19,6 +19,8 @@ import {
   userAmong,
   usingProcess,
 } from '../users/find-holders.ts'
+import { podName } from '../volumes/pods.ts'
+import type { StepOp } from '../volumes/steps.ts'
 import {
   describeMount,
   expectedIds,

@@ -2,14 +2,14 @@
 
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { idsAgree } from '../reconcile/identity/machine.ts'
-import { type PodClass, type PodClasses, podListIsComplete } from '../reconcile/pods/pod-classes.ts'
-import type { Witnesses } from '../reconcile/pods/witnesses.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
+import type { PlanContext } from './context.ts'
+import { idsAgree } from './machine.ts'
+import { type PodClass, type PodClasses, podListIsComplete } from './pods/pod-classes.ts'
+import type { Witnesses } from './pods/witnesses.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 

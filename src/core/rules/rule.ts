@@ -1,14 +1,15 @@
 /** A reason not to carry out an operation, and the facts that it is judged by. */
 
-import type { TreeEntry } from '../facts/actual/snapshot.ts'
 import type { Identified } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import type { Draft, Obstacle } from '../plan/draft.ts'
+import type { Draft } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
-import type { PlanContext, Stack } from '../reconcile/context/context.ts'
-import type { DriverCall } from '../reconcile/drivers/driver-call.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
+import type { Obstacle } from '../volumes/finding.ts'
+import type { TreeEntry } from '../volumes/snapshot.ts'
+import type { PlanContext, Stack } from './context.ts'
+import type { DriverCall } from './driver-call.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 
 export type Rule = { readonly id: string; readonly about: ReadonlySet<OperationKind> } & (

@@ -5,14 +5,13 @@
  * shows: in a live plan (in-use.ts), right before the operation, or both (S26).
  */
 
-import { OperationRefused, UsersUnknown } from '../base/errors.ts'
+import { OperationRefused, UsersUnknown } from '../messages/errors.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
-import { outOfReachObstacle, stateFileObstacle } from '../reconcile/context/unread.ts'
 import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
 import { contentUsed, usedContent } from './content-in-use.ts'
+import type { PlanContext } from './context.ts'
 import { deadDriver, lazilyDetached, lazyMemoryUnusable } from './dead-volumes.ts'
 import { heldDevice, keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
 import {
@@ -36,6 +35,7 @@ import { otherVolume } from './other-volume.ts'
 import { aliveOrHeld, busyMount, mountPointElsewhere, otherReader, sharedConnection } from './readers.ts'
 import type { Facts, Judge, MachineJudge, Rule, When } from './rule.ts'
 import { hiddenFileSystem, mountedOutside, setUpElsewhere, setUpOutside } from './seen-elsewhere.ts'
+import { outOfReachObstacle, stateFileObstacle } from './unread.ts'
 
 type Kinds = ReadonlySet<OperationKind>
 const only = (...kinds: OperationKind[]): Kinds => new Set(kinds)

@@ -1,15 +1,16 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
-import { UsersUnknown } from '../base/errors.ts'
+
 import { PathIndex } from '../base/path-index.ts'
 import { type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
-import type { Host } from '../node/host.ts'
+import { UsersUnknown } from '../messages/errors.ts'
 import type { ProcessSearch } from '../users/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../users/content-look.ts'
 import { type KernelFiles, kernelFiles } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
+import type { Host } from './host.ts'
 
 /** "major:minor" of file systems and devices. */
 export type ProcessScan = Pick<ProcessSearch, 'fileSystems' | 'devices'>

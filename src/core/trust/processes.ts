@@ -10,7 +10,7 @@
  */
 
 import { closeSync, constants, openSync } from 'node:fs'
-import { allowing, closingOnError, MISSING, VolctlError } from '../base/errors.ts'
+import { allowing, closingOnError, MISSING, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import {
   isSameFile,

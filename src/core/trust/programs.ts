@@ -7,7 +7,7 @@
  */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { allowing, errnoOf, isMissing, VolctlError } from '../base/errors.ts'
+import { allowing, errnoOf, isMissing, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'

@@ -239,3 +239,8 @@ function objectAt(value: unknown, at: string): Readonly<Record<string, unknown>>
 export function fail(at: string, wanted: string, value: unknown): never {
   throw new ShapeError(value === undefined ? `${at} is missing` : `${at} is not ${wanted}`)
 }
+
+/** A word from a list that later versions may extend: any text. */
+export function word<Word extends string>(): Shape<Word> {
+  return text as Shape<never>
+}

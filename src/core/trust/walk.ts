@@ -4,9 +4,9 @@
  * between. Where the way leads into a file system that may hang, nothing of it is touched before it has answered a child (S36).
  */
 
-import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { closingOnError } from '../base/errors.ts'
+import { closingOnError } from '../messages/errors.ts'
 import { answers } from './asked-mounts.ts'
 import { cannotHang, decodeOctal, isFullRange, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { environment, PROGRAM_DIRECTORIES, perRun } from './run.ts'
@@ -321,4 +321,13 @@ export function whoElseWrites(stats: Pick<Stats, 'uid' | 'mode'>, owners = trust
 /** Is it a directory like /tmp: anybody may create a name in it, and only the name's owner can remove it. */
 function isShared({ mode }: Pick<Stats, 'mode'>): boolean {
   return (mode & STICKY) !== 0 && (mode & OTHERS_WRITE) !== 0
+}
+
+/** With its links resolved, if it leads anywhere. */
+export function withoutLinks(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
 }

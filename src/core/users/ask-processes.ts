@@ -4,10 +4,10 @@
  */
 
 import { append } from '../base/collections.ts'
-import { errorMessage } from '../base/errors.ts'
 import { count } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
+import { viewsOf } from '../linux/follow-links.ts'
 import { askMounts, type Said } from '../linux/mount-asker.ts'
 import {
   keptNamespaces,
@@ -21,9 +21,9 @@ import {
 } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
+import { errorMessage } from '../messages/errors.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
-import { viewsOf } from './follow-links.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
 import { type ByProcess, Uses } from './uses.ts'
 

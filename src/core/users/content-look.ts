@@ -6,15 +6,16 @@
 
 import { lazy } from '../base/collections.ts'
 import { alike } from '../base/text.ts'
+import type { Layer } from '../linux/follow-links.ts'
+import { follow, isLocal, layersByDevice, placesAt, systemMounts, type View, viewsOf } from '../linux/follow-links.ts'
 import { containingMount, type Location, locate } from '../linux/location.ts'
 import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
 import type { Holders } from './find-holders.ts'
-import { follow, isLocal, layersByDevice, placesAt, systemMounts, type View, viewsOf } from './follow-links.ts'
 import { boundSockets, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { type Layer, mountedImages, type NamedPath, PlaceIndex } from './mount-uses.ts'
+import { mountedImages, type NamedPath, PlaceIndex } from './mount-uses.ts'
 import type { Uses } from './uses.ts'
 
 /** A file that the kernel itself has open. */

@@ -5,18 +5,17 @@
  */
 
 import { memoize } from '../base/collections.ts'
-import type { UsingProcess } from '../base/errors.ts'
 import { alike, take } from '../base/text.ts'
-import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import { type Location, locate, showing, shownBy } from '../linux/location.ts'
 import type { OtherNamespace, Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
-import { podAndContainer } from '../plan/names.ts'
-import type { PodRef } from '../plan/plan.ts'
-import { containerStatusesOf, namedUids } from '../volumes/pods.ts'
+import type { UsingProcess } from '../messages/errors.ts'
+import type { PodRef } from '../volumes/finding.ts'
+import { containerStatusesOf, namedUids, podAndContainer } from '../volumes/pods.ts'
+import type { NodeSnapshot } from '../volumes/snapshot.ts'
 import { type LoopFile, swapFiles } from './kernel-files.ts'
 import type { Holder, Uses } from './uses.ts'
 

@@ -1,9 +1,9 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports, bound unix sockets (S12). */
 import { realpathSync } from 'node:fs'
-import { errorMessage, isMissing } from '../base/errors.ts'
 import { deviceNumberFrom, readLoops, swapAreas } from '../linux/block/device-use.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import { EXPORTS_BYTES, SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
+import { errorMessage, isMissing } from '../messages/errors.ts'
 import { decodeOctal, kernelText, namespaceOf, processIds } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
 import { commandPath, inNetworkOf, runCommand } from '../trust/programs.ts'

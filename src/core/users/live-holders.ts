@@ -1,12 +1,12 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
 import { readLoops } from '../linux/block/device-use.ts'
+import { numberOf } from '../linux/follow-links.ts'
 import { readOtherNamespaces } from '../linux/mount-namespaces.ts'
 import { listIfAny } from '../trust/kernel.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders, kernelFiles, together } from './find-holders.ts'
-import { numberOf } from './follow-links.ts'
 import type { NamedPath } from './mount-uses.ts'
 import { holder } from './uses.ts'
 

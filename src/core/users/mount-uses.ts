@@ -5,10 +5,10 @@
  */
 
 import { closeSync, readSync } from 'node:fs'
-import { posix } from 'node:path'
 import { memoize, once } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
 import type { PersistentVolume, Pod } from '../kube/api/objects.ts'
+import { type Layer, overlayLayers } from '../linux/follow-links.ts'
 import { type Location, locate, pathThrough, showing, shownBy } from '../linux/location.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedPath } from '../linux/paths.ts'
@@ -89,47 +89,6 @@ export function describeUse({ mount, how }: MountUse): string {
 
 export function describeOverlay({ mount, option, path }: Layer): string {
   return `the overlay on ${undeletedPath(mount.mountPoint)} (${option} ${path})`
-}
-
-// The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
-// The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel does not
-// show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a comma or a backslash), but
-// newer kernels use it in some options only. So both readings count.
-
-export interface Layer {
-  readonly mount: MountInfo
-  /** lowerdir, upperdir, workdir, datadir */
-  readonly option: string
-  /** Normalised; without a slash at its beginning it is relative to an unknown directory. */
-  readonly path: string
-}
-
-const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
-
-/** Of every overlay mount of a table. */
-export const overlayLayers = memoize((table: MountTable): readonly Layer[] =>
-  table.all.flatMap((mount) => (mount.fsType === 'overlay' ? layersOf(mount) : [])),
-)
-
-function layersOf(mount: MountInfo): Layer[] {
-  return mount.superOptions.flatMap((text) => {
-    const [, option, one, value = ''] = OPTIONS.exec(text) ?? []
-    if (option === undefined) return []
-    const isList = option === 'lowerdir' && one === ''
-    const paths = isList ? listed(value) : readings(value)
-    return [...new Set(paths)].map((path) => ({ mount, option, path }))
-  })
-}
-
-/** The list of lower directories, at colons (two come before data-only ones). A few kernels do not escape colons in a name, so the whole value counts too. */
-function listed(value: string): string[] {
-  const parts = value.split(/(?<!(?<!\\)(?:\\\\)*\\):/).flatMap(readings)
-  return value.startsWith('/') ? [...parts, ...readings(value)] : parts
-}
-
-function readings(value: string): string[] {
-  const paths = value === '' ? [] : [value, value.replaceAll(/\\(.)/gs, '$1')]
-  return paths.map((path) => plainPath(posix.normalize(path)))
 }
 
 /** Values by their place: the file system, and the path inside it. */

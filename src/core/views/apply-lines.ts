@@ -1,11 +1,11 @@
 /** What an apply says, line by line. */
 
+import type { PastOperation } from '../apply/journal/read-journal.ts'
 import { byteText, count, present, tally, terminalSafe } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
-import type { PastOperation } from '../plan/documents/read-journal.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -14,10 +14,11 @@ import {
   type Outcome,
   type OutcomeState,
 } from '../plan/events.ts'
-import { podName, podTextIn, shownVolume } from '../plan/names.ts'
+import { podTextIn, shownVolume } from '../plan/names.ts'
 import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
+import { podName } from '../volumes/pods.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'

@@ -3,9 +3,9 @@
 import { alike, present, tally, terminalSafe } from '../base/text.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { LINKS } from '../explain/kinds.ts'
-import { API_CONTENT } from '../facts/actual/volume-names.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { type PodText, podTexts } from '../plan/names.ts'
+import { API_CONTENT } from '../volumes/volume-names.ts'
 import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */

@@ -2,9 +2,10 @@
 
 import { present, take } from '../base/text.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../plan/cluster-plan.ts'
-import { type PodText, podName, shownVolume } from '../plan/names.ts'
+import { type PodText, shownVolume } from '../plan/names.ts'
 import type { Problem } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import { podName } from '../volumes/pods.ts'
 import { dataText } from './answer/ready.ts'
 import { type Column, columnsTable } from './columns-table.ts'
 import { numberRanges, numbersOf, type Screen, wrapped } from './screen.ts'

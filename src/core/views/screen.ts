@@ -7,8 +7,10 @@ import type { Subject } from '../explain/explanation.ts'
 import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
 import type { StatusRow } from '../explain/status/status.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
-import { podName, shownVolume } from '../plan/names.ts'
-import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
+import { shownVolume } from '../plan/names.ts'
+import type { Operation, VolumeRef } from '../plan/plan.ts'
+import type { PodRef } from '../volumes/finding.ts'
+import { podName } from '../volumes/pods.ts'
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {

@@ -8,10 +8,10 @@
  */
 
 import { memoize } from '../base/collections.ts'
-import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
-import { NODE_USER } from '../facts/actual/volume-names.ts'
+import { NODE_USER } from '../kube/api/names.ts'
 import type { ApiObject } from '../kube/api/objects.ts'
 import { keyText } from '../kube/api/resources.ts'
+import type { ApiSnapshot } from './snapshot.ts'
 
 export type Lookup<T> =
   | { readonly state: 'Found'; readonly object: T }

@@ -2,11 +2,11 @@
 
 import { lazy, once } from '../base/collections.ts'
 import { firstCharacters } from '../base/text.ts'
-import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
-import { attachmentName, csiUniqueName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import { apiLookup, foundOf } from './api-lookup.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+import { attachmentName, csiUniqueName } from './volume-names.ts'
 
 export type ApiObjects = ReturnType<typeof apiObjects>
 

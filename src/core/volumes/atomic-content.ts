@@ -1,17 +1,15 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28), and whether they do. */
 
 import { memoize } from '../base/collections.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { isGateOn } from '../facts/actual/kubelet-version.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../facts/actual/snapshot.ts'
-import { baseName } from '../facts/actual/tree.ts'
-import { isGeneration } from '../facts/actual/volume-names.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
 import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
+import type { Obstacle } from './finding.ts'
+import { isGateOn } from './kubelet-version.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
+import { baseName } from './on-disk/tree.ts'
 import {
   type ExpectedFile,
   NoContent,
@@ -21,6 +19,8 @@ import {
   valuesOf,
 } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
+import type { ApiSnapshot, NodeSnapshot } from './snapshot.ts'
+import { isGeneration } from './volume-names.ts'
 
 /** By path relative to `..data`. Modes and owners don't count (P28). */
 type ExpectedFiles = ReadonlyMap<string, PayloadFile<ExpectedFile>>

@@ -3,15 +3,16 @@
  * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { TreeEntry } from '../facts/actual/snapshot.ts'
-import { isGeneration } from '../facts/actual/volume-names.ts'
-import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
-import type { Step } from '../plan/plan.ts'
 import { contentDifference, volumeObstacle } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount, wrappedName } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
+import { notAsked, type Obstacle } from './finding.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
+import type { TreeEntry } from './snapshot.ts'
+import type { Step } from './steps.ts'
+import { expectedMount } from './steps.ts'
+import { isGeneration } from './volume-names.ts'
 
 /** On disk, or in a tmpfs (P22). */
 type Medium = 'none' | 'tmpfs'

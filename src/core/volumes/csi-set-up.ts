@@ -2,21 +2,21 @@
 
 import { ownValue } from '../base/collections.ts'
 import { giveHandle } from '../base/command.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { stagedShownBy, stagedVolumes } from '../facts/actual/staged-volumes.ts'
-import { baseName, parentOf } from '../facts/actual/tree.ts'
-import { csiGlobalDir } from '../facts/actual/volume-names.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import type { Step } from '../plan/plan.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
 import { csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
+import type { Obstacle } from './finding.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './mount-options.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
+import { stagedShownBy, stagedVolumes } from './on-disk/staged-volumes.ts'
+import { baseName, parentOf } from './on-disk/tree.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
 import { otherOnRecord } from './same-volume.ts'
+import type { Step } from './steps.ts'
+import { csiGlobalDir } from './volume-names.ts'
 
 export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
   const found = lookUpDriver(context.inputs, volume)

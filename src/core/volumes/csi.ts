@@ -1,10 +1,11 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { CSI_PLUGIN, inlineCsiHandle } from '../facts/actual/volume-names.ts'
+
 import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import { type Attachability, csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
+import { CSI_PLUGIN, inlineCsiHandle } from './volume-names.ts'
 
 /** Only a PersistentVolume's source has a handle. */
 export const csi: VolumePlugin<Partial<CsiPersistentVolumeSource>> = {

@@ -1,11 +1,5 @@
 /** The desired state of the world: which volumes which pods of this node need; and where the kubelet keeps them. */
-import {
-  CSI_PLUGIN,
-  csiGlobalDir,
-  escapeQualifiedName,
-  parseCsiUniqueName,
-  type VolumeMode,
-} from '../facts/actual/volume-names.ts'
+
 import type {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -14,8 +8,9 @@ import type {
   SharedSources,
 } from '../kube/api/objects.ts'
 import type { Code } from '../messages/codes.ts'
-import type { Because } from '../plan/cause.ts'
+import type { Because } from './finding.ts'
 import { podNamespace } from './pods.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName, type VolumeMode } from './volume-names.ts'
 
 /** One volume of one pod (VolumeToMount). Two names in the pod's spec may share one (R004). */
 export interface VolumeToMount extends VolumeSpec {

@@ -1,15 +1,15 @@
 /** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
 
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { NodeSnapshot } from '../facts/actual/snapshot.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, readyMarker, type VolumeToMount } from './desired-state.ts'
+import type { Obstacle } from './finding.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { SetUpContext } from './plugin.ts'
 import { parseQuantity } from './quantity.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+import type { Step } from './steps.ts'
 
 /** Any user may write into an emptyDir; the mode of the pod's directory decides who can reach it (P37). */
 const MODE = '0777'

@@ -1,14 +1,14 @@
 /** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45); and gitRepo, whose leftovers are the same. */
 
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, inTheWay, type MediumType, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
+import type { Obstacle } from './finding.ts'
 import { ownershipOf } from './mount-options.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 import { parseQuantity } from './quantity.ts'
 

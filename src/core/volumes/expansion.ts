@@ -1,9 +1,10 @@
 /** Whether a mounted volume is to be expanded on this node (R125, R318, R319, R455-R458; C96-C98). */
 
-import { CSI_PLUGIN } from '../facts/actual/volume-names.ts'
 import type { PersistentVolumeClaim } from '../kube/api/objects.ts'
+import type { ClaimStatusPatch } from '../kube/writes.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
+import { CSI_PLUGIN } from './volume-names.ts'
 
 export interface NodeExpansion {
   /** The size in the claim's status. */
@@ -50,12 +51,6 @@ export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | unde
 }
 
 // What a node writes into a claim's status before and after an expansion: strategic merge patches (C102, R459).
-
-export interface ClaimStatusPatch {
-  /** With a resourceVersion the patch fails if the claim has changed since. */
-  readonly metadata?: { readonly resourceVersion?: string }
-  readonly status: Readonly<Record<string, unknown>>
-}
 
 const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError']
 

@@ -1,9 +1,9 @@
 /** fc: a Fibre Channel LUN that the host's adapters see, by its global directory's name and udev's links (P79-P82). */
 
 import { posix } from 'node:path'
-import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { lunPlugin } from './map-steps.ts'
+import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 
 const FC_PLUGIN = 'kubernetes.io/fc'
 

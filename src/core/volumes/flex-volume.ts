@@ -1,9 +1,9 @@
 /** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
 
-import { uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { volumesInStatus } from './node-affinity.ts'
 import { specNameOf, type VolumePlugin } from './plugin.ts'
+import { uniqueVolumeName } from './volume-names.ts'
 
 export const flexVolume: VolumePlugin<NonNullable<SharedSources['flexVolume']>> = {
   name: 'flexVolume',

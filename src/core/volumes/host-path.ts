@@ -1,13 +1,13 @@
 /** hostPath: the container gets the path itself, the kubelet only checks its type (P57-P59, O33); and image, which is the runtime's. */
 
 import { ownValue } from '../base/collections.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import type { HostPath } from '../facts/actual/snapshot.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { said } from '../messages/said.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { VolumePlugin } from './plugin.ts'
+import type { HostPath } from './snapshot.ts'
 
 export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
   name: 'kubernetes.io/host-path',

@@ -1,9 +1,9 @@
 /** iscsi: a LUN of a target that the node logs in to, by its iscsi.json and its global directory's name (P72-P78). */
 
 import { posix } from 'node:path'
-import { uniqueVolumeName, type VolumeMode } from '../facts/actual/volume-names.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
 import { lunPlugin } from './map-steps.ts'
+import { uniqueVolumeName, type VolumeMode } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
 /** The file in a global directory that records the login (P73). */

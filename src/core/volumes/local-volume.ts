@@ -1,14 +1,14 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 
 import { posix } from 'node:path'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
+import type { Obstacle } from './finding.ts'
 import { mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { specNameOf, type VolumePlugin } from './plugin.ts'
+import type { Step } from './steps.ts'
 
 export const localVolume: VolumePlugin<{ readonly path: string }> = {
   name: 'kubernetes.io/local-volume',

@@ -1,9 +1,9 @@
 /** How a volume is mounted: options of its PersistentVolume (P14, P19), which an inline volume lacks, and the group that gets its files. */
 
 import { said } from '../messages/said.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import type { Step } from '../plan/plan.ts'
 import type { VolumeToMount } from './desired-state.ts'
+import type { Obstacle } from './finding.ts'
+import type { Step } from './steps.ts'
 
 /** Takes precedence over spec.mountOptions, even if empty. */
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'

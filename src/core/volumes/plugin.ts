@@ -4,13 +4,14 @@
  * A plugin is pure: it gives a volume its names, finds out from the snapshot whether it is mounted, and gives the steps that set it
  * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
+
 import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
-import type { Obstacle } from '../plan/draft.ts'
-import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { SpecFailure, VolumeSpec, VolumeToMount } from './desired-state.ts'
+import type { Obstacle } from './finding.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { OtherVolume } from './same-volume.ts'
+import type { ExpectedMount, Step } from './steps.ts'
 
 /** A PersistentVolume, translated to CSI if it was in-tree, or else a pod's inline volume (P5). */
 export type SpecSource = Pick<VolumeSpec, 'persistentVolume' | 'source'>
@@ -42,7 +43,8 @@ export type MountEvidence =
 /** What the set-up of a volume depends on. */
 export interface SetUpContext {
   readonly inputs: ActualInputs
-  readonly options: PlanOptions
+  /** Of the plan. */
+  readonly options: { readonly remount: boolean; readonly handles: Readonly<Record<string, string>> }
   /** SELinux label that the volume is mounted with; absent: none. */
   readonly label?: string
 }

@@ -1,8 +1,9 @@
 /** What a pod object shows: its directory, whether it has finished, and which volumes its containers use. */
 
+import { namespacedName } from '../kube/api/names.ts'
 import type { Container, ContainerStatus, Pod } from '../kube/api/objects.ts'
 import { isPathName } from '../linux/paths.ts'
-import { namespacedName } from '../plan/names.ts'
+import type { PodRef } from './finding.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const HASH_ANNOTATION = 'kubernetes.io/config.hash'
@@ -99,4 +100,21 @@ export function podNamespace(pod: Pod): string {
 export function allContainers(pod: Pod): Container[] {
   const { initContainers, containers, ephemeralContainers } = pod.spec
   return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
+}
+
+// What a pod is called.
+
+/** A pod as `namespace/name` if the name is known, otherwise its UID: `--pod` takes both. */
+export function podName(pod: PodRef): string {
+  return pod.name === undefined ? pod.uid : namespacedName(pod)
+}
+
+/** The same, and the UID beside the name. */
+export function podNameAndUid(pod: PodRef): string {
+  return pod.name === undefined ? pod.uid : `${namespacedName(pod)} (${pod.uid})`
+}
+
+/** One of the pod's containers, if that is known: `container web of pod default/web-0`. */
+export function podAndContainer({ pod, container }: { readonly pod: PodRef; readonly container?: string }): string {
+  return `${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
 }

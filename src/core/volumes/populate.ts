@@ -1,8 +1,6 @@
 /** The populator: which volumes the given pods need. */
 
 import { append, memoize } from '../base/collections.ts'
-import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
-import { CSI_PLUGIN, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import { apiLookup } from './api-lookup.ts'
 import {
@@ -17,6 +15,8 @@ import type { DeviceSource } from './plugin.ts'
 import { isControllerTerminated, onDiskUid, usedVolumeNames } from './pods.ts'
 import { isDeviceOf } from './registry.ts'
 import { resolveVolume, type SpecOfSource, specOf } from './resolve-volume.ts'
+import type { ApiSnapshot } from './snapshot.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from './volume-names.ts'
 
 /**
  * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.

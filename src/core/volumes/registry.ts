@@ -1,7 +1,6 @@
 /** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 
 import { memoize } from '../base/collections.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
 import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import { said } from '../messages/said.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
@@ -15,6 +14,7 @@ import { iscsi } from './iscsi.ts'
 import { localVolume } from './local-volume.ts'
 import { whyNotMapped } from './map-steps.ts'
 import { nfs } from './nfs.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { DeviceSource, MountEvidence, VolumePlugin } from './plugin.ts'
 import { type OtherVolume, otherMapped, otherMounted, otherOnRecord } from './same-volume.ts'
 

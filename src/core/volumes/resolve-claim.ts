@@ -1,10 +1,11 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
+
+import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
-import { namespacedName } from '../plan/names.ts'
-import type { PodRef } from '../plan/plan.ts'
 import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'
+import type { PodRef } from './finding.ts'
 
 /**
  * By whose rules (R709): the attach/detach controller prefers `ephemeral` to `persistentVolumeClaim`, and does not check whether a claim

@@ -1,19 +1,19 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
 import { ownValue } from '../base/collections.ts'
-import type { ApiSnapshot } from '../facts/actual/snapshot.ts'
-import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from '../facts/actual/volume-names.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
-import type { PodRef } from '../plan/plan.ts'
 import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
 import { type DeviceKind, type SpecFailure, sharedSourcesOf, type VolumeSpec } from './desired-state.ts'
+import type { PodRef } from './finding.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, translate } from './in-tree-volumes.ts'
 import { type SpecContext, type SpecSource, specNameOf } from './plugin.ts'
 import { onDiskUid, podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS, pluginsFor } from './registry.ts'
 import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
+import type { ApiSnapshot } from './snapshot.ts'
+import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from './volume-names.ts'
 
 type Resolution =
   | { readonly spec: VolumeSpec; readonly unresolved?: undefined }

@@ -5,16 +5,6 @@
 
 import { posix } from 'node:path'
 import { memoize } from '../base/collections.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import {
-  driverOf,
-  type StagedVolume,
-  stagedShownBy,
-  stagedUnder,
-  stagedVolumes,
-} from '../facts/actual/staged-volumes.ts'
-import { DRIVER_DIRECTORIES, parentOf, pathForms } from '../facts/actual/tree.ts'
-import { CSI_PLUGIN, type VolumeData } from '../facts/actual/volume-names.ts'
 import { areOtherExports, cannotHang, locate, locationIn } from '../linux/location.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin, undeletedRoot } from '../linux/paths.ts'
@@ -29,6 +19,10 @@ import {
 } from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
+import { driverOf, type StagedVolume, stagedShownBy, stagedUnder, stagedVolumes } from './on-disk/staged-volumes.ts'
+import { DRIVER_DIRECTORIES, parentOf, pathForms } from './on-disk/tree.ts'
+import { CSI_PLUGIN, type VolumeData } from './volume-names.ts'
 
 export interface OtherVolume {
   /** Relative to the root directory: its state file here, or where it is mounted. */

@@ -1,11 +1,11 @@
 /** The SELinux label that a volume is mounted with (C68, R310, R311), by the pod, the host's policy and the volume's plugin or driver (R010). */
 
 import { present } from '../base/text.ts'
-import type { ActualInputs } from '../facts/actual/actual-inputs.ts'
-import { isGateOn } from '../facts/actual/kubelet-version.ts'
 import type { SelinuxOptions } from '../kube/api/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
+import { isGateOn } from './kubelet-version.ts'
 import { isForOnePod } from './node-affinity.ts'
+import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { allContainers } from './pods.ts'
 import { pluginNamed } from './registry.ts'
 

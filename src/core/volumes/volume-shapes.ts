@@ -5,11 +5,11 @@
  * @see C10 and C11 for the names
  */
 import { present } from '../base/text.ts'
-import { formsWithin } from '../facts/actual/tree.ts'
-import { escapeQualifiedName, sha256Hex } from '../facts/actual/volume-names.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import type { Handle } from './api-objects.ts'
+import { formsWithin } from './on-disk/tree.ts'
+import { escapeQualifiedName, sha256Hex } from './volume-names.ts'
 
 /** What the path of one mount point shows. */
 interface VolumeShape {

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { publishState } from '../../../src/core/apply/csi/csi-publish.ts'
 import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
-import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 import { goJson } from '../../../src/core/trust/digest.ts'
 import { allowsLifecycle, kubeletSetsGroup } from '../../../src/core/volumes/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
+import { csiUniqueName } from '../../../src/core/volumes/volume-names.ts'
 
 const UID = '11111111-2222-3333-4444-555555555555'
 const DRIVER = 'hostpath.csi.k8s.io'

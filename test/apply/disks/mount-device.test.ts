@@ -1,8 +1,8 @@
 /** Upstream's TestSafeFormatAndMount without mkfs (P128, S15), and what a device may be busy with. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../../src/core/linux/parse-mountinfo.ts'
-import type { StepOf } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
+import type { StepOf } from '../../../src/core/volumes/steps.ts'
 import { DEVICE, Fixture, localVolume, ROOT } from '../apply-fixture.ts'
 
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`

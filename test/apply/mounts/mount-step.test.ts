@@ -1,6 +1,6 @@
 /** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StepOf } from '../../../src/core/plan/plan.ts'
+import type { StepOf } from '../../../src/core/volumes/steps.ts'
 import { Fixture, POD, ROOT } from '../apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`

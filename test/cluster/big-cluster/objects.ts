@@ -3,8 +3,8 @@
  * asked for, always the same. Most pods have only config maps and a token, some a volume of a StatefulSet.
  */
 import { hash } from 'node:crypto'
-import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { ApiObject, ObjectMeta } from '../../../src/core/kube/api/objects.ts'
+import { csiUniqueName } from '../../../src/core/volumes/volume-names.ts'
 import {
   attachmentObject,
   boundVolume,

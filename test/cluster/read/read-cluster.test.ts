@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { RecordReader, readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
-import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
+import { csiUniqueName } from '../../../src/core/volumes/volume-names.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, rightsFor, rightsOf } from '../../helpers/api-server/users.ts'
 import {

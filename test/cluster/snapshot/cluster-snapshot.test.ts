@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../../src/core/base/errors.ts'
 import { type ClusterState, clusterObjects } from '../../../src/core/cluster/model/cluster-state.ts'
 import {
   clusterSnapshotLines,
@@ -7,6 +6,7 @@ import {
   readClusterSnapshot,
   writeClusterSnapshot,
 } from '../../../src/core/cluster/read/cluster-snapshot.ts'
+import { VolctlError } from '../../../src/core/messages/errors.ts'
 import { ago, attachment, bound, cluster, DEAD, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
 import { temporaryDirectory } from '../../kube/connect.ts'
 

@@ -1,8 +1,8 @@
-/** An apply of a cluster that is killed at each of its changes; what comes in between from others: test/cluster/apply. */
+/** An apply of a cluster that is killed at each of its changes; what comes in between from others: test/apply/cluster. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readJournal } from '../../../src/core/plan/documents/read-journal.ts'
-import { attached, attachmentOf, claimed, node, pod } from '../../cluster/apply/scene.ts'
+import { readJournal } from '../../../src/core/apply/journal/read-journal.ts'
+import { attached, attachmentOf, claimed, node, pod } from '../../apply/cluster/scene.ts'
 import { ATTACH, DETACH, LiveCluster } from './live-cluster.ts'
 
 const LEASES = '/namespaces/kube-system/leases'

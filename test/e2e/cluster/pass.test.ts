@@ -1,6 +1,6 @@
-/** volctl beside an API server, and a controller that is dead or comes back; with an external attacher: test/cluster/apply. */
+/** volctl beside an API server, and a controller that is dead or comes back; with an external attacher: test/apply/cluster. */
 import { expect, it } from 'vitest'
-import { attached, claimed, node, pod } from '../../cluster/apply/scene.ts'
+import { attached, claimed, node, pod } from '../../apply/cluster/scene.ts'
 import { GONE, LiveCluster } from './live-cluster.ts'
 
 const OFF = { isOutOfService: true, ready: 'Unknown' } as const

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import type { SandboxState } from '../../../src/core/facts/actual/snapshot.ts'
+import type { SandboxState } from '../../../src/core/rpc/endpoints.ts'
 import { ContainerState, PodSandboxState, RuntimeService } from '../../../src/core/rpc/gen/runtime/v1/runtime_pb.js'
 import { type Handler, StatusError, serve, status } from '../grpc/serve.ts'
 

@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { attachmentName, csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
 import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/rpc/gen/csi/v1/csi_pb.js'
+import { attachmentName, csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import type { CsiDriver } from './start.ts'
 
 export interface KubeletVolume {

@@ -1,6 +1,6 @@
 /** Objects of a small cluster with one node, as an API server stores them. Made again, they are the same. */
 import { randomBytes } from 'node:crypto'
-import { csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiUniqueName } from '../../../src/core/volumes/volume-names.ts'
 import {
   attachmentObject,
   boundVolume,

@@ -6,8 +6,8 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SandboxState } from '../../../src/core/facts/actual/snapshot.ts'
 import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
+import type { SandboxState } from '../../../src/core/rpc/endpoints.ts'
 import { mapBlockVolume, mountVolume, stageVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
 import { detachLoops } from '../detach-loops.ts'

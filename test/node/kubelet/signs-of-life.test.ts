@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { ApiSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
 import type { Lease } from '../../../src/core/kube/api/objects.ts'
 import {
   type LocalKubelet,
@@ -7,6 +6,7 @@ import {
   renewedSince,
   withSignsOfLife,
 } from '../../../src/core/node/kubelet/signs-of-life.ts'
+import type { ApiSnapshot } from '../../../src/core/volumes/snapshot.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace('.000Z', 'Z')

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect } from 'vitest'
-import type { NodeSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
+import type { NodeSnapshot } from '../../../src/core/volumes/snapshot.ts'
 import { endsOf, eventsOf, unclearOf } from '../../e2e/scenarios/outcomes.ts'
 import { it } from '../../helpers/machine.ts'
 import { boundVolume, podObject } from '../../helpers/objects.ts'

@@ -1,7 +1,7 @@
 /** Set-up that fails half-way, its verifying and its taking back, on real mounts, on every propagation layout of the root directory (S8, S18, O35). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { linuxHost } from '../../../src/core/node/host.ts'
+import { linuxHost } from '../../../src/core/rules/host.ts'
 import { LiveNode, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'
 import { noMounts } from '../../helpers/namespace.ts'

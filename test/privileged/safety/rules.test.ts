@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, onTestFailed } from 'vitest'
-import { attachmentName } from '../../../src/core/facts/actual/volume-names.ts'
+import { attachmentName } from '../../../src/core/volumes/volume-names.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { moveInto, noCgroups } from '../../helpers/cgroup.ts'
 import { it } from '../../helpers/machine.ts'

@@ -3,8 +3,8 @@
  * What each answer of a driver leaves on the disk: test/apply/csi-bring-up.test.ts, and of one that takes down, steps.test.ts.
  */
 import { expect } from 'vitest'
-import type { VolumeMode } from '../../../src/core/facts/actual/volume-names.ts'
 import { loopDevices } from '../../../src/core/linux/block/device-use.ts'
+import type { VolumeMode } from '../../../src/core/volumes/volume-names.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { type LiveNode, POD } from '../../helpers/live-node.ts'

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import type { PersistentVolume } from '../../../src/core/kube/api/objects.ts'
-import { linuxHost } from '../../../src/core/node/host.ts'
+import { linuxHost } from '../../../src/core/rules/host.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'

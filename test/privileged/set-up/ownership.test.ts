@@ -12,7 +12,7 @@ import {
 import { expect } from 'vitest'
 import { containingMount } from '../../../src/core/linux/location.ts'
 import { type ChangeOwnershipOptions, changeOwnership, type Ownership } from '../../../src/core/linux/ownership.ts'
-import { linuxHost } from '../../../src/core/node/host.ts'
+import { linuxHost } from '../../../src/core/rules/host.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
 import { it } from '../../helpers/machine.ts'

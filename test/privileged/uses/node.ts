@@ -1,6 +1,6 @@
 /** A node for trials: an API server, a runtime and two CSI drivers that are real, and a kubelet that is down. */
 import { mkdirSync } from 'node:fs'
-import { attachmentName, csiUniqueName } from '../../../src/core/facts/actual/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../../src/core/volumes/volume-names.ts'
 import type { TestApiServer } from '../../helpers/api-server/start.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import { startNodeParts } from '../../helpers/node-parts.ts'

@@ -1,9 +1,9 @@
 /** A volume of each kind, made as kubelet, driver and runtime leave it, for one trial. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import { readLoops } from '../../../src/core/linux/block/device-use.ts'
 import { csiNodeClient } from '../../../src/core/rpc/csi-node-client.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { OnDisk, subPathOf, volumePath } from '../../helpers/pod-files.ts'

@@ -1,6 +1,6 @@
 /** Opens a journal, then another, below what is mounted in between: a process, since a walk that goes in there never ends. */
 import { execFileSync } from 'node:child_process'
-import { openJournal } from '../../../src/core/plan/documents/write-journal.ts'
+import { openJournal } from '../../../src/core/apply/journal/write-journal.ts'
 
 const [fuse = '', directory = '', late = ''] = process.argv.slice(2)
 openJournal(directory)[Symbol.dispose]()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { KubeletSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
-import { howToStop } from '../../../src/core/reconcile/context/context.ts'
+import { howToStop } from '../../../src/core/rules/context.ts'
+import type { KubeletSnapshot } from '../../../src/core/volumes/snapshot.ts'
 
 const running: KubeletSnapshot = { running: true, mayReturn: true }
 

@@ -3,7 +3,7 @@
  * beside. The kubelet asks such a driver to unstage like any other (R442, R452, C20).
  */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, volumeData } from '../../helpers/node-builder.ts'
 import { blocked, GONE, GONE_CSI, kinds, plan } from '../planned.ts'
 

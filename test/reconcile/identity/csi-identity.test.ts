@@ -1,6 +1,6 @@
 /** Which driver and handle a volume is undone with, and when nobody can tell (S16, S17; O5, O6, O9, O22). */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
 import { blocked, GONE, GONE_CSI, kinds, only, outcome, plan, WANTS_PV_1 } from '../planned.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareIds } from '../../../src/core/reconcile/identity/machine.ts'
+import { compareIds } from '../../../src/core/rules/machine.ts'
 
 const UUID = '4c4c4544-0051-3410-8051-b5c04f375931'
 const ID = '5a3f1c0e9b7d4c6e8f2a1b3c4d5e6f70'

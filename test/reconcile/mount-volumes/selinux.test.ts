@@ -1,9 +1,9 @@
 /** The SELinux label that a volume is mounted with, and what keeps it from being mounted (C68, R310, R824). */
 import { describe, expect, it } from 'vitest'
-import type { NodeSnapshot } from '../../../src/core/facts/actual/snapshot.ts'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
 import type { CsiDriver, PersistentVolume } from '../../../src/core/kube/api/objects.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import type { NodeSnapshot } from '../../../src/core/volumes/snapshot.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { csiDriverObject } from '../../helpers/objects.ts'
 import { blocked, plan, WANTS_PV_1 } from '../planned.ts'

@@ -1,6 +1,6 @@
 /** S29: all mounts of one driver dead at once is an outage of its backend, and no reason to undo anything. */
 import { expect, it } from 'vitest'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node } from '../../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from '../planned.ts'
 

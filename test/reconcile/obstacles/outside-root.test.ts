@@ -1,6 +1,6 @@
 /** Volumes that are set up elsewhere than below the root directory, found by the shape of their paths (S8). */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../../src/core/facts/actual/volume-names.ts'
+import { csiGlobalDir } from '../../../src/core/volumes/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../../helpers/node-builder.ts'
 import { BLOCK, only, plan } from '../planned.ts'
 

@@ -3,8 +3,8 @@
  * proof that nothing uses the volume.
  */
 
-import { errorMessage, OperationRefused } from '../../base/errors.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
+import { errorMessage, OperationRefused } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { askCluster } from '../../rules/machine-facts.ts'

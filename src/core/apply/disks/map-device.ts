@@ -4,15 +4,15 @@
  */
 
 import { posix } from 'node:path'
-import { StepFailed } from '../../base/errors.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../../linux/paths.ts'
+import { StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Step, StepOf } from '../../plan/plan.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
+import type { Step, StepOf } from '../../volumes/steps.ts'
 import { mountAlone } from '../mounts/mount-step.ts'
 import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
 import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'

@@ -1,13 +1,13 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
-import { StepFailed } from '../../base/errors.ts'
 import { type MountInfo, whoMounted } from '../../linux/mount-table.ts'
+import { StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Host } from '../../node/host.ts'
-import type { Step, StepOf } from '../../plan/plan.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
+import type { Host } from '../../rules/host.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import { perRun } from '../../trust/run.ts'
+import type { Step, StepOf } from '../../volumes/steps.ts'
 import { MountFailed, mountAlone } from '../mounts/mount-step.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { lookAtPath, requireRulesOf, resolvePath, type StepContext } from '../operation/step.ts'

@@ -1,11 +1,11 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
-import { StepFailed } from '../../base/errors.ts'
+import { StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Step } from '../../plan/plan.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
 import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
+import type { Step } from '../../volumes/steps.ts'
 import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
 
 /** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped. */

@@ -1,15 +1,14 @@
 /** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
 
-import { codeOf, errorMessage, StepFailed } from '../../base/errors.ts'
 import { present } from '../../base/text.ts'
 import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import type { ClaimStatusPatch } from '../../kube/writes.ts'
+import { codeOf, errorMessage, StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Step } from '../../plan/plan.ts'
 import { GrpcError } from '../../rpc/grpc-status.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { askCluster, type FoundDevice } from '../../rules/machine-facts.ts'
 import {
-  type ClaimStatusPatch,
   failedPatch,
   finishedPatch,
   inProgressPatch,
@@ -17,6 +16,7 @@ import {
   nodeExpansionWanted,
 } from '../../volumes/expansion.ts'
 import { parseQuantity } from '../../volumes/quantity.ts'
+import type { Step } from '../../volumes/steps.ts'
 import { callNode, wantedCsi } from '../csi/csi-call.ts'
 import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'

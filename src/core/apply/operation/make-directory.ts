@@ -1,9 +1,9 @@
 /** Directories that the kubelet would make (P37, P62). */
 
 import { posix } from 'node:path'
-import { errnoOf } from '../../base/errors.ts'
-import { diskFailure } from '../../linux/disk-trouble.ts'
-import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../../messages/disk-trouble.ts'
+import { errnoOf } from '../../messages/errors.ts'
+import type { Step } from '../../volumes/steps.ts'
 import type { StepContext } from './step.ts'
 
 /** Mode of parent directories that are missing. */

@@ -1,11 +1,17 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
-import { errnoOf, OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError } from '../../base/errors.ts'
-import { diskTrouble } from '../../linux/disk-trouble.ts'
 import type { FailureCode } from '../../messages/codes.ts'
+import { diskTrouble } from '../../messages/disk-trouble.ts'
+import {
+  errnoOf,
+  OperationRefused,
+  StepDetached,
+  StepFailed,
+  StepInterrupted,
+  VolctlError,
+} from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
-import type { Journal } from '../../plan/documents/write-journal.ts'
 import {
   type ApplyEvent,
   type EventSubject,
@@ -15,6 +21,7 @@ import {
   saidOf,
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
+import type { Journal } from '../journal/write-journal.ts'
 
 export interface AnyPlan<Op extends AnyOperation> {
   readonly operations: readonly Op[]

@@ -1,25 +1,25 @@
 /** What a step of an operation is given: the ports to the world, its context, and how it asks rules and programs. */
 
-import { StepFailed, StepTimedOut } from '../../base/errors.ts'
 import { firstCharacters } from '../../base/text.ts'
-import type { Undo } from '../../base/undo.ts'
-import type { KubeletSnapshot } from '../../facts/actual/snapshot.ts'
 import type { CsiDriver } from '../../kube/api/objects.ts'
-import type { Cluster } from '../../kube/node-objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
+import type { Undo } from '../../linux/undo.ts'
+import { StepFailed, StepTimedOut } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Host } from '../../node/host.ts'
-import type { Journal } from '../../plan/documents/write-journal.ts'
+import type { Cluster } from '../../node/api/node-objects.ts'
 import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { csiNodeClient } from '../../rpc/csi-node-client.ts'
+import type { Host } from '../../rules/host.ts'
 import type { MachineFacts, Questions, Verdict, Witness } from '../../rules/machine-facts.ts'
 import type { When } from '../../rules/rule.ts'
 import { verdictOf } from '../../rules/rules.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
+import type { Journal } from '../journal/write-journal.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export type CsiNode = ReturnType<typeof csiNodeClient>

@@ -1,5 +1,5 @@
 /** Undoes the steps of one operation, unless somebody else may rely on them by now. */
-import { isStuck, leaveAll, takeBackAll } from '../../base/undo.ts'
+import { isStuck, leaveAll, takeBackAll } from '../../linux/undo.ts'
 import { kubeletIsBack, plannedWithKubelet } from './ask-kubelet.ts'
 import type { StepContext } from './step.ts'
 

@@ -1,13 +1,14 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 
-import { errorMessage, StepFailed, VolctlError } from '../../base/errors.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
+import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Operation, Step } from '../../plan/plan.ts'
+import type { Operation } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
+import type { Step } from '../../volumes/steps.ts'
 import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
 import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
 import { type CsiNode, command, firstLineOf, type StepContext } from '../operation/step.ts'

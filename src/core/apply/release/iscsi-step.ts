@@ -1,9 +1,8 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
 import { commandLine } from '../../base/command.ts'
-import { errorMessage, StepFailed } from '../../base/errors.ts'
+import { errorMessage, StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import type { Step } from '../../plan/plan.ts'
 import { unfinished } from '../../rules/api-now.ts'
 import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
 import type { IscsiVolume } from '../../rules/machine-facts.ts'
@@ -11,6 +10,7 @@ import { CommandMissing } from '../../trust/programs.ts'
 import { sharedSourcesOf } from '../../volumes/desired-state.ts'
 import { ISCSI_PLUGIN, type IscsiDisk } from '../../volumes/iscsi.ts'
 import { type ControllerWanted, wantedDevices } from '../../volumes/populate.ts'
+import type { Step } from '../../volumes/steps.ts'
 import { removeDisks, requireRelease } from '../disks/remove-disks.ts'
 import { askWitness } from '../operation/ask-kubelet.ts'
 import { command, firstLineOf, type StepContext } from '../operation/step.ts'

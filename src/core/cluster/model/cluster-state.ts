@@ -7,9 +7,9 @@
  * The shapes demand what the pass relies on without checking.
  */
 
-import { type ApiReadError, insecure, writtenError } from '../../facts/actual/snapshot.ts'
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
 import type { ObjectKey } from '../../kube/api/resources.ts'
+import { type ApiReadError, insecure, writtenError } from '../../kube/api/resources.ts'
 import {
   count,
   flag,

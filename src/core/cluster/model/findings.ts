@@ -3,10 +3,8 @@
 import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import type { Because } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
   ClusterOperation,
@@ -14,9 +12,11 @@ import type {
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
-import { AnyFindings, advised, type Hint, type Obstacle, type Wait } from '../../plan/draft.ts'
-import type { Blocked, OperationKind, PodRef, Refusal, Severity } from '../../plan/plan.ts'
-import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../plan/subject.ts'
+import { AnyFindings, advised, type Hint, type Wait } from '../../plan/draft.ts'
+import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
+import type { Because, Blocked, Obstacle, PodRef } from '../../volumes/finding.ts'
+import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../volumes/subject.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
 import type { Attached, Rows } from './rows.ts'
 import { type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'

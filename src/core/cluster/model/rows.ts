@@ -5,10 +5,10 @@
 
 import { Grouped, lazy, once } from '../../base/collections.ts'
 import { compareText } from '../../base/text.ts'
-import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import { namespacedName } from '../../plan/names.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
+import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import {
   type ClusterAttachment,
   type ClusterObjects,

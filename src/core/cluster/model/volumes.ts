@@ -1,15 +1,15 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
 import { compareText } from '../../base/text.ts'
-import { CSI_PLUGIN, parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import { namespacedName } from '../../plan/names.ts'
-import type { RowKey } from '../../plan/subject.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
+import type { RowKey } from '../../volumes/subject.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import type {
   ClusterNode,
   ClusterObjects,

@@ -4,13 +4,15 @@
  */
 
 import { compareText, take } from '../../base/text.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import { said } from '../../messages/said.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
-import { namespacedName, podsCalled } from '../../plan/names.ts'
-import type { PodRef, Refusal } from '../../plan/plan.ts'
-import { rowsOf, type Subject } from '../../plan/subject.ts'
+import { podsCalled } from '../../plan/names.ts'
+import type { Refusal } from '../../plan/plan.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
+import type { PodRef } from '../../volumes/finding.ts'
+import { rowsOf, type Subject } from '../../volumes/subject.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
 import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'

@@ -9,14 +9,13 @@ import {
   volctl,
 } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
-import { parseCsiUniqueName } from '../../facts/actual/volume-names.ts'
-import { MANAGED } from '../../kube/api/names.ts'
+import { MANAGED, namespacedName } from '../../kube/api/names.ts'
 import { CODES, type ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type { Hint } from '../../plan/draft.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
-import { namespacedName } from '../../plan/names.ts'
 import type { Severity } from '../../plan/plan.ts'
+import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import {
   ATTACH_LISTS,

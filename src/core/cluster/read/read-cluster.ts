@@ -5,9 +5,9 @@
  */
 
 import { compareText, unlessEmpty } from '../../base/text.ts'
-import type { ApiReadError } from '../../facts/actual/snapshot.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
 import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
+import type { ApiReadError } from '../../kube/api/resources.ts'
 import { listPath, type ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'

@@ -1,13 +1,13 @@
 /** The look that `volctl doctor` judges: the one of plan, in which nothing that cannot be read hides anything else. */
 
-import { errorMessage, VolctlError } from '../../base/errors.ts'
-import type { NodeState } from '../../facts/actual/snapshot.ts'
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
 import type { StandingObstacle } from '../../linux/standing.ts'
+import { errorMessage, VolctlError } from '../../messages/errors.ts'
 import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'
+import type { NodeState } from '../../volumes/snapshot.ts'
 
 /** Why something could not be read, as an error of volctl says it. */
 export interface Failure {

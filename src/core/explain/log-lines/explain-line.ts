@@ -1,11 +1,11 @@
 /** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
 
 import { shellWord, volctl } from '../../base/command.ts'
-import { VolctlError } from '../../base/errors.ts'
 import { alike } from '../../base/text.ts'
-import type { NodeSnapshot, NodeState } from '../../facts/actual/snapshot.ts'
+import { VolctlError } from '../../messages/errors.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
+import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
 import type { Explained } from '../explain.ts'
 import type { Explanation, Subject, Verdict } from '../explanation.ts'
 import { Ambiguous } from '../things.ts'

@@ -7,10 +7,8 @@
  */
 
 import { compareText, counted } from '../../base/text.ts'
-import type { ActualInputs } from '../../facts/actual/actual-inputs.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
-import { podName } from '../../plan/names.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
@@ -21,9 +19,11 @@ import {
   namedVolumes,
   namesOf,
   unmatchedAmong,
-} from '../../reconcile/context/filter-operations.ts'
+} from '../../reconcile/filter-operations.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
-import { podListIsComplete, sectionUnseen } from '../../reconcile/pods/pod-classes.ts'
+import { podListIsComplete, sectionUnseen } from '../../rules/pods/pod-classes.ts'
+import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
+import { podName } from '../../volumes/pods.ts'
 import { type AnyPart, allParts } from '../volume-part.ts'
 import { findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'

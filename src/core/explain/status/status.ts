@@ -5,10 +5,11 @@
 import { ALL_CODES } from '../../messages/codes.ts'
 import { causes } from '../../plan/cause.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
-import { codeOf, count, path, pod, volume } from '../../plan/operation-shape.ts'
+import { volume } from '../../plan/operation-shape.ts'
 import { complete, kubeletInput, nextStep, problems, refused } from '../../plan/plan.ts'
 import { about, maybe, named } from '../../trust/json-schema.ts'
 import { flag, keptRecord, list, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
+import { codeOf, count, path, pod } from '../../volumes/finding.ts'
 
 const code = codeOf(ALL_CODES)
 

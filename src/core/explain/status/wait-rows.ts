@@ -2,8 +2,8 @@
 
 import { compareText, present } from '../../base/text.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
-import type { Narrowing } from '../../reconcile/context/filter-operations.ts'
-import { unreadParts, unreadWithin } from '../../reconcile/context/unread.ts'
+import type { Narrowing } from '../../reconcile/filter-operations.ts'
+import { unreadParts, unreadWithin } from '../../rules/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
 import type { Desire, StatusRow } from './status.ts'

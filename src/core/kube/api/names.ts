@@ -18,3 +18,11 @@ export const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volum
 
 /** As --kubeconfig: the service account of the Pod that volctl runs in, and nothing else. A file of this name is ./in-cluster. */
 export const IN_CLUSTER = 'in-cluster'
+
+/** Prefix of the user names of nodes (N29). */
+export const NODE_USER = 'system:node:'
+
+/** `namespace/name`; an object without a namespace is in "default". */
+export function namespacedName({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
+  return `${namespace ?? 'default'}/${name ?? ''}`
+}

@@ -1,6 +1,8 @@
 /** The paths of resources and of their objects, and what is kept of an object. */
 
 import { digest } from '../../trust/digest.ts'
+import { about } from '../../trust/json-schema.ts'
+import { count, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
 import type { ApiObject, ConfigMap, ObjectMeta, ResourcePath, Secret, SecretDigest } from './objects.ts'
 
 export interface ObjectKey {
@@ -60,3 +62,27 @@ function digests(data: Readonly<Record<string, string>> | undefined, encoding: B
     Object.entries(data ?? {}).map(([key, value]) => [key, digest(Buffer.from(value, encoding))]),
   )
 }
+
+// What is kept of an answer that could not be had, or that need not be the server's.
+
+/** An entry as volctl writes it. */
+export const writtenError = object({
+  /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
+  resource: text,
+  namespace: optional(text),
+  name: optional(text),
+  status: about('HTTP status; 0: no answer came.', count),
+  /** Kubernetes reason (Forbidden, NotFound, Timeout …) or a transport error's code. */
+  reason: text,
+  message: text,
+})
+
+/** An object or list that the API refused or could not give. `absent`: the API showed that it does not exist (S3). */
+export interface ApiReadError extends ShapeOf<typeof writtenError> {}
+
+/**
+ * TlsNotVerified: insecure-skip-tls-verify. Either way, anyone on the network path could answer in the server's place (S34).
+ */
+export type Insecure = ShapeOf<typeof insecure>
+
+export const insecure = oneOf('TlsNotVerified', 'PlainHttp')

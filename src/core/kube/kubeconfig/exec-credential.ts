@@ -6,10 +6,10 @@
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
 
-import { codeOf, errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
-import { ownUser } from '../../linux/invoker.ts'
+import { codeOf, errnoOf, errorMessage, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
+import { ownUser } from '../../trust/invoker.ts'
 import { parseJson } from '../../trust/parse-json.ts'
 import { CommandMissing, type CommandResult, runCommand } from '../../trust/programs.ts'
 import { type Fields, textIn } from './kube-config-file.ts'

@@ -7,10 +7,10 @@
  */
 
 import { delimiter, join, resolve } from 'node:path'
-import { VolctlError } from '../../base/errors.ts'
-import { ownUser } from '../../linux/invoker.ts'
+import { VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { addDoubt, type Doubt, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import { ownUser } from '../../trust/invoker.ts'
 import { callerPath, type Environment, environment } from '../../trust/run.ts'
 import { IN_CLUSTER } from '../api/names.ts'
 import type { KubeCredentials } from '../transport/connection.ts'

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import type { Agent } from 'node:https'
 import { volctl } from '../../base/command.ts'
-import { errnoOf, VolctlError } from '../../base/errors.ts'
-import { NODE_USER } from '../../facts/actual/volume-names.ts'
+import { errnoOf, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
+import { NODE_USER } from '../api/names.ts'
 import {
   type ConnectionOptions,
   type CredentialKind,

@@ -1,5 +1,5 @@
-import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { said } from '../../messages/said.ts'
+import type { Insecure } from '../api/resources.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
 

@@ -2,8 +2,8 @@
 import type { Agent as PlainAgent } from 'node:http'
 import type { Agent, RequestOptions } from 'node:https'
 import { BlockList, isIP } from 'node:net'
-import type { Insecure } from '../../facts/actual/snapshot.ts'
 import { environment } from '../../trust/run.ts'
+import type { Insecure } from '../api/resources.ts'
 
 const ENDING = Symbol('ending')
 

@@ -1,8 +1,7 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
 import { closeSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf } from '../../base/errors.ts'
-import type { BlockDevice } from '../../facts/actual/snapshot.ts'
+import { errnoOf } from '../../messages/errors.ts'
 import { decodeOctal, fileSystemTypeIfAny, ifAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
@@ -175,7 +174,7 @@ export function swapAreas(text: string) {
  *
  * @param sys of a fixture
  */
-export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
+export function loopDevices(sys = '/sys') {
   const number = (name: string): number => Number(name.slice('/dev/loop'.length))
   return readLoops(sys)
     .map(({ device, backingFile }) => ({

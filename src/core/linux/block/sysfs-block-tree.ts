@@ -4,8 +4,8 @@
  */
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing } from '../../base/errors.ts'
 import { compareText } from '../../base/text.ts'
+import { allowing } from '../../messages/errors.ts'
 import { kernelText } from '../../trust/kernel.ts'
 import type { MountTable } from '../mount-table.ts'
 

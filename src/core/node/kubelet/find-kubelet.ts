@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { SafetyRefusal } from '../../base/errors.ts'
+import { SafetyRefusal } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { obeyedTextIfAny } from '../../trust/files.ts'
 import { isSameFile } from '../../trust/kernel.ts'

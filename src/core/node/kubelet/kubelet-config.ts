@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, errorMessage, VolctlError } from '../../base/errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'

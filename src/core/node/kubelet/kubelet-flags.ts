@@ -1,6 +1,5 @@
 import { basename, resolve } from 'node:path'
 import { said } from '../../messages/said.ts'
-import type { Refusal } from '../../plan/plan.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 
 /**
@@ -130,7 +129,7 @@ function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: str
 }
 
 /** The refusal if --node names another node than this host (S1). @param own the node name that this host's kubelet uses */
-export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
+export function otherName(nodeName: string, own: string) {
   return {
     rule: 'S1',
     ...said('OtherNode.name', { own, nodeName }),

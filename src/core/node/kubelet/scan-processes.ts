@@ -1,5 +1,5 @@
-import { errorMessage, VolctlError } from '../../base/errors.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
+import { errorMessage, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { addDoubt } from '../../trust/files.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'

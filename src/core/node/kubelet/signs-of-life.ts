@@ -3,8 +3,8 @@
  * heartbeat of its Ready condition (S11). Both times are by the clock of the machine that wrote them.
  */
 
-import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../facts/actual/snapshot.ts'
 import type { Lease } from '../../kube/api/objects.ts'
+import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../volumes/snapshot.ts'
 
 /** The kubelet's state as this host alone shows it. */
 export interface LocalKubelet extends KubeletSnapshot {

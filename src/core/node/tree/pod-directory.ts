@@ -1,13 +1,13 @@
 /** One pod's directory (N4): the part that is read of every pod, and the part that is read only if the pod is not alive. */
 
 import { ownValue } from '../../base/collections.ts'
-import { closing } from '../../base/errors.ts'
-import { ListedEntry } from '../../facts/actual/tree.ts'
-import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
+import { closing } from '../../messages/errors.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import { wrappedName } from '../../volumes/desired-state.ts'
+import { ListedEntry } from '../../volumes/on-disk/tree.ts'
+import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../volumes/volume-names.ts'
 import { digestFile, errorText, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 

@@ -8,13 +8,13 @@
  */
 import { readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { closing, errnoOf, errorMessage, isMissing } from '../../base/errors.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../../facts/actual/tree.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import type { MountTable, PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { closing, errnoOf, errorMessage, isMissing } from '../../messages/errors.ts'
 import { listIfAny } from '../../trust/kernel.ts'
 import { walkTo } from '../../trust/walk.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../../volumes/on-disk/tree.ts'
 import { lookedAt } from './tree-entry.ts'
 
 export interface StructureLinks {

@@ -1,12 +1,12 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { closing, errnoOf, errorMessage } from '../../base/errors.ts'
-import type { FileType } from '../../facts/actual/snapshot.ts'
-import type { ListedEntry } from '../../facts/actual/tree.ts'
+import { closing, errnoOf, errorMessage } from '../../messages/errors.ts'
 import { digest } from '../../trust/digest.ts'
 import { ifAny } from '../../trust/kernel.ts'
 import { NotPlain, openPlain, readToLimit } from '../../trust/plain-files.ts'
+import type { ListedEntry } from '../../volumes/on-disk/tree.ts'
+import type { FileType } from '../../volumes/snapshot.ts'
 
 const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 

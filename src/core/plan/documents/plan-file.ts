@@ -1,8 +1,8 @@
 /** Saves a plan, and reads a saved one with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
 import { replaceFile } from '../../linux/descriptors.ts'
-import { unreadText } from '../../linux/disk-trouble.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
+import { unreadText } from '../../messages/disk-trouble.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { TooLarge } from '../../trust/plain-files.ts'

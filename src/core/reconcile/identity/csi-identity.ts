@@ -7,17 +7,6 @@
 
 import { ownValue } from '../../base/collections.ts'
 import { giveHandle, volctl } from '../../base/command.ts'
-import type { BlockVolume } from '../../facts/actual/block-volume.ts'
-import type { PodVolume } from '../../facts/actual/pod-volumes.ts'
-import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../facts/actual/staged-volumes.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  csiGlobalDir,
-  inlineCsiHandle,
-  sha256Hex,
-  unescapeQualifiedName,
-} from '../../facts/actual/volume-names.ts'
 import {
   type CsiIdentity,
   type Identified,
@@ -29,10 +18,21 @@ import {
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import type { PlanContext } from '../../rules/context.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
+import type { BlockVolume } from '../../volumes/on-disk/block-volume.ts'
+import type { PodVolume } from '../../volumes/on-disk/pod-volumes.ts'
+import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
-import type { PlanContext } from '../context/context.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  csiGlobalDir,
+  inlineCsiHandle,
+  sha256Hex,
+  unescapeQualifiedName,
+} from '../../volumes/volume-names.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {

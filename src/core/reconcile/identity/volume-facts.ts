@@ -1,16 +1,16 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
 import { ownValue } from '../../base/collections.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../facts/row.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import { namespacedName } from '../../plan/names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
+import { type PlanContext, podRefOf } from '../../rules/context.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
 import { podPathOf, type VolumeSpec, type VolumeToMount } from '../../volumes/desired-state.ts'
-import { type PlanContext, podRefOf } from '../context/context.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 export function describeCsiVolume(
   context: PlanContext,

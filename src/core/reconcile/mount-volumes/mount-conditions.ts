@@ -1,14 +1,17 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
 import { kubectl } from '../../base/command.ts'
-import type { NodeSnapshot } from '../../facts/actual/snapshot.ts'
-import { CSI_PLUGIN, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import { said } from '../../messages/said.ts'
-import type { Obstacle, Wait } from '../../plan/draft.ts'
+import type { Wait } from '../../plan/draft.ts'
+import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../../rules/context.ts'
+import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../../rules/driver-call.ts'
+import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
+import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
+import type { Obstacle } from '../../volumes/finding.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
 import {
@@ -19,11 +22,9 @@ import {
   matchesNode,
 } from '../../volumes/node-affinity.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../context/context.ts'
-import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
-import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../drivers/driver-call.ts'
+import type { NodeSnapshot } from '../../volumes/snapshot.ts'
+import { CSI_PLUGIN, uniqueVolumeName } from '../../volumes/volume-names.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 /** What keeps a wanted volume from being mounted until somebody else has acted. */
 type WaitOf = (context: PlanContext, volume: VolumeToMount) => Wait | undefined

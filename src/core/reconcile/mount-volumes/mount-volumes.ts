@@ -1,13 +1,13 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
 import { commandLine } from '../../base/command.ts'
-import { isGateOn, kubeletVersion } from '../../facts/actual/kubelet-version.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
 import { said } from '../../messages/said.ts'
-import { type Draft, expectedMount, notAsked, type Wait } from '../../plan/draft.ts'
+import type { Draft, Wait } from '../../plan/draft.ts'
+import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../../rules/context.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
+import { unreadWithin } from '../../rules/unread.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
 import {
   causeOfUnresolved,
@@ -17,12 +17,14 @@ import {
   WAITING_FOR,
 } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
+import { notAsked } from '../../volumes/finding.ts'
 import { image } from '../../volumes/host-path.ts'
+import { isGateOn, kubeletVersion } from '../../volumes/kubelet-version.ts'
 import { isMirrorPod } from '../../volumes/pods.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { OtherVolume } from '../../volumes/same-volume.ts'
-import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../context/context.ts'
-import { unreadWithin } from '../context/unread.ts'
+import { expectedMount } from '../../volumes/steps.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 import { leaveWanted, operationOn } from '../identity/volume-facts.ts'
 import { bringUp } from './bring-up.ts'
 import { elsewhereWait, mountWait } from './mount-conditions.ts'

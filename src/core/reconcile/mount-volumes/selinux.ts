@@ -1,14 +1,14 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { said } from '../../messages/said.ts'
-import type { Obstacle } from '../../plan/draft.ts'
+import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../../rules/context.ts'
 import { csiPlaces, podPathOf, VOLUME_DATA, type VolumeToMount } from '../../volumes/desired-state.ts'
+import type { Obstacle } from '../../volumes/finding.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
 import { evidenceOf, pluginNamed } from '../../volumes/registry.ts'
 import { wantedLabel } from '../../volumes/selinux-label.ts'
-import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../context/context.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 /** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {

@@ -6,20 +6,15 @@
 
 import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { present } from '../../base/text.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  inlineCsiHandle,
-  parseCsiUniqueName,
-  unescapeQualifiedName,
-  uniqueVolumeName,
-} from '../../facts/actual/volume-names.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
-import type { Subject } from '../../plan/subject.ts'
+import { howToStart, type PlanContext, stopCommand } from '../../rules/context.ts'
+import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
+import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
+import { podListIsComplete } from '../../rules/pods/pod-classes.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
 import { mayBeNamed, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
@@ -32,10 +27,15 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
-import { howToStart, type PlanContext, stopCommand } from '../context/context.ts'
-import { describeNodes, freeHint, nodesWith } from '../context/other-nodes.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
-import { podListIsComplete } from '../pods/pod-classes.ts'
+import type { Subject } from '../../volumes/subject.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  inlineCsiHandle,
+  parseCsiUniqueName,
+  unescapeQualifiedName,
+  uniqueVolumeName,
+} from '../../volumes/volume-names.ts'
 
 export function reportAttachments(context: PlanContext): void {
   const { api } = context.inputs.snapshot

@@ -1,17 +1,17 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
 
 import { alike } from '../../base/text.ts'
-import type { CsiSocket } from '../../facts/actual/snapshot.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import type { Because } from '../../plan/cause.ts'
-import { namespacedName } from '../../plan/names.ts'
+import type { CsiSocket } from '../../rpc/endpoints.ts'
+import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
+import { bringDriverBack, isLate, isOf, isSilent, whyNoDriver } from '../../rules/driver-call.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
+import type { Because } from '../../volumes/finding.ts'
 import { evidenceOf } from '../../volumes/registry.ts'
-import { aboutWanted, type PlanContext, podNameOf } from '../context/context.ts'
-import { bringDriverBack, isLate, isOf, isSilent, whyNoDriver } from '../drivers/driver-call.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 export function reportDrivers(context: PlanContext): void {
   const sockets = context.inputs.snapshot.csiSockets ?? []

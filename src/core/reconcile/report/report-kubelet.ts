@@ -1,12 +1,12 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
-import { kubeletVersion, TESTED_MINORS } from '../../facts/actual/kubelet-version.ts'
 import { said } from '../../messages/said.ts'
 import { ON_NODE } from '../../plan/draft.ts'
-import { podName } from '../../plan/names.ts'
+import type { PlanContext } from '../../rules/context.ts'
+import { whyNotManaged, whyTerminatedKept } from '../../rules/pods/kubelet-mode.ts'
+import { kubeletVersion, TESTED_MINORS } from '../../volumes/kubelet-version.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
-import type { PlanContext } from '../context/context.ts'
-import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
+import { podName } from '../../volumes/pods.ts'
 
 export function reportVersion({ inputs, findings }: PlanContext): void {
   const node = inputs.snapshot.api?.node

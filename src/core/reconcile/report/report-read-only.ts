@@ -6,11 +6,11 @@
 import { commandLine, PIPE } from '../../base/command.ts'
 import { isOnDisk } from '../../linux/mount-table.ts'
 import { said } from '../../messages/said.ts'
+import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import { allContainers } from '../../volumes/pods.ts'
-import { aboutWanted, type PlanContext, podNameOf } from '../context/context.ts'
 
 /** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])

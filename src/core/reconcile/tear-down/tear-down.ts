@@ -1,20 +1,22 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind says what of it is there, and what goes. */
 
-import type { PodVolume, SubPathLeaf, SubPaths } from '../../facts/actual/pod-volumes.ts'
-import type { TreeEntry } from '../../facts/actual/snapshot.ts'
-import { CSI_PLUGIN } from '../../facts/actual/volume-names.ts'
 import { deadWords } from '../../linux/mount-table.ts'
 import { isByKubelet, type ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import { type Draft, expectedMount } from '../../plan/draft.ts'
-import { podNameAndUid } from '../../plan/names.ts'
-import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
+import type { Draft } from '../../plan/draft.ts'
+import type { Operation, OperationKind, VolumeRef } from '../../plan/plan.ts'
+import { lostAtStart, type PlanContext, type Stack, umountSteps, waitForKubelet } from '../../rules/context.ts'
+import type { PodClass } from '../../rules/pods/pod-classes.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
+import { waitToSettle } from '../../rules/unread.ts'
+import type { PodVolume, SubPathLeaf, SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
+import { podNameAndUid } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
-import { lostAtStart, type PlanContext, type Stack, umountSteps, waitForKubelet } from '../context/context.ts'
-import { waitToSettle } from '../context/unread.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
+import type { TreeEntry } from '../../volumes/snapshot.ts'
+import type { Step } from '../../volumes/steps.ts'
+import { expectedMount } from '../../volumes/steps.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 /** Something that is there and that nobody wants. */
 export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'message' | 'rule'>, Facts {

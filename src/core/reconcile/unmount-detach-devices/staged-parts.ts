@@ -1,19 +1,19 @@
 /** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 
-import type { TreeEntry } from '../../facts/actual/snapshot.ts'
-import { baseName, parentOf } from '../../facts/actual/tree.ts'
-import { CSI_PLUGIN, type StateFile } from '../../facts/actual/volume-names.ts'
 import type { CsiIdentity } from '../../facts/row.ts'
 import { alsoShowing, isOfServer } from '../../linux/location.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { leadersOf } from '../../linux/propagation.ts'
 import { type Draft, removedBy, type Unchanged } from '../../plan/draft.ts'
+import type { PlanContext } from '../../rules/context.ts'
+import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'
+import { isLiving } from '../../rules/pods/pod-classes.ts'
 import type { Facts } from '../../rules/rule.ts'
 import { NOTES } from '../../volumes/csi-set-up.ts'
-import type { PlanContext } from '../context/context.ts'
-import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
-import { isLiving } from '../pods/pod-classes.ts'
+import { baseName, parentOf } from '../../volumes/on-disk/tree.ts'
+import type { TreeEntry } from '../../volumes/snapshot.ts'
+import { CSI_PLUGIN, type StateFile } from '../../volumes/volume-names.ts'
 
 /** Why a device is left as it is. */
 export type Kept = Pick<Unchanged, 'rule' | 'why'>

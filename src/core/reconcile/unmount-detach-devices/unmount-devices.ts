@@ -3,15 +3,15 @@
  * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
 
-import { isGateOn } from '../../facts/actual/kubelet-version.ts'
-import { isOld, isSetUp, type StagedVolume } from '../../facts/actual/staged-volumes.ts'
-import { CSI_PLUGIN, escapeQualifiedName } from '../../facts/actual/volume-names.ts'
 import { type Identified, uniqueNameOf } from '../../facts/row.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
-import { rowOf } from '../../plan/subject.ts'
+import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import { strayOf } from '../../rules/rule.ts'
-import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { unreadWithin } from '../context/unread.ts'
+import { unreadWithin } from '../../rules/unread.ts'
+import { isGateOn } from '../../volumes/kubelet-version.ts'
+import { isOld, isSetUp, type StagedVolume } from '../../volumes/on-disk/staged-volumes.ts'
+import { rowOf } from '../../volumes/subject.ts'
+import { CSI_PLUGIN, escapeQualifiedName } from '../../volumes/volume-names.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
 import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'

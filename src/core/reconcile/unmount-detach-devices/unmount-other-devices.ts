@@ -1,17 +1,17 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
 
-import { baseName } from '../../facts/actual/tree.ts'
-import { escapeQualifiedName, uniqueVolumeName } from '../../facts/actual/volume-names.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
 import type { Draft } from '../../plan/draft.ts'
-import type { Step } from '../../plan/plan.ts'
+import { type PlanContext, umountSteps } from '../../rules/context.ts'
+import { flexCall, flexSteps } from '../../rules/driver-call.ts'
+import { isLiving } from '../../rules/pods/pod-classes.ts'
 import { type Stray, strayOf } from '../../rules/rule.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
+import { baseName } from '../../volumes/on-disk/tree.ts'
 import { isDeviceOf, pluginNamed } from '../../volumes/registry.ts'
-import { type PlanContext, umountSteps } from '../context/context.ts'
-import { flexCall, flexSteps } from '../drivers/driver-call.ts'
+import type { Step } from '../../volumes/steps.ts'
+import { escapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
-import { isLiving } from '../pods/pod-classes.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
 import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 

@@ -3,17 +3,17 @@
  * S14, S16, O5, O6).
  */
 
-import { inlineNameOf, type PodVolume, type SubPaths } from '../../facts/actual/pod-volumes.ts'
-import { CSI_PLUGIN, isGeneration } from '../../facts/actual/volume-names.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import type { Subject } from '../../plan/subject.ts'
+import type { PlanContext } from '../../rules/context.ts'
+import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'
+import type { PodClass } from '../../rules/pods/pod-classes.ts'
+import { leaveEmpty, unreadWithin } from '../../rules/unread.ts'
 import { readyMarker, wrappedName } from '../../volumes/desired-state.ts'
+import { inlineNameOf, type PodVolume, type SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
 import { allowedFsTypes } from '../../volumes/plugin.ts'
-import type { PlanContext } from '../context/context.ts'
-import { leaveEmpty, unreadWithin } from '../context/unread.ts'
-import { driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import type { Subject } from '../../volumes/subject.ts'
+import { CSI_PLUGIN, isGeneration } from '../../volumes/volume-names.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
 import { csiSteps, type Leftover, partsOfVolume, reportKept, subPathWork, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: PodVolume): void {

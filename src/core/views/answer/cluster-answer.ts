@@ -1,12 +1,13 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 
 import { alike, count } from '../../base/text.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
-import { namespacedName, podName } from '../../plan/names.ts'
 import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
+import { podName } from '../../volumes/pods.ts'
 import { type Answer, few, type Part, type Row, withAges, withoutRoot } from './answer.ts'
 import { waitRows } from './make-answer.ts'
 import { inBothScopes } from './needs.ts'
