@@ -45,7 +45,7 @@ export function shownVolume({ pod, volume }: Of): string {
 
 interface Of {
   readonly pod?: PodRef
-  readonly volume?: VolumeRef
+  readonly volume?: Pick<VolumeRef, 'name' | 'podVolumeName' | 'persistentVolume'>
 }
 
 /** What a cause is a fact about, by name; undefined: the node or cluster as a whole. */

@@ -28,24 +28,6 @@ export function operationsTable(plan: AnyPlan, podText: PodText, screen: Screen)
   ).join('\n')
 }
 
-const NODE_COLUMNS: readonly Column<AnyOperation>[] = [
-  {
-    head: 'VOLUME',
-    cell: (each) => ('node' in each || each.volume === undefined ? '' : shownVolume(each)),
-    stays: 6,
-  },
-  {
-    head: 'DELETES',
-    cell: (each) => ('node' in each || each.deletes === undefined ? '' : dataText(each.deletes)),
-    stays: 4,
-  },
-]
-
-const CLUSTER_COLUMNS: readonly Column<AnyOperation>[] = [
-  { head: 'VOLUME', cell: ({ volume }) => volume?.name ?? '' },
-  { head: 'NODE', cell: (each) => ('node' in each ? each.node : ''), stays: 6 },
-]
-
 function operationsText(plan: AnyPlan, screen: Screen): string {
   const operations: readonly AnyOperation[] = plan.operations
   const { symbols, wide } = screen
@@ -60,11 +42,17 @@ function operationsText(plan: AnyPlan, screen: Screen): string {
   const columns: Column<AnyOperation>[] = [
     { head: '#', cell: ({ id }) => `${numbers.get(id)}`.padStart(`${numbers.size}`.length) },
     { head: 'OPERATION', cell: ({ kind }) => kind },
-    ...('cluster' in plan ? CLUSTER_COLUMNS : NODE_COLUMNS),
+    { head: 'VOLUME', cell: (each) => (each.volume === undefined ? '' : shownVolume(each)), stays: 7 },
+    { head: 'NODE', cell: (each) => ('node' in each ? each.node : ''), stays: 6 },
+    {
+      head: 'DELETES',
+      cell: (each) => ('node' in each || each.deletes === undefined ? '' : dataText(each.deletes)),
+      stays: 4,
+    },
     { head: 'STATE', cell: stateOf, stays: 5 },
     { head: 'REASON', cell: ({ reason }) => reason, stays: 3 },
     { head: 'RULE', cell: ({ rule }) => rule, stays: 2 },
-    ...(wide ? [{ head: 'ID', cell: ({ id }: AnyOperation) => id, stays: 1 }] : []),
+    { head: 'ID', cell: ({ id }) => (wide ? id : ''), stays: 1 },
   ]
   const below = (operation: AnyOperation): readonly string[] => {
     const { id, blocked, steps } = operation

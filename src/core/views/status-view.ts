@@ -14,7 +14,7 @@ import { isApiContent, liftingFlag } from '../plan/plan-summary.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { verbsOf } from './answer/ready.ts'
 import { renderAnswer } from './answer-view.ts'
-import { type Cell, type Column, columnsTable, type TableForm } from './columns-table.ts'
+import { type Cell, columnsTable, type TableForm } from './columns-table.ts'
 import { type Screen, type Symbols, screenLines, volumeText } from './screen.ts'
 
 interface StatusOptions {
@@ -122,7 +122,13 @@ function nodeTable(
     owner: { head: 'POD', cell: ({ pod }) => (pod === undefined ? 'on the node' : names(pod)) },
     columns: [
       { head: 'VOLUME', cell: ({ podVolumeNames, volume }) => podVolumeNames.join(',') || volumeText(volume) },
-      { head: 'SPEC NAME', cell: specName, stays: 1 },
+      {
+        // Where it is another than what the pod calls the volume.
+        head: 'SPEC NAME',
+        cell: ({ podVolumeNames, volume }) =>
+          podVolumeNames.length === 0 || podVolumeNames.includes(volume.name) ? '' : volume.name,
+        stays: 1,
+      },
       {
         head: 'PLUGIN',
         cell: ({ volume }) => volume.driver ?? volume.plugin.replace(/^kubernetes\.io\//, ''),
@@ -131,7 +137,7 @@ function nodeTable(
       { head: 'WANTED', cell: ({ desired }) => WANTED[desired], stays: 5 },
       { head: 'ATTACHED', cell: attachedText, stays: 6 },
       { head: 'IN USE', cell: inUseText, stays: 3, tells: isInUseDoubtful },
-      { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
+      { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : MOUNTED[staged]), stays: 7 },
       { head: 'MOUNTED', cell: mountedText, stays: 8 },
       { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
       {
@@ -141,17 +147,13 @@ function nodeTable(
           return { text: `${symbols[sign]} ${says(row)}`, paint: { good, bad }[sign as 'good'] ?? warn }
         },
       },
-      ...(wide ? WIDE : []),
+      { head: 'CODE', cell: ({ verdict: { code = '', also } }) => (wide ? [code, ...also].join(',') : ''), stays: 0 },
+      // The first to give way, as it is long.
+      { head: 'WHY', cell: ({ verdict }) => (wide ? verdict.message : ''), stays: -1 },
     ],
     inWords: wide,
   }
 }
-
-const WIDE: readonly Column<StatusRow>[] = [
-  { head: 'CODE', cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','), stays: 0 },
-  // The first to give way, as it is long.
-  { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 },
-]
 
 const WANTED = {
   wanted: 'yes',
@@ -161,14 +163,14 @@ const WANTED = {
   notWanted: 'no',
 } as const
 
-const STAGED = { DeviceGloballyMounted: 'yes', DeviceMountUncertain: 'uncertain', DeviceNotMounted: 'no' } as const
-
-const MOUNTED = { VolumeMounted: 'yes', VolumeMountUncertain: 'uncertain', VolumeNotMounted: 'no' } as const
-
-/** Where it is another than what the pod calls the volume. */
-function specName({ podVolumeNames, volume }: StatusRow): string {
-  return podVolumeNames.length === 0 || podVolumeNames.includes(volume.name) ? '' : volume.name
-}
+const MOUNTED = {
+  DeviceGloballyMounted: 'yes',
+  DeviceMountUncertain: 'uncertain',
+  DeviceNotMounted: 'no',
+  VolumeMounted: 'yes',
+  VolumeMountUncertain: 'uncertain',
+  VolumeNotMounted: 'no',
+} as const
 
 function attachedText({ attach }: StatusRow): string {
   if (attach === undefined) return ''
