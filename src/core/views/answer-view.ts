@@ -61,18 +61,20 @@ function roomBetween(head: string, rest: string, { rows, width }: Screen): numbe
 function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail, room?: number): string {
   if (needs.length === 0) return ''
   const { unfolded = false, place, most } = detail
+  const { paint, symbols, width } = screen
   const whole = unfolded ? needs : needs.slice(0, most ?? NEEDS_AT_MOST)
   const limit = unfolded || most === undefined ? needs.length : 2 * most
   const forms = needs.slice(0, limit).map((need, index): Forms => {
-    const sign = signed(need, screen)
+    const level = need.severity === 'error' ? 'bad' : 'warn'
+    const sign = wrapped(`  ${symbols[level]} `, need.text, width, paint[level])
     const short = `${sign}${needRows({ ...need, blocks: [], remedy: [] }, screen)}`
     if (index >= whole.length) return { need, short, long: short }
     const isSaidNext = need.remedy[0] === whole[index + 1]?.remedy[0]
     return { need, short, long: `${sign}${needRows(isSaidNext ? { ...need, remedy: [] } : need, screen)}` }
   })
-  const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, screen.width)
+  const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, width)
   const where = place === undefined ? '' : ` (on node ${terminalSafe(place)})`
-  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${moreText(needs.length - texts.length, most)}`
+  return `${paint.bold(`Needs you${where}`)}\n${texts.join('')}${moreText(needs.length - texts.length, most)}`
 }
 
 function moreText(hidden: number, most: number | undefined): string {
@@ -114,11 +116,6 @@ export function needRows(
     ...present(names, ...blocks).map((each) => wrapped('      ', each, width)),
     ...remedy.map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
   ].join('')
-}
-
-function signed({ severity, text }: Need, { width, paint, symbols }: Screen): string {
-  const sign = severity === 'error' ? symbols.bad : symbols.warn
-  return wrapped(`  ${sign} `, text, width, severity === 'error' ? paint.bad : paint.warn)
 }
 
 function partText({ name, title, rows }: Part, screen: Screen, unfolded: boolean, most?: number): string {

@@ -6,25 +6,18 @@ import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
-import {
-  type ApplyEvent,
-  type ApplyResult,
-  type ClusterApplyResult,
-  OUTCOME_STATES,
-  type Outcome,
-  type OutcomeState,
-} from '../plan/events.ts'
+import { type ApplyEvent, type ApplyResult, type ClusterApplyResult, OUTCOME_STATES, type Outcome, type OutcomeState } from '../plan/events.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
-import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
-import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { type Given, SAYS_WHY, endOf, withAdvice } from '../plan/next-steps.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
-import { podName } from '../volumes/pods.ts'
+import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { nextText, renderAnswer } from './answer-view.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
-import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { numbersOf, type Palette, type Screen, type Width, wrapped } from './screen.ts'
+import { type Palette, type Screen, type Width, numbersOf, wrapped } from './screen.ts'
+import { podName } from '../volumes/pods.ts'
 
 export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeState } {
   return OUTCOME_STATES.some((state) => state === event.type)
@@ -117,8 +110,13 @@ export function closing(
   const answer = after && ('cluster' in after ? clusterAnswerOf(after, given) : answerOf(withAdvice(after, given)))
   const isLeft = after && (isOpen(after) || ('cluster' in after && answer !== undefined && answer.needs.length > 0))
   // What lifts the first thing that failed comes next; of operations that were carried out an outcome has only the ids.
-  const failed = failedOf(outcomes, plan.operations)
-  const next = failed === undefined ? answer?.next : [stepAfter(...failed, after, given)]
+  const failed = outcomes.find(
+    ({ state, code }) => (state === 'failed' || state === 'refused') && !PASSES.includes(causeOf(code)),
+  )
+  const operations: readonly AnyOperation[] = plan.operations
+  const operation = operations.find(({ id }) => id === failed?.id)
+  // What nobody has looked at again is never called done.
+  const next = failed && operation ? [stepAfter(failed, operation, after, given)] : answer?.next
   const parts = answer?.parts.map((part) => (part.name === 'Ready' ? { ...part, name: 'Left' } : part)) ?? []
   const isPart = (after?.summary.filtered ?? 0) > 0
   const nothing = `${isPart ? 'Of what was asked for, nothing' : 'Nothing'} is left to do.\n`
@@ -168,20 +166,8 @@ function deletedText(outcomes: readonly Outcome[], operations: readonly AnyOpera
   ).join('')
 }
 
-/** What nobody has looked at again is never called done. */
-function failedOf(
-  outcomes: readonly Outcome[],
-  operations: readonly AnyOperation[],
-): readonly [Outcome, AnyOperation] | undefined {
-  const failed = outcomes.find(
-    ({ state, code }) => (state === 'failed' || state === 'refused') && !PASSES.has(causeOf(code) ?? ''),
-  )
-  const operation = operations.find(({ id }) => id === failed?.id)
-  return failed === undefined || operation === undefined ? undefined : [failed, operation]
-}
-
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
-const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
+const PASSES: readonly ReturnType<typeof causeOf>[] = ['follows', 'kubelet', 'controller']
 
 /** What to type after an operation that failed. */
 function stepAfter({ code }: Outcome, operation: AnyOperation, after: AnyPlan | undefined, given: Given): NextStep {

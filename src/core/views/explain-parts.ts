@@ -4,9 +4,9 @@ import { alike, present, tally, terminalSafe } from '../base/text.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { LINKS } from '../explain/kinds.ts'
 import { fileSystemText } from '../linux/location.ts'
-import { type PodText, podTexts } from '../plan/names.ts'
-import { API_CONTENT } from '../volumes/volume-names.ts'
+import { podTexts } from '../plan/names.ts'
 import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
+import { API_CONTENT } from '../volumes/volume-names.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
@@ -71,23 +71,24 @@ function statusText({ attached, inUse }: VolumeView['volume']): string | undefin
 }
 
 /** What there is at each path. */
-export function placesText(places: readonly Place[], screen: Screen): string {
-  return places.map((place) => placeText(place, screen)).join('')
+export function placesText(places: readonly Place[], { paint, width }: Screen): string {
+  const lines = places.flatMap(({ path, state, mounts, loops, dead }) => {
+    const texts = mounts.map(mountText)
+    const about = texts.length === 1 ? `${state}: ${texts.join()}` : state
+    return [
+      wrapped('  ', path, undefined),
+      wrapped(INDENT, about, width, paint.dim),
+      ...(texts.length > 1 ? texts : []).map((text, index) =>
+        wrapped(`${INDENT}${index + 1}. `, text, width, paint.dim),
+      ),
+      loops && wrapped(INDENT, `held by ${loops.join(', ')}`, width, paint.warn),
+      dead && wrapped(INDENT, `DEAD: ${dead}`, width, paint.bad),
+    ]
+  })
+  return lines.join('')
 }
 
 const INDENT = ' '.repeat(4)
-
-function placeText({ path, state, mounts, loops, dead }: Place, { paint, width }: Screen): string {
-  const texts = mounts.map(mountText)
-  const about = texts.length === 1 ? `${state}: ${texts.join()}` : state
-  return [
-    wrapped('  ', path, undefined),
-    wrapped(INDENT, about, width, paint.dim),
-    ...(texts.length > 1 ? texts : []).map((text, index) => wrapped(`${INDENT}${index + 1}. `, text, width, paint.dim)),
-    loops && wrapped(INDENT, `held by ${loops.join(', ')}`, width, paint.warn),
-    dead && wrapped(INDENT, `DEAD: ${dead}`, width, paint.bad),
-  ].join('')
-}
 
 function mountText(mount: MountView): string {
   const { id, dev, root, readOnly } = mount
@@ -107,11 +108,14 @@ const WIDEST = Math.max('unknown'.length, 'absent'.length)
  */
 export function chainText(chain: readonly Link[], screen: Screen, isOfPod = false): string {
   const { wide, symbols, width } = screen
-  const podName = podNames(chain, isOfPod && !wide)
+  const pods = chain.flatMap(({ pod }) => pod ?? [])
+  // What distinguishes pods; nothing where the answer is about the one.
+  const isOfOne = isOfPod && !wide && new Set(pods.map(({ uid }) => uid)).size < 2
+  const podName = isOfOne ? undefined : podTexts(pods)
   const textOf = ({ link, more }: Folded, index: number): string => {
     const { kind, name, state, says } = link
     // Who has the mount is enough of a path; a sub-path stands beside the mount that says whose it is.
-    const shown = wide ? name : name.startsWith('/') ? '' : shortName(name)
+    const shown = wide ? name : name.startsWith('/') ? '' : name.replace(HASH, '$1')
     const isSaid = kind === 'NodePluginPod' || (kind === 'SubPath' && !wide)
     const title = present(LINKS[kind], shown, !isSaid && podName && link.pod && `of pod ${podName(link.pod)}`).join(' ')
     if (wide) return `${title}: ${says}`
@@ -150,19 +154,11 @@ function runsOf(chain: readonly Link[]): Folded[][] {
   return runs
 }
 
-/** What distinguishes pods; undefined where the answer is about the one. */
-function podNames(chain: readonly Link[], isOfPod = false): PodText | undefined {
-  const pods = chain.flatMap(({ pod }) => pod ?? [])
-  return isOfPod && new Set(pods.map(({ uid }) => uid)).size < 2 ? undefined : podTexts(pods)
-}
-
 /** Sign and word of a state. */
 function markOf(state: Link['state'], { paint, symbols }: Screen): string {
   const colours = { good: paint.good, bad: paint.bad, unknown: paint.warn, absent: paint.dim }
   return colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd(WIDEST)}`)
 }
 
-/** The hash in an attachment's name, by its beginning. */
-function shortName(name: string): string {
-  return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
-}
+/** Of an attachment's name the beginning is enough. */
+const HASH = /^(csi-[0-9a-f]{8})[0-9a-f]{56}$/

@@ -11,13 +11,13 @@ import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } fr
 import { byWorst } from '../explain/verdict.ts'
 import { podTextIn } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
-import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
+import { needRows, renderAnswer } from './answer-view.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
-import { needRows, renderAnswer } from './answer-view.ts'
 import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
-import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
+import { type Screen, chunksOf, sentence, volumeText, wrapped } from './screen.ts'
+import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(explanation: Explanation, screen: Screen, place?: string): string {
@@ -36,7 +36,8 @@ export function renderExplanation(explanation: Explanation, screen: Screen, plac
     notes: [...notes, ...answer.notes].filter((note) => note !== says),
     counts: verdict.state === 'nothing' ? '' : answer.counts,
   }
-  const code = HAS_CODE.has(verdict.state) ? verdict.code : undefined
+  const isPlanned = verdict.state === 'nothing' || verdict.state === 'operation'
+  const code = isPlanned ? undefined : verdict.code
   const more = present(
     ...(wide
       ? [
@@ -91,20 +92,15 @@ export function headerText(
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
   const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(explanation, answer) ?? {}
+  const typedAt = (way: string): string =>
+    place !== undefined && chunksOf(way).some(({ isCommand }) => isCommand) ? `on node ${place}: ${way}` : way
   return [
     wrapped('', headline, width, colourOf(verdict, paint)),
     isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',
     links,
-    needRows({ blocks: [], ...said, remedy: typedAt(place, remedy) }, screen),
+    needRows({ blocks: [], ...said, remedy: remedy.map(typedAt) }, screen),
   ].join('')
 }
-
-function typedAt(place: string | undefined, remedy: readonly string[]): readonly string[] {
-  if (place === undefined) return remedy
-  return remedy.map((each) => (chunksOf(each).some(({ isCommand }) => isCommand) ? `on node ${place}: ${each}` : each))
-}
-
-const HAS_CODE: ReadonlySet<Verdict['state']> = new Set<Verdict['state']>(['problem', 'blocked', 'waiting'])
 
 const HOW: Readonly<Partial<Record<Verdict['state'], string>>> = { blocked: ' is stuck', waiting: ' waits' }
 

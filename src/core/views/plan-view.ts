@@ -4,20 +4,20 @@
  */
 
 import { omitUndefined } from '../base/collections.ts'
-import { alike, count } from '../base/text.ts'
+import { alike, count, present } from '../base/text.ts'
 import type { AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
-import { podName } from '../volumes/pods.ts'
+import { renderAnswer } from './answer-view.ts'
 import { few, withoutRoot } from './answer/answer.ts'
 import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
-import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable } from './columns-table.ts'
 import { operationsTable } from './operations-table.ts'
 import { type Palette, type Screen, wrapped } from './screen.ts'
+import { podName } from '../volumes/pods.ts'
 
 export interface PlanDetail {
   /** Before apply asks: what a person must have seen (S31). */
@@ -152,11 +152,11 @@ type Line = readonly [label: string, ...Text]
 function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): Text {
   const { matches, contradictions = [], bootID: boot = bootID } = machine
   const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
-  const parts = [
+  const parts = present(
     matches ? 'matches the Node object' : 'NOT proven to be the machine of this Node object',
-    ...(differs.length === 0 ? [] : [`different: ${differs.join('; ')}`]),
-    ...(boot === undefined ? [] : [`boot ${boot}`]),
-  ]
+    differs.length > 0 && `different: ${differs.join('; ')}`,
+    boot && `boot ${boot}`,
+  )
   const doubt = differs.length === 0 ? undefined : paint.warn
   return [`${node} (${parts.join('; ')})`, matches ? doubt : paint.bad]
 }

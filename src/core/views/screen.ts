@@ -1,7 +1,6 @@
 /** What is drawn: the screen, its width, and the words that every view has. */
 
 import { stripVTControlCharacters } from 'node:util'
-import stringWidth from 'string-width'
 import { terminalSafe } from '../base/text.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
@@ -11,6 +10,7 @@ import { shownVolume } from '../plan/names.ts'
 import type { Operation, VolumeRef } from '../plan/plan.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { podName } from '../volumes/pods.ts'
+import stringWidth from 'string-width'
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {
@@ -209,7 +209,14 @@ export function namesOfPlan({ operations }: { readonly operations: readonly AnyO
   const pods = new Map(operations.flatMap((each) => ('pod' in each && each.pod ? [[each.pod.uid, each.pod]] : [])))
   const called = Map.groupBy(pods.values(), podName)
   const isShared = (pod: PodRef): boolean => (called.get(podName(pod))?.length ?? 0) > 1
-  return operations.map((operation) => subjectOf(operation, isShared))
+  return operations.map((operation) => {
+    if (operation.attachment !== undefined) return `volumeattachment/${operation.attachment.name}`
+    const { pod, volume, paths, basis } = operation as Operation
+    // Of a deleted pod another may have the name.
+    const isListed = basis?.pod?.listed !== false
+    if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
+    return volume === undefined ? `path/${paths[0] ?? ''}` : volumeName(volume)
+  })
 }
 
 /** Pods, and volumes that are no pod's any more, of these rows, in their order. */
@@ -217,15 +224,6 @@ export function namesOfRows(rows: readonly Pick<StatusRow, 'pod' | 'volume' | 'd
   return rows.map(({ pod, volume, desired }) =>
     pod === undefined ? volumeName(volume) : `pod/${desired === 'notWanted' ? pod.uid : podName(pod)}`,
   )
-}
-
-function subjectOf(operation: AnyOperation, isShared: (pod: PodRef) => boolean): string {
-  if (operation.attachment !== undefined) return `volumeattachment/${operation.attachment.name}`
-  const { pod, volume, paths, basis } = operation as Operation
-  // Of a deleted pod another may have the name.
-  const isListed = basis?.pod?.listed !== false
-  if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
-  return volume === undefined ? `path/${paths[0] ?? ''}` : volumeName(volume)
 }
 
 function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {

@@ -3,15 +3,15 @@
 import { alike, count } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { Cause } from '../../plan/cause.ts'
-import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
-import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
-import { podName } from '../../volumes/pods.ts'
-import { type Answer, few, type Part, type Row, withAges, withoutRoot } from './answer.ts'
+import { SAYS_WHY, refusedStep } from '../../plan/next-steps.ts'
+import { type Answer, type Part, type Row, few, withAges, withoutRoot } from './answer.ts'
 import { waitRows } from './make-answer.ts'
 import { inBothScopes } from './needs.ts'
 import { verbsOf } from './ready.ts'
+import { podName } from '../../volumes/pods.ts'
 
 /** @param context of the commands that are proposed @param isAtWork the apply that would carry the plan out */
 export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAtWork = false): Answer {
@@ -32,7 +32,14 @@ export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAt
         })),
       },
       readyPart(operations.filter(({ blocked }) => blocked === undefined)),
-      { name: 'Left to others', rows: othersRows(waiting.filter(passes), said) },
+      {
+        name: 'Left to others',
+        rows: waitRows(
+          waiting.filter(passes),
+          ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
+          ({ message }) => said(message),
+        ),
+      },
     ],
     next: stepsOf(plan, !isAtWork).map((step) => typed(step, context)),
   }
@@ -74,14 +81,6 @@ function readyPart(operations: readonly ClusterOperation[]): Part {
     title: `${verbsOf(operations)} (${count(operations.length, 'operation')})`,
     rows: [...rows, ...[...sure].map((text): Row => ({ label: 'make sure', text, loss: true }))],
   }
-}
-
-function othersRows(waits: readonly ClusterWaiting[], said: (text: string) => string): Row[] {
-  return waitRows(
-    waits,
-    ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
-    ({ message }) => said(message),
-  )
 }
 
 /** @param applies the plan can still be carried out */

@@ -5,12 +5,12 @@ import { kubeletText } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import { type PodText, podTextIn, shownVolume } from '../../plan/names.ts'
-import type { Operation, OperationKind, Plan, Waiting } from '../../plan/plan.ts'
 import { isForgotten } from '../../plan/plan-summary.ts'
-import { rowOf } from '../../volumes/subject.ts'
-import { type Answer, few, type Need, type Part, type Row, withoutRoot } from './answer.ts'
+import type { Operation, OperationKind, Plan, Waiting } from '../../plan/plan.ts'
+import { type Answer, type Need, type Part, type Row, few, withoutRoot } from './answer.ts'
 import { inBothScopes } from './needs.ts'
 import { lossText, readyPart } from './ready.ts'
+import { rowOf } from '../../volumes/subject.ts'
 
 export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
   const { answer, pressing, passes } = inBothScopes(plan, {
@@ -108,7 +108,11 @@ function othersRows(plan: Plan, waits: readonly Waiting[], podText: PodText): Ro
   return [
     ...kubeletRows(waits),
     ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(settling, plan, whose) : settlingRows(settling, whose)),
-    ...controllerRows(waits, plan, podText),
+    ...waitRows(
+      waits.filter(({ code }) => code !== 'KubeletRunning' && code !== 'Settling'),
+      (each) => `${each.pod === undefined ? '' : `${podText(each.pod)} `}${shownVolume(each)}`,
+      ({ message }) => withoutRoot(message, plan.rootDir),
+    ),
   ]
 }
 
@@ -152,17 +156,6 @@ function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, whose: (wai
   const seconds = Math.ceil((end - Date.parse(createdAt)) / 1000)
   const left = seconds > 0 ? `${seconds} s more: ` : ''
   return [{ label: 'waiting time', text: `${left}${first.message} (${few(waits.map(whose))})` }]
-}
-
-const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>(['KubeletRunning', 'Settling'])
-
-function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, podText: PodText): Row[] {
-  const others = waits.filter(({ code }) => !KUBELETS.has(code))
-  return waitRows(
-    others,
-    (each) => `${each.pod === undefined ? '' : `${podText(each.pod)} `}${shownVolume(each)}`,
-    ({ message }) => withoutRoot(message, rootDir),
-  )
 }
 
 /** Beside the name that the row begins with. */

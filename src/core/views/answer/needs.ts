@@ -10,10 +10,10 @@ import { type CommandContext, typed } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
-import type { LiftingFlag, Operation, Severity } from '../../plan/plan.ts'
 import { liftingFlag, readyAmong } from '../../plan/plan-summary.ts'
+import type { LiftingFlag, Operation, Severity } from '../../plan/plan.ts'
+import { type Answer, type Need, few } from './answer.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { type Answer, few, type Need } from './answer.ts'
 
 /** How a scope says what hangs on a cause. */
 interface Ground {
@@ -31,7 +31,9 @@ export function inBothScopes(plan: AnyPlan, ground: Ground) {
   const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
   const pressing = causes.filter(({ severity }) => severity !== 'info')
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
-  const needs = withRefusal(plan, needsOf(pressing, plan, ground), ground)
+  const same = alike(pressing, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
+  const own = same.map((each) => needOf(each, plan, ground))
+  const needs = withRefusal(plan, own, ground)
   const notes = plan.problems.filter(({ severity, code }) => severity === 'info' && !isKept(code))
   const said = new Set(needs.map(({ text }) => text))
   return {
@@ -61,12 +63,6 @@ function withRefusal({ refused }: AnyPlan, needs: readonly Need[], { said, conte
   return [{ severity: 'error', text, blocks: same?.blocks ?? [], remedy }, ...needs.filter((each) => each !== same)]
 }
 
-/** @param causes those that are shown, the worst first */
-function needsOf(causes: readonly Cause[], plan: AnyPlan, ground: Ground): Need[] {
-  const same = alike(causes, (cause) => `${cause.code} ${cause.severity} ${commonTo(cause)}`)
-  return same.map((each) => needOf(each, plan, ground))
-}
-
 /**
  * What causes of one code have in common that are said as one: their users, and what is done about all of them; where the code has no
  * sentence for several, their own.
@@ -80,7 +76,10 @@ function commonTo({ code, users = [], message, remedy: [way = '', command] }: Ca
 function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Ground): Need {
   const [first] = same
   const { severity, code, message, users = [] } = first
-  const subjects = [...new Set(same.map((each) => nameOf(each, ground)))]
+  const called = same.map(
+    ({ subject, affects }) => shownSubject(subject, ground.podText) ?? affects.volumes[0] ?? 'all of it',
+  )
+  const subjects = [...new Set(called)]
   const isOne = subjects.length === 1
   const many = isOne ? undefined : saidOfMany(code, subjects.length, usersText(users))
   const { pods, held } = wakeOf(same, plan, ground)
@@ -110,10 +109,6 @@ function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground
   return [...ways.values()].slice(0, WAYS_AT_MOST)
 }
 
-function nameOf({ subject, affects }: Cause, { podText }: Pick<Ground, 'podText'>): string {
-  return shownSubject(subject, podText) ?? affects.volumes[0] ?? 'all of it'
-}
-
 /** Does the sentence say what it is about? */
 function isNamed({ subject: { volume, path, claim, attachment, nodes }, message }: Cause): boolean {
   const own = volume ?? path ?? claim ?? attachment ?? nodes?.join(', ')
@@ -123,11 +118,7 @@ function isNamed({ subject: { volume, path, claim, attachment, nodes }, message 
 const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
 
 /** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`; and volumes that no pod has. */
-function wakeOf(
-  same: readonly [Cause, ...Cause[]],
-  plan: AnyPlan,
-  { podText }: Ground,
-): { readonly pods: string[]; readonly held: readonly string[] } {
+function wakeOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, { podText }: Ground) {
   const ids = new Set(same.flatMap(({ affects }) => affects.operations))
   const operations = ids.size === 0 ? [] : plan.operations.filter(({ id }: AnyOperation) => ids.has(id))
   const keys = new Set(same.map(({ key }) => key))
