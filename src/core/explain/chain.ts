@@ -3,20 +3,20 @@
  * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
  */
 
+import { type Judged, absent, apiLinks, bad, good, unknown } from './chain-objects.ts'
+import type { Link } from './explanation.ts'
+import { type VolumePart, podParts } from './volume-part.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { deadWords } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import type { PlanContext } from '../rules/context.ts'
 import { isLiving, placesUnseen } from '../rules/pods/pod-classes.ts'
-import { podPathOf, type VolumeToMount } from '../volumes/desired-state.ts'
+import { type VolumeToMount, podPathOf } from '../volumes/desired-state.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { evidenceOf, globalPathOf } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
-import { absent, apiLinks, bad, good, type Judged, unknown } from './chain-objects.ts'
-import type { Link } from './explanation.ts'
-import { podParts, type VolumePart } from './volume-part.ts'
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
 export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
@@ -29,18 +29,19 @@ export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly 
     ...deviceLinks(context, volume, isNeeded),
     ...parts.flatMap((part) => [...mountLinks(context.inputs, part), ...subPathLinks(context.inputs, part)]),
   ]
-  return [...apiLinks(context, volume, isNeeded), ...onNode.map((link) => asFarAsSeen(context.inputs, link))]
-}
-
-/** What was not read may be there after all; a probe's answer stands. */
-function asFarAsSeen(inputs: ActualInputs, link: Link): Link {
+  const { inputs } = context
+  // What was not read may be there after all; a probe's answer stands.
   const unseen = placesUnseen(inputs)
-  if (unseen === undefined || link.state === 'good') return link
-  return inputs.deadError(inputs.relative(link.name)) === undefined ? { ...link, ...unknown(unseen) } : link
+  const asFarAsSeen = onNode.map((link) =>
+    unseen === undefined || link.state === 'good' || inputs.deadError(inputs.relative(link.name)) !== undefined
+      ? link
+      : { ...link, ...unknown(unseen) },
+  )
+  return [...apiLinks(context, volume, isNeeded), ...asFarAsSeen]
 }
 
 /** What is mounted on a path, in a few words; a copy that a bind mount over itself has made is no separate layer (O35). */
-function seenAt(inputs: ActualInputs, path: string): { readonly isDead: boolean; readonly says: string } | undefined {
+function seenAt(inputs: ActualInputs, path: string) {
   const dead = inputs.deadError(path)
   if (dead !== undefined) return { isDead: true, says: `dead: ${deadWords(dead)}` }
   const layers = withoutCopies(inputs.mounts, inputs.absolute(path))
@@ -137,10 +138,7 @@ function lackingOf(inputs: ActualInputs, volume: VolumeToMount): string | undefi
   return stateFileLost && `mounted, and ${inputs.absolute(stateFileLost)} is lost or unusable`
 }
 
-function missingMount(
-  inputs: ActualInputs,
-  { wanted, unresolved: [asked], leaked, pod: { uid } }: VolumePart,
-): (Judged & { readonly path: string })[] {
+function missingMount(inputs: ActualInputs, { wanted, unresolved: [asked], leaked, pod: { uid } }: VolumePart) {
   if (wanted !== undefined) {
     const evidence = evidenceOf(inputs, wanted)
     const judged = evidence.state === 'notMounted' ? bad(evidence.why) : good('as it should be')

@@ -1,10 +1,10 @@
 /** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
+import type { Fact, Link, Place, Subject } from './explanation.ts'
 import { type Scope, scopeTest } from '../facts/scope.ts'
-import type { Operation, Problem, Waiting } from '../plan/plan.ts'
-import { type Decision, decisionsOf } from '../reconcile/decisions.ts'
+import type { Operation } from '../plan/plan.ts'
+import { decisionsOf } from '../reconcile/decisions.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
 import type { Subject as RowSubject } from '../volumes/subject.ts'
-import type { Fact, Link, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */
 export interface Asked {
@@ -20,15 +20,10 @@ export interface Asked {
   readonly because?: string
 }
 
-export interface Concern {
-  /** In the plan's order. */
-  readonly operations: readonly Operation[]
-  readonly waiting: readonly Waiting[]
-  readonly problems: readonly Problem[]
-  readonly decisions: readonly Decision[]
-}
+export type Concern = ReturnType<typeof concernOf>
 
-export function concernOf(decided: Decided, scope: Scope): Concern {
+/** In the plan's order. */
+export function concernOf(decided: Decided, scope: Scope) {
   const { plan, context } = decided
   const test = scopeTest(scope, context.ledger)
   const has = ({ subject }: { readonly subject?: RowSubject }): boolean => test.has(subject)

@@ -5,6 +5,13 @@
 
 import { commandLine } from '../base/command.ts'
 import { alike, present } from '../base/text.ts'
+import { type Asked, type Concern, concernOf, predecessors } from './concern.ts'
+import { NOTHING_HERE, describeVolume } from './describe-volume.ts'
+import { type JudgedDriver, judgeDriver } from './driver.ts'
+import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
+import { isDeviceFile } from './place-target.ts'
+import { asker } from './target-scope.ts'
+import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
@@ -13,24 +20,17 @@ import { undeletedRoot } from '../linux/paths.ts'
 import { stopPod } from '../plan/commands.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
-import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { type Decision, podVerdict } from '../reconcile/decisions.ts'
 import { namedAmong } from '../reconcile/filter-operations.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
-import { howToStart, type PlanContext } from '../rules/context.ts'
+import { type PlanContext, howToStart } from '../rules/context.ts'
 import type { PodClass } from '../rules/pods/pod-classes.ts'
 import type { Holders, NameOf } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { podOf } from '../volumes/subject.ts'
-import { type Asked, type Concern, concernOf, predecessors } from './concern.ts'
-import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import { type JudgedDriver, judgeDriver } from './driver.ts'
-import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
-import { isDeviceFile } from './place-target.ts'
-import { asker } from './target-scope.ts'
-import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {
@@ -64,8 +64,8 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
   const volumes = rows.map((volume) => describeVolume(decided, volume, uids))
   const { scope: _, ...part } = narrowedPlan(decided, concern, given)
   const driver = own && judgeDriver(context, own.name, rows.length > 0)
-  const broken = driver?.broken
-  const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, given) : [])
+  const broken = driver?.broken && driver
+  const next = part.summary.next ?? (broken ? nextOfDriver(decided, broken, given) : [])
   const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
   const because = driver ? { why: driver.fine } : becauseOf(context, asked.subject, pods, concern)
   const probed = [...asked.places, ...volumes.flatMap((view) => view.dead ?? [])]
@@ -73,7 +73,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
   // A hint is said once.
   const looks = driver?.steps[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
-    dead: driver ? broken : dead && deadVerdict(dead),
+    dead: driver ? driver.broken : dead && deadVerdict(dead),
     untouchable: untouchable(pods, concern),
     ofPod: pods.length === 1,
     nothing: because
@@ -88,7 +88,7 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
     verdict,
     notes: [
       ...pods.flatMap((pod) => podNotes(context, pod, concern)),
-      ...(broken && driver && !looks ? driver.steps.map(({ command, why }) => `${why}: ${command}`) : []),
+      ...(broken && !looks ? broken.steps.map(({ command, why }) => `${why}: ${command}`) : []),
     ],
     identity: asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? asked.chain ?? [],

@@ -2,14 +2,14 @@
  * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
+import { LINKS, SUBJECTS } from './kinds.ts'
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
-import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { type ShapeOf, flag, integer, keyOf, list, object, oneOf, optional, text } from '../trust/shape.ts'
 import { args, codeOf, pod } from '../volumes/finding.ts'
-import { LINKS, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({
   kind: keyOf(SUBJECTS),
@@ -76,21 +76,22 @@ export interface Link extends ShapeOf<typeof link> {}
 
 const links = list(named('link', link))
 
-const verdictFields = object({
-  state: about(
-    'operation: volctl would act; nothing: it is as it should be, or not volctl’s to change.',
-    oneOf(...EXPLAINED_STATES),
-  ),
-  message: text,
-  args,
-  code: optional(codeOf(ALL_CODES)),
-  rule: optional(text),
-})
+const verdict = named(
+  'verdict',
+  object({
+    state: about(
+      'operation: volctl would act; nothing: it is as it should be, or not volctl’s to change.',
+      oneOf(...EXPLAINED_STATES),
+    ),
+    message: text,
+    args,
+    code: optional(codeOf(ALL_CODES)),
+    rule: optional(text),
+  }),
+)
 
 /** In one line what becomes of it: the worst that is to be said. */
-export interface Verdict extends ShapeOf<typeof verdictFields> {}
-
-const verdict = named('verdict', verdictFields)
+export interface Verdict extends ShapeOf<typeof verdict> {}
 
 const deadMount = object({ path: text, dead: text })
 

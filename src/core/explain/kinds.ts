@@ -57,8 +57,6 @@ export function splitPrefix(what: string): { readonly kind?: SubjectKind; readon
   return kind === undefined ? { name: what } : { kind, name: what.slice(slash + 1) }
 }
 
-const NAMESPACED: ReadonlySet<SubjectKind> = new Set(['Pod', 'PersistentVolumeClaim'])
-
 /**
  * One question from the words of a command line.
  *
@@ -69,7 +67,7 @@ const NAMESPACED: ReadonlySet<SubjectKind> = new Set(['Pod', 'PersistentVolumeCl
 export function typedQuestion([first = '', second]: readonly string[], namespace?: string): string {
   const what = second === undefined ? first : ofKind(first, second)
   const { kind, name } = splitPrefix(what)
-  const takesOne = kind === undefined ? !what.startsWith('/') : NAMESPACED.has(kind)
+  const takesOne = kind === undefined ? !what.startsWith('/') : kind === 'Pod' || kind === 'PersistentVolumeClaim'
   if (namespace === undefined || !takesOne) return what
   const slash = name.indexOf('/')
   if (slash < 0) return `${what.slice(0, what.length - name.length)}${namespace}/${name}`

@@ -1,15 +1,15 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
 import { lazy } from '../base/collections.ts'
-import type { Scope } from '../facts/scope.ts'
-import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
 import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 import { placeTarget } from './place-target.ts'
-import { allThings, type Thing, thingsCalled } from './things.ts'
+import { type Thing, allThings, thingsCalled } from './things.ts'
+import type { Scope } from '../facts/scope.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
 
 /**
  * Finds what is meant by a name, kind/name, a UID, an absolute path, or a device. What it returns throws VolctlError
@@ -20,7 +20,17 @@ export function asker(context: PlanContext): (what: string) => Asked {
   const things = lazy(() => allThings(context))
   return (what) => {
     const place = placeIn(what)
-    return place === undefined ? ofThings(context, thingsCalled(context, things(), what)) : placeTarget(context, place)
+    if (place !== undefined) return placeTarget(context, place)
+    const found = thingsCalled(context, things(), what)
+    const [first] = found
+    const { kind, name } = first
+    return {
+      subject: { kind, name: kind === 'Pod' ? podNameOf(context, name) : name },
+      identity: identityOf(context, found),
+      chain: objectLinks(context, first),
+      places: [],
+      scope: scopeOf(context, first, found),
+    }
   }
 }
 
@@ -32,14 +42,6 @@ function placeIn(what: string): string | undefined {
   if (kind === 'Device') return isNumber || name.startsWith('/') ? name : `/dev/${name}`
   if (kind !== 'Path' && kind !== 'Mount') return undefined
   return name.startsWith('/') ? name : `/${name}`
-}
-
-function ofThings(context: PlanContext, things: readonly [Thing, ...Thing[]]): Asked {
-  const [first] = things
-  const { kind, name } = first
-  const subject = { kind, name: kind === 'Pod' ? podNameOf(context, name) : name }
-  const [identity, chain] = [identityOf(context, things), objectLinks(context, first)]
-  return { subject, identity, chain, places: [], scope: scopeOf(context, first, things) }
 }
 
 function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {

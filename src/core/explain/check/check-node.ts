@@ -1,17 +1,17 @@
 /** One look at a node as a monitor sees it: ok, not ok or unknown, the three answers of a node-problem-detector plugin. Pure. */
 
 import { count, counted } from '../../base/text.ts'
-import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { verdictsOf, wholeStatus } from '../status/node-status.ts'
+import type { StatusRow } from '../status/status.ts'
+import { type ProblemCode, causeOf } from '../../messages/codes.ts'
 import { podTexts, shownSubject } from '../../plan/names.ts'
 import type { OperationKind, Problem } from '../../plan/plan.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { PodClass } from '../../rules/pods/pod-classes.ts'
 import { waitToSettle } from '../../rules/unread.ts'
 import { about, maybe } from '../../trust/json-schema.ts'
-import { integer, keyOf, list, matching, object, oneOf, type ShapeOf, text } from '../../trust/shape.ts'
+import { type ShapeOf, integer, keyOf, list, matching, object, oneOf, text } from '../../trust/shape.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { verdictsOf, wholeStatus } from '../status/node-status.ts'
-import type { StatusRow } from '../status/status.ts'
 
 /** What is wrong, in the order of the line. Of a healthy node that is busy (pods come and go, the kubelet cleans up) there is none of it. */
 const NOUNS = {
@@ -178,8 +178,6 @@ function answer(status: CheckStatus, why: string): Pick<Check, 'apiVersion' | 'k
 
 // The state of a node in numbers, in Prometheus' text format 0.0.4, for the node exporter's textfile collector.
 
-type Counts = Readonly<Partial<Record<string, number>>>
-
 /** Gauges only, as one look knows no rates: what plan and status count. @param look absent: the node could not be looked at */
 export function gaugesOf({ status, createdAt, volctlVersion }: Check, look: Look | undefined): string {
   const at = createdAt === undefined ? Date.now() : Date.parse(createdAt)
@@ -217,7 +215,7 @@ function nodeGauges({ decided: { plan }, rows, troubles }: Look): string[] {
  * @param of a number, or one for each value of the label; without any, nothing of its kind is on the node
  * @param label of values that are volctl's own words: nothing in them has to be escaped
  */
-function gauge(name: string, help: string, of: number | Counts, label = ''): string {
+function gauge(name: string, help: string, of: number | Partial<Record<string, number>>, label = ''): string {
   const samples =
     typeof of === 'number'
       ? [`${name} ${of}\n`]

@@ -5,18 +5,18 @@
 
 import { compareText, count, counted } from '../../base/text.ts'
 import { formatDuration, inSeconds } from '../../base/time.ts'
+import type { DoctorLook, Failure } from './doctor-look.ts'
+import { judgeDriver } from '../driver.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { PlanOptions, Refusal } from '../../plan/plan.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
-import { howToStop, type PlanContext } from '../../rules/context.ts'
+import { type PlanContext, howToStop } from '../../rules/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../rules/driver-call.ts'
 import { readOnlyPlace } from '../../rules/foreign-mounts.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../volumes/snapshot.ts'
-import { judgeDriver } from '../driver.ts'
-import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const
@@ -65,9 +65,13 @@ export type Doctor = ReturnType<typeof diagnose>
 export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string) {
   const { state, host } = look
   const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
-  const checks = [...hostChecks(host), ...ofNode(look, options), ...apiChecks(look, state?.snapshot.api)].toSorted(
-    (a, b) => rank(a) - rank(b),
-  )
+  const { api } = { ...state?.snapshot }
+  const checks = [
+    ...hostChecks(host),
+    ...ofNode(look, options),
+    serverCheck(look, api),
+    ...(api === undefined ? [] : [verified(api), planRights(api), applyRights(api), clock(api)]),
+  ].toSorted((a, b) => rank(a) - rank(b))
   const isPrevented = (what: 'plan' | 'apply'): boolean => checks.some(({ prevents }) => prevents === what)
   const plan = !isPrevented('plan')
   return {
@@ -88,9 +92,13 @@ export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: stri
   }
 }
 
-type More = Pick<Check, 'prevents' | 'about'>
-
-function check(id: CheckId, state: CheckState, message: string, next?: string, more: More = {}): Check {
+function check(
+  id: CheckId,
+  state: CheckState,
+  message: string,
+  next?: string,
+  more?: Pick<Check, 'prevents' | 'about'>,
+): Check {
   return { id, title: CHECKS[id], state, message, next, ...more }
 }
 
@@ -128,12 +136,6 @@ function refusedCheck({ message, hint = 'See the plan: volctl plan', rule: about
 }
 
 /** @param api absent: it could not be read, or the snapshot has none */
-function apiChecks(look: DoctorLook, api: ApiSnapshot | undefined): Check[] {
-  const server = serverCheck(look, api)
-  if (api === undefined) return [server]
-  return [server, verified(api), planRights(api), applyRights(api), clock(api)]
-}
-
 function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | undefined): Check {
   const { api: why } = failures
   if (why !== undefined)

@@ -2,16 +2,16 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
+import type { Explained } from '../explain.ts'
+import type { Explanation, Subject, Verdict } from '../explanation.ts'
+import type { LogLine } from './log-line.ts'
+import { type SentenceView, saidBy } from './sentences.ts'
+import { type LineName, type NameKind, namesIn } from './take-names.ts'
+import { Ambiguous } from '../things.ts'
 import { VolctlError } from '../../messages/errors.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
 import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
-import type { Explained } from '../explain.ts'
-import type { Explanation, Subject, Verdict } from '../explanation.ts'
-import { Ambiguous } from '../things.ts'
-import type { LogLine } from './log-line.ts'
-import { type SentenceView, saidBy } from './sentences.ts'
-import { type LineName, type NameKind, namesIn } from './take-names.ts'
 
 /** What a name of the line is on this node. */
 export interface NameView {
@@ -62,7 +62,9 @@ export function explainLine(
   const otherNode = snapshot && otherNodeOf(line, names, snapshot)
   // What is true there, this node does not show.
   const resolved = node === undefined || otherNode !== undefined ? [] : resolveNames(names, node)
-  const main = mainOf(resolved, said?.about)
+  const found = resolved.filter(({ explained }) => explained !== undefined)
+  const about = said?.about && ABOUT[said.about]
+  const main = found.find(({ view }) => about?.includes(view.kind)) ?? found[0]
   const unit = otherNode === undefined ? snapshot?.kubelet?.unit : undefined
   const { error: _, said: __, ...shown } = line
   return {
@@ -90,12 +92,6 @@ function naming(said: SentenceView, unit = 'kubelet', node = 'NODE'): SentenceVi
 }
 
 const ABOUT: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['podUid', 'pod'], driver: ['driver'] }
-
-/** @param resolved the most telling first */
-function mainOf(resolved: readonly Resolved[], about: SentenceView['about']): Resolved | undefined {
-  const found = resolved.filter(({ explained }) => explained !== undefined)
-  return found.find(({ view }) => about !== undefined && ABOUT[about].includes(view.kind)) ?? found[0]
-}
 
 // Which node a line is about, and what its names are on this one: each is asked of explain, as a person would ask for it.
 

@@ -84,9 +84,7 @@ export function parseLine(given: string): LogLine {
   }
 }
 
-type Parts = Readonly<Partial<Record<string, string>>>
-
-function headOf(text: string, forms: readonly RegExp[]): [found?: string, parts?: Parts] {
+function headOf(text: string, forms: readonly RegExp[]): [found?: string, parts?: Partial<Record<string, string>>] {
   const found = forms.map((form) => form.exec(text.slice(0, HEAD_CHARS))).find((match) => match !== null)
   return found === undefined ? [] : [found[0], { ...found.groups }]
 }

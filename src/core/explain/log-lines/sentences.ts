@@ -237,13 +237,13 @@ function harmlessSaid({ said, severity = 'info', error }: LogLine): SentenceView
 }
 
 /** The one that begins last, as it stands in the others; what only says who failed, if nothing else is said. */
-function sentenceIn(text: string): { readonly sentence: Sentence; readonly from: number } | undefined {
+function sentenceIn(text: string) {
   const found = SENTENCES.flatMap((sentence) => {
     const from = text.search(sentence.says)
     return from === -1 ? [] : [{ sentence, from }]
   })
-  const rank = ({ sentence }: { readonly sentence: Sentence }): number => (sentence.envelope === true ? 1 : 0)
-  return found.toSorted((a, b) => rank(a) - rank(b) || b.from - a.from)[0]
+  const telling = found.filter(({ sentence }) => !sentence.envelope)
+  return (telling.length > 0 ? telling : found).toSorted((a, b) => b.from - a.from)[0]
 }
 
 /** What a line names as the reason comes before what it says in front. */

@@ -7,27 +7,20 @@
  */
 
 import { compareText, counted } from '../../base/text.ts'
+import { findingsOf, rankOf } from './row-verdict.ts'
+import { statusRow } from './status-row.ts'
+import type { Status, StatusRow } from './status.ts'
+import { type AnyPart, allParts } from '../volume-part.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
-import {
-  isAmong,
-  type Narrowing,
-  namedPods,
-  namedVolumes,
-  namesOf,
-  unmatchedAmong,
-} from '../../reconcile/filter-operations.ts'
+import { type Narrowing, isAmong, namedPods, namedVolumes, namesOf, unmatchedAmong } from '../../reconcile/filter-operations.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { podListIsComplete, sectionUnseen } from '../../rules/pods/pod-classes.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { podName } from '../../volumes/pods.ts'
-import { type AnyPart, allParts } from '../volume-part.ts'
-import { findingsOf, rankOf } from './row-verdict.ts'
-import type { Status, StatusRow } from './status.ts'
-import { statusRow } from './status-row.ts'
 
 /** The options of a plan of the whole node. */
 export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
@@ -61,7 +54,10 @@ export function wholeStatus(decided: Decided) {
   // A node that was seen only in part is not planned (S3): that the plan is empty says nothing then.
   const unjudged = sectionUnseen(seen) ?? (podListIsComplete(seen) ? undefined : 'the pod list may be incomplete')
   const sourceOf = new Map(sources.map((source) => [statusRow(context, source, found, unjudged), source] as const))
-  const all: readonly StatusRow[] = [...sourceOf.keys()].toSorted(worstFirst)
+  // Of what is as bad as another: pods by their names, then the node's own part.
+  const all: readonly StatusRow[] = [...sourceOf.keys()].toSorted(
+    (a, b) => rankOf(a.verdict.state) - rankOf(b.verdict.state) || compareText(sortKey(a), sortKey(b)),
+  )
   /** The plan as far as it is about these rows. */
   const planOf = (rows: readonly StatusRow[]): Plan => {
     if (rows.length === all.length) return decided.plan
@@ -109,11 +105,6 @@ export function statusOf({ decided, all, planOf, unassigned }: WholeStatus, rows
 /** How many rows have each. */
 export function verdictsOf(rows: readonly StatusRow[]): Status['summary']['verdicts'] {
   return counted(rows.map(({ verdict }) => verdict.state))
-}
-
-/** Of what is as bad as another: pods by their names, then the node's own part. */
-function worstFirst(a: StatusRow, b: StatusRow): number {
-  return rankOf(a.verdict.state) - rankOf(b.verdict.state) || compareText(sortKey(a), sortKey(b))
 }
 
 function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {

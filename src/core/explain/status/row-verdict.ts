@@ -1,26 +1,20 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
 import { Grouped } from '../../base/collections.ts'
+import type { RowVerdict } from './status.ts'
+import type { AnyPart } from '../volume-part.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { saidOf } from '../../plan/events.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
-import type { Operation } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
+import type { Operation } from '../../plan/plan.ts'
 import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { Subject } from '../../volumes/subject.ts'
-import type { Concern } from '../concern.ts'
-import type { AnyPart } from '../volume-part.ts'
-import type { RowVerdict } from './status.ts'
-
-/** What the plan says of one row. */
-export interface RowFindings extends Concern {
-  /** Keys, the worst first. */
-  readonly causes: readonly string[]
-}
 
 export type Found = ReturnType<typeof findingsOf>
+type RowFindings = ReturnType<Found['of']>
 
 export function findingsOf(sources: readonly AnyPart[], decided: Decided) {
   const { plan } = decided
@@ -36,7 +30,8 @@ export function findingsOf(sources: readonly AnyPart[], decided: Decided) {
   const decisions = bySource(decisionsOf(decided))
   const inOrder = causesInOrder(plan)
   return {
-    of: (source: AnyPart): RowFindings => {
+    /** What the plan says of one row. */
+    of: (source: AnyPart) => {
       const own = { operations: operations.of(source), waiting: waiting.of(source), problems: problems.of(source) }
       return { ...own, decisions: decisions.of(source), causes: inOrder(causeKeys(own)) }
     },
@@ -74,7 +69,10 @@ function allVerdicts(
     ...operations.map(ofOperation),
     ...waiting.map(
       ({ kind, code, message, hint, rule }): Verdict => ({
-        ...{ state: 'waiting', code, message: `${kind} waits: ${message}`, rule },
+        state: 'waiting',
+        code,
+        message: `${kind} waits: ${message}`,
+        rule,
         hint,
       }),
     ),

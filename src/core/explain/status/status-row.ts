@@ -1,7 +1,12 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
 import { omitUndefined } from '../../base/collections.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
+import { attachabilityOf } from '../chain-objects.ts'
+import { describeRow } from '../describe-volume.ts'
+import { type Found, verdictOf } from './row-verdict.ts'
+import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
+import { type AnyPart, mountPathsOf } from '../volume-part.ts'
+import { type VolumeRow, uniqueNameOfRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import type { PlanContext } from '../../rules/context.ts'
@@ -15,11 +20,6 @@ import type { PodVolume, SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
-import { attachabilityOf } from '../chain-objects.ts'
-import { describeRow } from '../describe-volume.ts'
-import { type AnyPart, mountPathsOf } from '../volume-part.ts'
-import { type Found, verdictOf } from './row-verdict.ts'
-import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
 
 /**
  * @param found what the plan says of each row
@@ -122,7 +122,7 @@ function inUseOf(
   volume: VolumeRow,
   attach: AttachState | undefined,
   staged: DeviceMountState | undefined,
-): NonNullable<StatusRow['inUse']> | undefined {
+): StatusRow['inUse'] {
   const uniqueName = uniqueNameOfRow(volume)
   if (attach === undefined || uniqueName === undefined) return undefined
   const isDesired = uses.of(uniqueName).some(({ how }) => how === 'wants it')
@@ -202,14 +202,9 @@ function isBound({ mapLayers, publishLayers }: BlockMapping): boolean {
 
 /** Of the node's own mount or map of the volume; undefined: the volume has none. */
 function deviceOf(inputs: ActualInputs, volume: VolumeRow): DeviceMountState | undefined {
-  const parts = deviceSights(volume)
-  if (parts.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
-  return STAGED[worst(inputs, parts)]
-}
-
-function deviceSights({ staged, globals, maps, onDisk }: VolumeRow): Sight[] {
+  const { staged, globals, maps, onDisk } = volume
   const isPublished = onDisk.some(({ layers }) => layers.length > 0)
-  return [
+  const parts = [
     ...staged.flatMap(({ layers, foreign, stateFile }): Sight[] => {
       // An empty globalmount is what a driver without staging leaves (R025).
       if (layers.length + foreign.length === 0 && stateFile === undefined) return []
@@ -226,6 +221,8 @@ function deviceSights({ staged, globals, maps, onDisk }: VolumeRow): Sight[] {
       return isThere ? 'uncertain' : 'nothing'
     }),
   ]
+  if (parts.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
+  return STAGED[worst(inputs, parts)]
 }
 
 function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: VolumeRow): boolean {

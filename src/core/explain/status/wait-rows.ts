@@ -1,12 +1,12 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
 import { compareText, present } from '../../base/text.ts'
+import { type WholeStatus, narrowed, unmatchedNames } from './node-status.ts'
+import type { StatusRow } from './status.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { Narrowing } from '../../reconcile/filter-operations.ts'
 import { unreadParts, unreadWithin } from '../../rules/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import { narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
-import type { Desire, StatusRow } from './status.ts'
 
 /** One name that is waited for, and what bore it in the first look: when a pod is gone, its name finds nothing any more. */
 export type WaitTarget = ReturnType<typeof waitTargets>[number]
@@ -80,16 +80,15 @@ const notInSync: Judge = ({ planOf }, _, rows) => {
   return isLeft ? `operations=${operations.length}, waiting=${waiting.length}` : undefined
 }
 
-/** Of no pod that is meant to have it, or that the kubelet mounts for. */
-const NOT_DUE: ReadonlySet<Desire> = new Set(['notWanted', 'ended'])
-
 const notMounted: Judge = ({ decided }, { pods, keys, volumes }, rows) => {
   const { classes } = decided.context
   const isUp = ({ desired, mounted, dead }: StatusRow): boolean =>
     desired === 'wanted' && mounted === 'VolumeMounted' && dead === undefined
   const byPod = Map.groupBy(rows, ({ pod }) => pod?.uid)
   byPod.delete(undefined)
-  const down = [...byPod.values()].flat().filter((row) => !NOT_DUE.has(row.desired) && !isUp(row))
+  // By a pod that is meant to have it, and that the kubelet mounts for.
+  const isDue = ({ desired }: StatusRow): boolean => desired !== 'notWanted' && desired !== 'ended'
+  const down = [...byPod.values()].flat().filter((row) => isDue(row) && !isUp(row))
   if (down.length > 0) return `not mounted: ${namesOf(down)}`
   if (pods === undefined && keys !== undefined)
     return rows.some((row) => row.pod !== undefined && isUp(row)) ? undefined : 'no pod of this node wants it'
