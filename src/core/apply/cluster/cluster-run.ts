@@ -1,5 +1,9 @@
 /** The state of one apply of a cluster; and one operation: look, delete or create, look once more, wait for the external attacher. */
 
+import type { LeaseLock } from './lease-lock.ts'
+import { type Look, partOf, readAgain, recheck } from './recheck.ts'
+import type { Journal } from '../journal/write-journal.ts'
+import { Run } from '../operation/run.ts'
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { formatDuration } from '../../base/time.ts'
 import { clusterFacts } from '../../cluster/model/cluster-context.ts'
@@ -7,9 +11,9 @@ import { type ClusterState, clusterObjects } from '../../cluster/model/cluster-s
 import { Rows } from '../../cluster/model/rows.ts'
 import { RecordReader } from '../../cluster/read/read-cluster.ts'
 import { CREATED_BY } from '../../cluster/read/records.ts'
+import { orInstead } from '../../kube/api-error.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { ATTACHMENTS, type VolumeAttachment } from '../../kube/api/objects.ts'
-import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
@@ -19,10 +23,6 @@ import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan
 import type { ApplyEvent } from '../../plan/events.ts'
 import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
-import type { Journal } from '../journal/write-journal.ts'
-import { Run } from '../operation/run.ts'
-import type { LeaseLock } from './lease-lock.ts'
-import { type Look, partOf, readAgain, recheck } from './recheck.ts'
 
 /** Beside those for the run. */
 export interface ClusterRunOptions {
@@ -71,7 +71,7 @@ export class ClusterRun extends Run<ClusterOperation> {
   }
 
   /** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
-  async run(planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
+  async run(planned: ClusterOperation) {
     this.started(planned)
     try {
       await this.#keepLock()

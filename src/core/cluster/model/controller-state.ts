@@ -31,7 +31,7 @@ const CLOCKS_MS = 10 * 60_000
 export function controllerState(
   state: ClusterState,
   settleMs: number,
-  { isHeard = isKubeletHeard(state) } = {},
+  isHeard = isKubeletHeard(state),
 ): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = serverTime(state)

@@ -1,26 +1,19 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
-import {
-  describePod,
-  lookAtAttacher,
-  lookAtNode,
-  lookAtNodePod,
-  planCluster,
-  untaintOutOfService,
-} from '../../base/command.ts'
+import { describePod, lookAtAttacher, lookAtNode, lookAtNodePod, planCluster, untaintOutOfService } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
+import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterDraft, blockedBy, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { type Row, isUsing, isWanted } from '../model/rows.ts'
+import { isExclusive, volumeRef } from '../model/volumes.ts'
+import { detachRow } from './detach-volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { said } from '../../messages/said.ts'
-import { advised, type Wait } from '../../plan/draft.ts'
+import { type Wait, advised } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import { attachmentName } from '../../volumes/volume-names.ts'
-import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
-import { isUsing, isWanted, type Row } from '../model/rows.ts'
-import { isExclusive, volumeRef } from '../model/volumes.ts'
-import { detachRow } from './detach-volumes.ts'
 
 export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
@@ -50,6 +43,8 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     context.findings.wait('AttachVolume', turn, 'R742', { ...about, attachment: name })
     return
   }
+  // An operation after one that is blocked is blocked, too (S26).
+  const isBehind = turn.after.some(({ blocked }) => blocked !== undefined)
   const [first, ...others] = pods
   const wanting = `pod ${namespacedName({ ...first })}${others.length === 0 ? '' : ` and ${others.length} more`}`
   context.findings.add({
@@ -58,7 +53,10 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     paths: [],
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after: turn.after,
-    blocked: room(node, driver) ?? forbidden(context.state, 'create') ?? behind(turn.after),
+    blocked:
+      room(node, driver) ??
+      forbidden(context.state, 'create') ??
+      (isBehind ? blockedBy(said('Predecessor.detach')) : undefined),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {
@@ -70,12 +68,6 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
     },
     basis: { node: { uid: node.uid, resourceVersion: node.resourceVersion }, inUse: want.isInUse },
   })
-}
-
-/** An operation after one that is blocked is blocked, too (S26). */
-function behind(after: readonly ClusterDraft[]): Blocked | undefined {
-  const isBehind = after.some(({ blocked }) => blocked !== undefined)
-  return isBehind ? blockedBy(said('Predecessor.detach')) : undefined
 }
 
 type Turn = Wait | { readonly after: readonly ClusterDraft[] } | undefined

@@ -5,25 +5,14 @@
  */
 
 import { compareText, unlessEmpty } from '../../base/text.ts'
-import { mayI, whoAmI } from '../../kube/access-reviews.ts'
-import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
-import type { ApiReadError } from '../../kube/api/resources.ts'
-import { listPath, type ObjectKey } from '../../kube/api/resources.ts'
-import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
-import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'
-import {
-  type ClusterAttachment,
-  type ClusterNode,
-  type ClusterResource,
-  type ClusterState,
-  type ClusterVolume,
-  clusterObjects,
-  doubtTwice,
-  type LeaseEvidence,
-  type ListSight,
-} from '../model/cluster-state.ts'
+import { type ClusterAttachment, type ClusterNode, type ClusterResource, type ClusterState, type ClusterVolume, type LeaseEvidence, type ListSight, clusterObjects, doubtTwice } from '../model/cluster-state.ts'
 import { ControllerWrites } from './controller-writes.ts'
-import { type Drivers, KINDS, nodeLease, type RecordKind, type RecordOf } from './records.ts'
+import { type Drivers, KINDS, type RecordKind, type RecordOf, nodeLease } from './records.ts'
+import { mayI, whoAmI } from '../../kube/access-reviews.ts'
+import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
+import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
+import { type ApiReadError, type ObjectKey, listPath } from '../../kube/api/resources.ts'
+import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'
 
 const MOST_OBJECTS = 2_000_000
 
@@ -167,10 +156,13 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     )
 
   // The first request also shows whether a server answers, and its clock.
-  const user = await userOf(client, signal)
+  const user = await orInstead(whoAmI(client, signal), (error) => {
+    if (error.status === 0 || error.status === 401) throw error
+    return undefined
+  })
   reader.noteClock()
   const began = Date.now()
-  const [attachments, nodes, csiNodes, drivers, leases, controller, rights, kubeSystem] = await together([
+  const [attachments, nodes, csiNodes, drivers, leases, controller, ...more] = await together([
     list('attachments'),
     list('nodes'),
     list('csinodes'),
@@ -178,10 +170,12 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     // Evidence beside other evidence, so that a refusal is no error.
     unlessRefused(read('leases')),
     controllerLease(),
-    rightsOf(client, signal),
+    mayI(client, 'create', signal),
+    mayI(client, 'delete', signal),
     // Many identities may not read namespaces; then the server's address alone names the cluster.
     unlessRefused(client.get(NAMESPACES, { name: 'kube-system' }, { signal })),
   ])
+  const [createAttachments, deleteAttachments, kubeSystem] = more
   const pods = await list('pods')
   // Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights.
   const missing = ['volumeattachments', 'nodes', 'pods'].map((name) => failures.get(name))
@@ -212,7 +206,7 @@ export async function readCluster({ client, signal, onProgress }: ReadClusterOpt
     user,
     lists,
     errors: errors.toSorted((a, b) => compareText(a.resource, b.resource)),
-    rights,
+    rights: { createAttachments, deleteAttachments },
     controller: {
       ...controller,
       leaseAtEnd,
@@ -258,14 +252,6 @@ async function stillThere(
   return attachments.filter((each) => !gone.has(each))
 }
 
-/** @throws ApiError if there is no answer at all */
-function userOf(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
-  return orInstead(whoAmI(client, signal), (error) => {
-    if (error.status === 0 || error.status === 401) throw error
-    return undefined
-  })
-}
-
 /**
  * Nodes with their CSINode and Lease; and of kubelets whose Node is gone the lease, which one of them may still renew.
  *
@@ -291,10 +277,4 @@ export function joined(
     return { name, leaseRenewTime: leaseWrittenAt }
   })
   return { nodes: joinedNodes, lostNodes }
-}
-
-async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterState['rights']> {
-  const asked = ['create', 'delete'].map((verb) => mayI(client, verb, signal))
-  const [createAttachments, deleteAttachments] = await Promise.all(asked)
-  return { createAttachments, deleteAttachments }
 }
