@@ -1,9 +1,9 @@
 import { formatDuration } from '../core/base/time.ts'
-import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.ts'
-import { loadNode, Reentered } from '../core/cli/live-node.ts'
+import { CHECK_FORMATS, type OutputFormat, checkFlags } from '../core/cli/flags.ts'
+import { Reentered, loadNode } from '../core/cli/live-node.ts'
 import { parseDuration, planOptions } from '../core/cli/options.ts'
 import { explainError, typedFormats } from '../core/cli/report-error.ts'
-import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
 import { VolctlError } from '../core/messages/errors.ts'
@@ -38,11 +38,14 @@ export default class Check extends VolctlCommand {
       await pause(confirmMs)
       return judged.inBoth(first, await look())
     }
-    const tooLate = () =>
-      new VolctlError(said('TimedOut.answer', { timeout: formatDuration(timeoutMs) }), {
-        hint: 'Run volctl plan -v to see what takes so long.',
-      })
-    const seen = await inTime(twice(), timeoutMs, tooLate)
+    const seen = await inTime(
+      twice(),
+      timeoutMs,
+      () =>
+        new VolctlError(said('TimedOut.answer', { timeout: formatDuration(timeoutMs) }), {
+          hint: 'Run volctl plan -v to see what takes so long.',
+        }),
+    )
     await this.#print(judged.checkOf(seen), seen, output)
   }
 

@@ -1,8 +1,8 @@
 import { givenBy } from '../core/cli/command-context.ts'
 import { doctorFlags } from '../core/cli/flags.ts'
 import { watched, whereTheNodeIs, withChoice } from '../core/cli/live-node.ts'
-import { type NodeChoice, nodeChoice, planOptions } from '../core/cli/options.ts'
-import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { nodeChoice, planOptions } from '../core/cli/options.ts'
+import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/explain/doctor/diagnose.ts'
 import { type DoctorLook, lookForDoctor } from '../core/explain/doctor/doctor-look.ts'
 import { ExitStatus } from '../core/messages/errors.ts'
@@ -29,16 +29,14 @@ export default class Doctor extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const choice = nodeChoice(flags)
-    const look = await this.#look(choice, flags.snapshot)
+    const look: DoctorLook =
+      flags.snapshot === undefined
+        ? await whereTheNodeIs(choice, () => watched(this.detail, (log) => lookForDoctor({ ...choice, log })))
+        : { state: withChoice(await readSnapshot(flags.snapshot), choice), failures: {} }
     const createdAt = look.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(look, planOptions({}, this.config.version), createdAt)
     const given = givenBy(flags, DEFAULT_SETTLE_MS)
     await this.answer(doctor, flags.output, (screen) => renderDoctor(doctor, screen, given, this.verbose))
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
-  }
-
-  async #look(choice: NodeChoice, snapshot: string | undefined): Promise<DoctorLook> {
-    if (snapshot !== undefined) return { state: withChoice(await readSnapshot(snapshot), choice), failures: {} }
-    return await whereTheNodeIs(choice, () => watched(this.detail, (log) => lookForDoctor({ ...choice, log })))
   }
 }

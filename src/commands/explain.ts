@@ -6,12 +6,11 @@ import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/live-node.ts'
 import { planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
-import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
+import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
+import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { typedQuestion } from '../core/explain/kinds.ts'
-import type { Unseen } from '../core/linux/mount-namespaces.ts'
 import { ownCommand } from '../core/linux/own-child.ts'
 import { SCAN_MS } from '../core/linux/scan-limits.ts'
 import { isInInitialPidNamespace } from '../core/linux/standing.ts'
@@ -23,14 +22,6 @@ import { hostPathsOf } from '../core/users/mount-uses.ts'
 import { renderCode, renderExplanation } from '../core/views/explain-view.ts'
 import { subjectName } from '../core/views/screen.ts'
 import { isTerminalPhase } from '../core/volumes/pods.ts'
-
-/** Where /proc is not the node's; the obstacle may also say that this is unknown. */
-function elsewhere(standing: LoadedNode['standing']): Unseen[] {
-  if (isInInitialPidNamespace()) return []
-  return standing
-    .filter(({ hidesProcesses }) => hidesProcesses)
-    .map(({ message, hint }) => ({ text: `${message}. ${hint}`, hint }))
-}
 
 const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help'
@@ -127,8 +118,11 @@ export default class Explain extends VolctlCommand {
     const given = givenBy(all, options.settleMs)
     return async () => {
       const state = await loadNode(flags, this.detail, options, 'all')
-      const whole = (explained: Explained) => this.#whole(state, explained, flags)
-      return { state, explain: explainer(state.decided, given), whole }
+      return {
+        state,
+        explain: explainer(state.decided, given),
+        whole: (explained) => this.#whole(state, explained, flags),
+      }
     }
   }
 
@@ -146,7 +140,9 @@ export default class Explain extends VolctlCommand {
     const named = hostPathsOf(going, persistentVolumes)
     const found = await liveHolders(held, { table: mounts, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
-    const unseen = [...elsewhere(standing), ...found.unseen]
+    // Where /proc is not the node's; the obstacle may also say that this is unknown.
+    const hiding = isInInitialPidNamespace() ? [] : standing.filter(({ hidesProcesses }) => hidesProcesses)
+    const unseen = [...hiding.map(({ message, hint }) => ({ text: `${message}. ${hint}`, hint })), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))
   }
 }

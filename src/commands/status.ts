@@ -7,7 +7,7 @@ import { planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusAndPlan, wholeOf } from '../core/explain/status/node-status.ts'
-import { namesOfRows, type Screen } from '../core/views/screen.ts'
+import { namesOfRows } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 export default class Status extends VolctlCommand {
@@ -50,8 +50,12 @@ export default class Status extends VolctlCommand {
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const place = flags.snapshot === undefined ? undefined : status.node
-    const draw = (screen: Screen): string => renderStatus(told, screen, { all, place })
-    await this.answer(status, flags.output, draw, namesOfRows(shownRows(status.rows, all)))
+    await this.answer(
+      status,
+      flags.output,
+      (screen) => renderStatus(told, screen, { all, place }),
+      namesOfRows(shownRows(status.rows, all)),
+    )
     requireUnrefused(status)
   }
 }

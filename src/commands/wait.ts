@@ -5,9 +5,9 @@ import { judged } from '../core/cli/live-node.ts'
 import { EndlessLooks, lookAgain } from '../core/cli/look-again.ts'
 import { parseDuration, planOptions } from '../core/cli/options.ts'
 import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
-import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
 import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
-import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
+import { type WaitCondition, type WaitTarget, missing, rowsOf, waitTargets } from '../core/explain/status/wait-rows.ts'
 import { ExitStatus, VolctlError } from '../core/messages/errors.ts'
 import { said } from '../core/messages/said.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
@@ -70,10 +70,14 @@ export default class Wait extends VolctlCommand {
       }
       return 'same'
     }
-    const onFailure = (message: string): void => {
-      failed = `; the last look failed: ${message}`
-    }
-    const outcome = await lookAgain({ timeoutMs, look, failed: onFailure, signal: looks.stop })
+    const outcome = await lookAgain({
+      timeoutMs,
+      look,
+      failed: (message) => {
+        failed = `; the last look failed: ${message}`
+      },
+      signal: looks.stop,
+    })
     const waited = formatDuration(Math.round(performance.now() - since))
     const { node, targets = [] } = seen
     if (outcome === 'over' && flags.output === 'table') await this.#reached(targets, word)

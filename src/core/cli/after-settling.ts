@@ -45,19 +45,16 @@ async function countDown<T>(end: number, { signal, begins, terminal, kubeletIsBa
   // By a clock that nobody sets; `end` is by the same one as the look's own time.
   const over = performance.now() + Math.max(0, end - Date.now())
   const left = (): number => over - performance.now()
+  const inSeconds = (): string => formatDuration(Math.ceil(left() / 1000) * 1000)
   if (left() <= 0) return
-  begins(formatDuration(wholeSeconds(left())))
+  begins(inSeconds())
   using line = new Redrawn(terminal, '')
   let asked = performance.now()
   while (left() > 0 && !signal.aborted) {
-    line.draw(`Waiting for the kubelet's last calls: ${formatDuration(wholeSeconds(left()))} left`)
+    line.draw(`Waiting for the kubelet's last calls: ${inSeconds()} left`)
     await pause(Math.min(REDRAW_MS, left()), signal)
     if (performance.now() - asked < ASK_MS) continue
     if (await kubeletIsBack()) return
     asked = performance.now()
   }
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1000) * 1000
 }

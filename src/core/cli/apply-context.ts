@@ -2,9 +2,8 @@
 
 import { isDone } from '../apply/find-again.ts'
 import { openJournal } from '../apply/journal/write-journal.ts'
-import type { ApplyContext, CsiNode } from '../apply/operation/step.ts'
+import type { ApplyContext } from '../apply/operation/step.ts'
 import { memoize } from '../base/collections.ts'
-import type { Pod } from '../kube/api/objects.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { type Cluster, nodeCluster, nodeLease, podsByEach } from '../node/api/node-objects.ts'
 import { withFreshVolumes } from '../node/api/read-volumes.ts'
@@ -19,10 +18,9 @@ import type { Questions, Witness } from '../rules/machine-facts.ts'
 import { judgeWitnesses, knownPods } from '../rules/pods/witnesses.ts'
 import { containerNames } from '../users/find-holders.ts'
 import { apiLookup } from '../volumes/api-lookup.ts'
-import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { namedUids } from '../volumes/pods.ts'
-import { type ControllerWanted, controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
+import { controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 
 type Given = 'freshPlan' | 'planFile' | 'parallel' | 'timeoutMs' | 'signal' | 'abandon' | 'kubeletStop'
@@ -48,9 +46,15 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     isDone: (operation) => isDone(operation, latest),
     ...questionsOf(() => latest),
     kubeletState: () => latest.node.kubeletState(),
-    renewedLease: () => renewedLease(latest),
+    // By the credentials of the look: what neither could read then is not new now.
+    renewedLease: async () => renewedSince(latest.snapshot.api?.lease, await nodeLease(askingOf(latest))),
     witness: () => askWitnesses(latest),
-    csi: (driver) => csiNode(latest, driver),
+    csi: (driver) => {
+      const { snapshot, node } = latest
+      const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
+      const path = socket && endpointPath(node.rootDir, socket)
+      return path === undefined ? undefined : csiNodeClient(driver, path)
+    },
     csiDriver: (name) =>
       latest.snapshot.api === undefined
         ? { state: 'Unknown', reason: 'was not read' }
@@ -67,8 +71,18 @@ export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'clust
   return {
     readMounts: () => latest().readMounts(),
     cluster: nodeCluster(askingOf(latest())),
-    wantedOf: (pods) => wantedNow(latest(), pods),
-    wanted: (pod, uniqueName) => wantedVolume(latest(), pod, uniqueName),
+    // What the pods want, by claims and volumes of this moment; undefined: the API was not read.
+    wantedOf: async (pods) => {
+      const { snapshot, node, client } = latest()
+      if (snapshot.api === undefined) return undefined
+      const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
+      return controllerWantedVolumes(pods, api, node.nodeName)
+    },
+    // A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at.
+    wanted: (pod, uniqueName) => {
+      const { api } = latest().snapshot
+      return api && desiredStateOfPods([pod], api).volumes.find((volume) => volume.uniqueName === uniqueName)
+    },
     nameOf: (of) => containerNames(latest().snapshot)(of),
   }
 }
@@ -118,31 +132,4 @@ function askingOf({ client, kubeletClient, node: { nodeName } }: CollectedNode) 
   return { client, kubeletClient, nodeName }
 }
 
-/** By the credentials of the look: what neither could read then is not new now. */
-async function renewedLease(look: CollectedNode): Promise<string | undefined> {
-  return renewedSince(look.snapshot.api?.lease, await nodeLease(askingOf(look)))
-}
-
 const lastInputs = memoize((look: CollectedNode) => new ActualInputs(look))
-
-function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
-  const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
-  const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
-  return path === undefined ? undefined : csiNodeClient(driver, path)
-}
-
-/** A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at. */
-function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string): VolumeToMount | undefined {
-  if (snapshot.api === undefined) return undefined
-  return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
-}
-
-/** What the pods want, by claims and volumes of this moment; undefined: the API was not read. */
-async function wantedNow(
-  { snapshot, node, client }: CollectedNode,
-  pods: readonly Pod[],
-): Promise<ControllerWanted | undefined> {
-  if (snapshot.api === undefined) return undefined
-  const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
-  return controllerWantedVolumes(pods, api, node.nodeName)
-}

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, usageError, VolctlError } from '../messages/errors.ts'
+import { Interrupted, VolctlError, usageError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { io, type OutputStream } from '../trust/run.ts'
+import { type OutputStream, io } from '../trust/run.ts'
 
 /** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {
@@ -26,9 +26,6 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).
 
-/** Whether each of the three standard streams is a terminal. */
-type Terminals = Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStream, 'isTTY'>>>
-
 /**
  * Whether apply asks. On a terminal it does. With no terminal at all (cron, a runbook, ssh without one) nobody is there.
  * In between somebody may be, who pipes an answer that nobody reads, or who would not see what is asked.
@@ -38,7 +35,7 @@ type Terminals = Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStrea
  */
 export function mustAsk(
   { yes, reviewed }: Readonly<Record<'yes' | 'reviewed', boolean>>,
-  { stdin, stdout, stderr }: Terminals,
+  { stdin, stdout, stderr }: Readonly<Record<'stdin' | 'stdout' | 'stderr', Pick<OutputStream, 'isTTY'>>>,
 ): boolean {
   if (yes) return false
   if (stdin.isTTY && stderr.isTTY) return true

@@ -36,7 +36,11 @@ export async function loadCluster(flags: PlaceFlagValues, log: (line: string) =>
 /** Of the API server that --kubeconfig and --context mean, or of the usual places. @param log says what was tried */
 export function apiClient(flags: PlaceFlagValues, log: (line: string) => void): KubeClient {
   const { kubeconfig, context } = nodeChoice(flags)
-  const onAttempt = ({ source, problem = 'used' }: { readonly source: string; readonly problem?: string }): void =>
-    log(`${source}: ${problem}`)
-  return createKubeClient(discoverKubeConfig({ kubeconfig, context, onAttempt }))
+  return createKubeClient(
+    discoverKubeConfig({
+      kubeconfig,
+      context,
+      onAttempt: ({ source, problem = 'used' }) => log(`${source}: ${problem}`),
+    }),
+  )
 }

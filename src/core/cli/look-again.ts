@@ -1,19 +1,19 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
 
+import { planExitStatus } from './carry-out.ts'
+import type { OutputFormat } from './flags.ts'
+import { NodeLooks, judged } from './live-node.ts'
+import type { PlaceFlagValues } from './options.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
-import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
+import { ExitStatus, Interrupted, SafetyRefusal, VolctlError, usageError } from '../messages/errors.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
 import { io } from '../trust/run.ts'
 import { Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
-import { planExitStatus } from './carry-out.ts'
-import type { OutputFormat } from './flags.ts'
-import { judged, NodeLooks } from './live-node.ts'
-import type { PlaceFlagValues } from './options.ts'
-import type { VolctlCommand } from './volctl-command.ts'
 
 /** Between two looks: after the first look, or one that shows a change, then after each further one. */
 const PAUSES_MS = [2000, 4000, 8000] as const
@@ -135,11 +135,6 @@ export async function watchNode(
   await output.flush()
 }
 
-/** What makes another answer of it: no time that runs (`87 s more`), and nothing that only a look has, as the resource version of its list. */
-function standOf({ complete, refused, operations, waiting, problems, inputs: { kubelet, pods } }: Plan): string {
-  return JSON.stringify([complete, refused, operations, waiting, problems, kubelet.state, pods])
-}
-
 /** What one look shows. */
 export interface Shown {
   readonly plan: Plan
@@ -172,7 +167,10 @@ export async function watch({ look, write, terminal, signal }: WatchPorts): Prom
     signal,
     look: async () => {
       const { plan, text } = await look()
-      const stands = standOf(plan)
+      const { complete, refused, operations, waiting, problems, inputs } = plan
+      const { kubelet, pods } = inputs
+      // What makes another answer of it: no time that runs (`87 s more`), and nothing that only a look has, as the resource version of its list.
+      const stands = JSON.stringify([complete, refused, operations, waiting, problems, kubelet.state, pods])
       const isSame = stands === stood
       stood = stands
       last = text

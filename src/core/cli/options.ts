@@ -1,21 +1,15 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { didYouMean } from '../base/text.ts'
+import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
-import { usageError, type VolctlError } from '../messages/errors.ts'
+import { type VolctlError, usageError } from '../messages/errors.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import {
-  DEFAULT_SETTLE_MS,
-  OPERATION_GROUPS,
-  OPERATION_KINDS,
-  type OperationKind,
-  type PlanOptions,
-} from '../plan/plan.ts'
+import { DEFAULT_SETTLE_MS, OPERATION_GROUPS, OPERATION_KINDS, type OperationKind, type PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/run.ts'
-import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
 export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | 'hostRoot' | keyof KubeletChoice> {}
@@ -154,11 +148,13 @@ export function requireOneNode({ cluster, node }: Given): void {
 export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
   const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, volctlVersion } = options
   const both = { acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes }
-  const own = {
+  return {
+    settleMs,
+    ...both,
     nodes: (flags.node as readonly string[] | undefined)?.flatMap(namesIn),
     nodeGone: flags['node-gone'] as readonly string[] | undefined,
+    volctlVersion,
   }
-  return { settleMs, ...both, ...own, volctlVersion }
 }
 
 /**

@@ -1,10 +1,10 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
+import { manyArguments } from './flags.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { isMissing, usageError } from '../messages/errors.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/run.ts'
-import { manyArguments } from './flags.ts'
 
 /** Of the flags of both. */
 interface Narrowed {
@@ -64,15 +64,11 @@ export function applyArguments(words: readonly string[], flags: Narrowed): Narro
 }
 
 function isPlanFile(word: string): boolean {
-  return word === '-' || /^\.{0,2}\/|\.(?:json|plan)$/.test(word) || isFileHere(word)
-}
-
-/** What cannot be looked at is one: reading it says why. */
-function isFileHere(word: string): boolean {
-  if (word === '') return false
+  if (word === '-' || /^\.{0,2}\/|\.(?:json|plan)$/.test(word)) return true
   try {
-    return !statSync(callerPath(word)).isDirectory()
+    return word !== '' && !statSync(callerPath(word)).isDirectory()
   } catch (error) {
+    // What cannot be looked at is one: reading it says why.
     return !isMissing(error)
   }
 }
@@ -83,22 +79,22 @@ function partsOf(word: string): string[] {
   return kind === 'Volume' || kind === 'Path' ? [word] : word.split(',')
 }
 
-const VOLUMES: ReadonlySet<string> = new Set(['PersistentVolume', 'Volume', 'VolumeAttachment'])
+const VOLUMES: readonly string[] = ['PersistentVolume', 'Volume', 'VolumeAttachment']
 
 /** As kubectl names a node. A pod of a namespace that is called so is pod/node/NAME. */
 const NODE = /^(?:no|nodes?)\//i
 
-/** The flag that names it, and how. */
-type Thing = readonly ['pod' | 'volume', string]
-
 /** NAME or NAMESPACE/NAME */
 const OF_NAMESPACE = /^[^/\s]+(?:\/[^/\s]+)?$/
 
-/** Undefined: neither a pod nor a volume has such a name. */
-function thing(word: string, [namespace, ...others]: readonly string[]): Thing | undefined {
+/** @returns the flag that names it, and how; undefined: neither a pod nor a volume has such a name */
+function thing(
+  word: string,
+  [namespace, ...others]: readonly string[],
+): readonly [flag: 'pod' | 'volume', name: string] | undefined {
   if (NODE.test(word)) return undefined
   const { kind = word.startsWith('/') ? 'Path' : 'Pod', name } = splitPrefix(word)
-  if (kind === 'Path' ? name.startsWith('/') : VOLUMES.has(kind) && name !== '') return ['volume', name]
+  if (kind === 'Path' ? name.startsWith('/') : VOLUMES.includes(kind) && name !== '') return ['volume', name]
   if (!OF_NAMESPACE.test(name)) return undefined
   if (kind === 'Pod') return ['pod', name]
   if (kind !== 'PersistentVolumeClaim') return undefined

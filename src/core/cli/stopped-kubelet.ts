@@ -1,24 +1,23 @@
 /** What --stop-kubelet comes to (S35): a unit that is stopped for the apply and started again at every end, or the reason why none is. */
 
 import type { Journal } from '../apply/journal/write-journal.ts'
-import { needStop, onceStopped, type TimeLimits } from '../apply/kubelet-stop/plan-stop.ts'
+import { type TimeLimits, needStop, onceStopped } from '../apply/kubelet-stop/plan-stop.ts'
 import { type ArmedTimer, armTimer, isActive, startUnit, stopUnit } from '../apply/kubelet-stop/switch-unit.ts'
 import type { KubeletStop, StoppedLooks } from '../apply/operation/step.ts'
 import { commandLine } from '../base/command.ts'
-import type { Node } from '../kube/api/objects.ts'
+import { afterSettling } from './after-settling.ts'
+import type { Interrupts } from './interrupts.ts'
+import { watchedTerminal } from './output.ts'
 import { pause } from '../linux/deadline.ts'
-import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../messages/errors.ts'
+import { ExitStatus, Interrupted, SafetyRefusal, VolctlError, errorMessage } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { getNode } from '../node/api/node-objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet/stoppable.ts'
+import { type UnitFacts, requireStoppable, unitFacts } from '../node/kubelet/stoppable.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
 import { startText, stopText } from '../views/downtime-view.ts'
 import type { NodeState } from '../volumes/snapshot.ts'
-import { afterSettling } from './after-settling.ts'
-import type { Interrupts } from './interrupts.ts'
-import { watchedTerminal } from './output.ts'
 
 export interface PlanShown {
   readonly plan: Plan
@@ -65,13 +64,6 @@ interface StopChoice extends Pick<UnitFacts, 'unit' | 'unitFileState'> {
   /** The first ends the wait, and begins no operation; the second starts the kubelet, and waits for nothing more. */
   readonly interrupts: Pick<Interrupts, 'stop' | 'abandon'>
   detail(line: string): void
-}
-
-/** The node's own clock wrote the heartbeat, in whole seconds. */
-function isReadySince({ status }: Node, since: Date): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  const heartbeat = Date.parse(ready?.lastHeartbeatTime ?? '')
-  return ready?.status === 'True' && heartbeat >= Math.floor(since.getTime() / 1000) * 1000
 }
 
 /** What becomes of the kubelet. */
@@ -208,7 +200,13 @@ export class StoppedKubelet implements KubeletStop {
   /** Whether the API shows the node as Ready since a moment; undefined: it is not readable. */
   #untilReady(since: Date): Promise<boolean | undefined> {
     const { client, node } = this.#node
-    const isReady = async (): Promise<boolean> => isReadySince(await getNode(client, node.nodeName), since)
+    const isReady = async (): Promise<boolean> => {
+      const { status } = await getNode(client, node.nodeName)
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+      const heartbeat = Date.parse(ready?.lastHeartbeatTime ?? '')
+      // The node's own clock wrote the heartbeat, in whole seconds.
+      return ready?.status === 'True' && heartbeat >= Math.floor(since.getTime() / 1000) * 1000
+    }
     return this.#until(READY_WITHIN_MS, () => isReady().catch(() => undefined), this.choice.interrupts.stop)
   }
 

@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
+import { existsSync } from 'node:fs'
 import { formatDuration } from '../base/time.ts'
-import { SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
-import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'
-import { jsonPieces, toYaml } from '../views/structured.ts'
-import { baseFlags, type OutputFormat } from './flags.ts'
+import { type OutputFormat, baseFlags } from './flags.ts'
 import { Reentered } from './live-node.ts'
 import { messages, paintOf, standardOutput } from './output.ts'
 import { explainError, sayError } from './report-error.ts'
+import { SafetyRefusal, VolctlError, usageError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { type OutputStream, environment, io, thisRun } from '../trust/run.ts'
+import { ASCII_SYMBOLS, type Screen, UNICODE_SYMBOLS, isUtf8Locale, renderNames, wrapped } from '../views/screen.ts'
+import { jsonPieces, toYaml } from '../views/structured.ts'
 
 /** By what each shows; `$` stands for the name that volctl is called by. */
 export function examples(all: Readonly<Record<string, string>>): Command.Example[] {
@@ -81,19 +81,16 @@ export abstract class VolctlCommand extends Command {
     draw: (screen: Screen) => string,
     names: readonly string[] = [],
   ): Promise<void> {
-    if (format === 'json') await this.#json(value)
-    else if (format === 'yaml') this.output.write(await toYaml(value))
+    if (format === 'json') {
+      // Piece by piece, as fast as it is read: a journal is large.
+      for (const piece of jsonPieces(value)) {
+        this.output.write(piece)
+        await this.output.flush()
+      }
+    } else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
     else this.output.write(draw(await this.screenOf(this.io.stdout, format)))
     await this.output.flush()
-  }
-
-  /** Piece by piece, as fast as it is read: a journal is large. */
-  async #json(value: unknown): Promise<void> {
-    for (const piece of jsonPieces(value)) {
-      this.output.write(piece)
-      await this.output.flush()
-    }
   }
 
   finish(status: number): void {
