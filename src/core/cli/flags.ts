@@ -43,12 +43,10 @@ const verboseFlag = (summary: string) => isOn(summary, { char: 'v' })
 /** What only the pass over a node has. */
 const ofNode = { exclusive: ['cluster'] }
 
-const watchFlag = {
-  watch: isOn(
-    'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere printed when it has changed.',
-    { char: 'w', exclusive: ['snapshot', ...ofNode.exclusive] },
-  ),
-}
+const watch = isOn(
+  'Look again and again until nothing is left, or Ctrl-C: drawn in place on a terminal; elsewhere printed when it has changed.',
+  { char: 'w', exclusive: ['snapshot', 'cluster'] },
+)
 
 /** Where to read from: the API and the node. */
 export const apiFlags = {
@@ -77,17 +75,14 @@ export const placeFlags = {
 
 /** In place of the flags that say where to read from. @param does what the command does, at the beginning of a sentence */
 function snapshotFlag(does: string) {
-  const exclusive = ['kubeconfig', 'context', 'host-root', 'runtime-endpoint']
   return text('FILE', `${does} from a snapshot instead of this node; needs no privileges and no API server.`, {
-    exclusive,
+    exclusive: ['kubeconfig', 'context', 'host-root', 'runtime-endpoint'],
   })
 }
 
 const selection = { helpGroup: 'SELECTION' }
 const override = { helpGroup: 'SAFETY OVERRIDES' }
 const overrideOfNode = { ...override, ...ofNode }
-const cluster = { helpGroup: 'CLUSTER' }
-const ofCluster = { ...cluster, dependsOn: ['cluster'] }
 
 /** Which of the things of a node a command is about. */
 const naming = {
@@ -175,12 +170,12 @@ export const planFlags = { ...what, ...which, ...whatIf }
 export const clusterFlags = {
   cluster: isOn(
     "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root.",
-    cluster,
+    { helpGroup: 'CLUSTER' },
   ),
   'node-gone': texts(
     'NAME',
     'With --cluster: you made sure that the machine of this node, deleted or not ready, does not run. Repeatable.',
-    ofCluster,
+    { helpGroup: 'CLUSTER', dependsOn: ['cluster'] },
   ),
 }
 
@@ -218,7 +213,7 @@ export const applyFlags = {
   ),
   'stop-kubelet': isOn(
     "Stop the kubelet's systemd unit, wait for the settle time, apply, and start it again, whatever happens. If nothing needs that, nothing is stopped.",
-    { exclusive: ['no-wait', ...ofNode.exclusive] },
+    { exclusive: ['no-wait', 'cluster'] },
   ),
   'max-downtime': text(
     'DUR',
@@ -276,7 +271,7 @@ export const planCommandFlags = {
   verbose: verboseFlag(
     'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
   ),
-  ...watchFlag,
+  watch,
   ...passFlags,
 }
 
@@ -296,7 +291,7 @@ export const statusFlags = {
   verbose: verboseFlag(
     'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
   ),
-  ...watchFlag,
+  watch,
   ...placeFlags,
   namespace: naming.namespace,
   volume: naming.volume,

@@ -49,7 +49,7 @@ export abstract class VolctlCommand extends Command {
   /** What an answer or a question is drawn on. */
   async screenOf(stream: OutputStream, format: OutputFormat): Promise<Screen> {
     const paint = await paintOf(this.argv, stream)
-    const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
+    const symbols = isUtf8Locale(environment()) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
     if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
     const { columns, rows } = stream

@@ -242,7 +242,7 @@ function endingNote(
 
 /** Pods that are asked about, then those of the volumes. */
 function podViews({ classes, witnesses }: PlanContext, { pods, volumes }: Scope): PodView[] {
-  const uids = new Set([...pods, ...(pods.length > 0 ? [] : volumes.flatMap(({ podUids }) => [...podUids]))])
+  const uids = new Set(pods.length > 0 ? pods : volumes.flatMap(({ podUids }) => [...podUids]))
   return [...uids].flatMap((uid) => {
     const found = classes.of(uid)
     if (found === undefined) return []

@@ -10,9 +10,9 @@ import {
   type ClusterState,
   clusterObjects,
   heardAt,
+  kubeletHeardAt,
   type LeaseEvidence,
   newestOf,
-  renewedOn,
   serverTime,
   timeOf,
 } from './cluster-state.ts'
@@ -136,7 +136,7 @@ export class ClusterContext {
    * only the status does (S3), unless somebody has judged since that the kubelet is silent.
    */
   isHeard(node: Signs): boolean {
-    const isWithoutLease = heardAt(renewedOn(node)) === undefined && node.ready !== 'Unknown'
+    const isWithoutLease = kubeletHeardAt(node) === undefined && node.ready !== 'Unknown'
     const grace = isWithoutLease && !this.isGivenAsGone(node.name) ? STATUS_MS : GRACE_MS
     return this.#signsOf(node).some((text) => this.now - (timeOf(text) ?? Number.NEGATIVE_INFINITY) <= grace)
   }

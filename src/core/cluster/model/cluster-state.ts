@@ -8,22 +8,8 @@
  */
 
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
-import type { ObjectKey } from '../../kube/api/resources.ts'
-import { type ApiReadError, insecure, writtenError } from '../../kube/api/resources.ts'
-import {
-  count,
-  flag,
-  kept,
-  keptList,
-  keptObjects,
-  needed,
-  number,
-  oneOf,
-  type Shape,
-  type ShapeOf,
-  text,
-  time,
-} from '../../trust/shape.ts'
+import { type ApiReadError, type ObjectKey, insecure, writtenError } from '../../kube/api/resources.ts'
+import { type Shape, type ShapeOf, count, flag, kept, keptList, keptObjects, needed, number, oneOf, text, time } from '../../trust/shape.ts'
 import { type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
 import { type ClaimFacts, claimFactsShape } from '../../volumes/resolve-claim.ts'
@@ -267,9 +253,9 @@ export const RECORD_LISTS = Object.keys(RECORDS) as readonly RecordList[]
 
 /** A list that has a name twice contradicts itself: it was not read as a whole (S3). */
 export function doubtTwice(state: ClusterState): ClusterState {
-  const { nodes, pods, claims, volumes, attachments, drivers } = state
-  const [persistentvolumeclaims, persistentvolumes, volumeattachments] = [claims, volumes, attachments]
-  const lists = { nodes, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers: drivers, pods }
+  const { nodes, claims: persistentvolumeclaims, volumes: persistentvolumes, attachments: volumeattachments } = state
+  const { drivers: csidrivers, pods } = state
+  const lists = { nodes, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, pods }
   const errors = Object.entries<readonly ObjectKey[]>(lists).flatMap(([resource, list]): ApiReadError[] => {
     const names = new Set<string>()
     const twice = list.map(nameOf).find((name) => names.size === names.add(name).size)
@@ -335,15 +321,12 @@ export function newestOf(times: readonly (string | undefined)[]): string | undef
   return times.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0))[0]
 }
 
-/** When a lease was renewed: by the clock of its holder, and by that of the API server. */
-type Renewed = Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>
-
-/** Of the lease of a node's kubelet. */
-export function renewedOn({ leaseRenewTime: renewTime, leaseWrittenAt: writtenAt }: Partial<ClusterNode>): Renewed {
-  return { renewTime, writtenAt }
+/** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. A time that is missing says nothing. */
+export function heardAt({ renewTime, writtenAt }: Pick<LeaseEvidence, 'renewTime' | 'writtenAt'>): string | undefined {
+  return newestOf([renewTime, writtenAt].filter((time) => timeOf(time) !== undefined))
 }
 
-/** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. A time that is missing says nothing. */
-export function heardAt({ renewTime, writtenAt }: Renewed): string | undefined {
-  return newestOf([renewTime, writtenAt].filter((time) => timeOf(time) !== undefined))
+/** The same of a node's kubelet. */
+export function kubeletHeardAt({ leaseRenewTime, leaseWrittenAt }: Partial<ClusterNode>): string | undefined {
+  return heardAt({ renewTime: leaseRenewTime, writtenAt: leaseWrittenAt })
 }

@@ -20,7 +20,7 @@
 
 import { formatDuration } from '../../base/time.ts'
 import type { ControllerState } from '../../plan/cluster-plan.ts'
-import { type ClusterState, heardAt, renewedOn, serverTime, timeOf } from './cluster-state.ts'
+import { type ClusterState, heardAt, kubeletHeardAt, serverTime, timeOf } from './cluster-state.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -71,7 +71,7 @@ const HEARD_MS = 50_000
 
 function isKubeletHeard(state: ClusterState): boolean {
   const now = serverTime(state) ?? 0
-  const times = state.nodes.flatMap((each) => timeOf(heardAt(renewedOn(each))) ?? [])
+  const times = state.nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 

@@ -1,33 +1,18 @@
 /** What no controller reports. */
 
-import {
-  deletePod,
-  kubectl,
-  lookAtNodePod,
-  taintOutOfService,
-  untaintOutOfService,
-  volctl,
-} from '../../base/command.ts'
+import { deletePod, kubectl, lookAtNodePod, taintOutOfService, untaintOutOfService, volctl } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
-import { MANAGED, namespacedName } from '../../kube/api/names.ts'
-import { CODES, type ProblemCode } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
-import type { Hint } from '../../plan/draft.ts'
-import { refuseInsecureApi } from '../../plan/insecure-api.ts'
-import type { Severity } from '../../plan/plan.ts'
-import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import {
-  ATTACH_LISTS,
-  type ClusterNode,
-  type ClusterResource,
-  DETACH_LISTS,
-  serverTime,
-} from '../model/cluster-state.ts'
-import { attachedRef, ON_API, ofPod } from '../model/findings.ts'
-import { isWanted, type Row } from '../model/rows.ts'
+import { ATTACH_LISTS, type ClusterNode, type ClusterResource, DETACH_LISTS, serverTime } from '../model/cluster-state.ts'
+import { ON_API, attachedRef, ofPod } from '../model/findings.ts'
+import { type Row, isWanted } from '../model/rows.ts'
 import { volumeRef } from '../model/volumes.ts'
 import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
+import { MANAGED, namespacedName } from '../../kube/api/names.ts'
+import { CODES } from '../../messages/codes.ts'
+import { said } from '../../messages/said.ts'
+import { refuseInsecureApi } from '../../plan/insecure-api.ts'
+import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
 
 export function reportFindings(context: ClusterContext): void {
   reportMultiAttach(context)
@@ -44,24 +29,24 @@ export function reportFindings(context: ClusterContext): void {
 function reportDrivers(context: ClusterContext): void {
   const { rows } = context
   for (const [driver, attached] of Map.groupBy(rows.attached, ({ object }) => object.attacher)) {
-    const say = (severity: Severity, finding: Finding<ProblemCode>, hint: Hint): void =>
-      context.findings.problem(severity, finding, { driver }, hint)
     // Without anything that waits for it, a stale lease may be one of an attacher that does not elect a leader any more.
     const pending = attached.filter(({ object }) => object.attached !== true || object.deletedAt !== undefined).length
     const silent = context.silentAttacher(driver)
     if (context.isDriverGone(driver)) {
-      say(
+      context.findings.problem(
         'warning',
         said('NobodyDetaches.driver', { driver, volumeAttachments: count(attached.length, 'VolumeAttachment') }),
+        { driver },
         CODES.DriverRemoved.next,
       )
     } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
       const hint =
         "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide"
-      say(
+      context.findings.problem(
         'error',
         said('AttacherSilent', { driver, name: silent.name, renewTime: silent.renewTime ?? '', waits }),
+        { driver },
         hint,
       )
     }

@@ -65,7 +65,7 @@ export type Doctor = ReturnType<typeof diagnose>
 export function diagnose(look: DoctorLook, options: PlanOptions, createdAt: string) {
   const { state, host } = look
   const rank = ({ state: found }: Check): number => CHECK_STATES.indexOf(found)
-  const { api } = { ...state?.snapshot }
+  const api = state?.snapshot.api
   const checks = [
     ...hostChecks(host),
     ...ofNode(look, options),

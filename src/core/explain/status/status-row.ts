@@ -157,7 +157,7 @@ function worst(inputs: ActualInputs, parts: readonly Sight[]): Sight {
 function mountOf(
   inputs: ActualInputs,
   { wanted, ended, onDisk, leaked, mappings }: AnyPart,
-): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
+): Pick<StatusRow, 'mounted' | 'mountsNothing'> {
   const own = wanted ?? ended
   const evidence = own && evidenceOf(inputs, own)
   // The kubelet counts a hostPath as mounted for as long as the pod wants it.
