@@ -152,7 +152,7 @@ describe('an API server that cannot be used is one clear line', () => {
     hasty.close()
     expect(error).toMatchObject({
       code: 'ApiUnreachable',
-      message: `The API server ${server.url} did not answer within 1.5 s.`,
+      message: `The API server ${server.url} did not give an answer within 1.5 s.`,
       status: 0,
       exit: 1,
     })

@@ -1,19 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { type CodeEntry, codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
-import {
-  ALL_CODES,
-  type BlockCode,
-  CODES,
-  type Code,
-  codesIn,
-  isCodeOf,
-  outlasts,
-  type WaitingCode,
-} from '../../src/core/messages/codes.ts'
+import { type CodeEntry, type Place, codes, isOutsideCode } from '../../src/core/messages/code-entry.ts'
+import { ALL_CODES, type BlockCode, CODES, type Code, type WaitingCode, codesIn, isCodeOf, outlasts } from '../../src/core/messages/codes.ts'
 import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
 import { said } from '../../src/core/messages/said.ts'
+import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.startsWith('src/core/messages/'))
@@ -116,7 +107,7 @@ it('a decision: has a field, a class or a kind of cause of its own, and compares
 
 it.each<{ name: string; places: readonly Place[] }>([
   { name: 'new VolctlError', places: ['error'] },
-  { name: 'new ApiError', places: ['error'] },
+  { name: '(?:new ApiError|unusable)', places: ['error'] },
   { name: 'new SafetyRefusal', places: ['refusal'] },
   { name: 'new StepFailed', places: ['outcome', 'blocked'] },
   { name: 'new OperationRefused', places: ['outcome', 'blocked'] },

@@ -1,9 +1,9 @@
+import type { Answer } from './transport/transport.ts'
 import type { ErrorCode } from '../messages/codes.ts'
 import { VolctlError, type VolctlErrorOptions } from '../messages/errors.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, type Sentence, said } from '../messages/said.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
-import type { Answer } from './transport/transport.ts'
 
 interface ApiErrorOptions extends VolctlErrorOptions {
   /** HTTP status; absent: no answer came. */
@@ -68,20 +68,17 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /** An answer other than 2xx as an error (N54). @param request what was asked, e.g. `GET /api/v1/pods` */
 export function errorFromAnswer({ status, headers, body }: Answer, server: string, request: string): ApiError {
-  const said = parseStatus(body.toString('utf8'))
-  const code = CODES_OF_STATUS[status] ?? 'ApiFailed'
-  const text = shortText(said?.message, 1000)
-  const reason = reasonOf(status, said, code)
+  const given = parseStatus(body.toString('utf8'))
+  const why = shortText(given?.message, 1000) ?? `${request} was answered with HTTP ${status}`
+  const finding = said(ANSWERS[status] ?? 'ApiFailed.answered', { server, why })
+  const reason = reasonOf(status, given, finding.code)
   const [retryAfter] = [headers['retry-after']].flat()
-  return new ApiError(
-    { code, message: `${server}: ${text ?? `${request} was answered with HTTP ${status}`}` },
-    {
-      status,
-      reason,
-      hint: HINTS[status] ?? hintOf(status, request, said !== undefined && reason !== 'NoSuchResource'),
-      retryAfter: seconds(retryAfter) ?? seconds(said?.details?.retryAfterSeconds),
-    },
-  )
+  return new ApiError(finding, {
+    status,
+    reason,
+    hint: HINTS[status] ?? hintOf(status, request, given !== undefined && reason !== 'NoSuchResource'),
+    retryAfter: seconds(retryAfter) ?? seconds(given?.details?.retryAfterSeconds),
+  })
 }
 
 /** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
@@ -105,12 +102,12 @@ function shortText(value: unknown, length: number): string | undefined {
   return value.length > length ? `${value.slice(0, length)}…` : value
 }
 
-const CODES_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  409: 'Conflict',
-  504: 'ApiUnreachable',
+const ANSWERS: Readonly<Record<number, Extract<Sentence, `${string}.answered`>>> = {
+  401: 'Unauthorized.answered',
+  403: 'Forbidden.answered',
+  404: 'NotFound.answered',
+  409: 'Conflict.answered',
+  504: 'ApiUnreachable.answered',
 }
 
 const STATUS_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
@@ -132,32 +129,33 @@ function seconds(value: unknown): number | undefined {
 const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|EPROTO|HOSTNAME_)/
 
-/** No answer, or no complete one, within the deadline. @param what is missing; default: the answer */
-export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
-  const within = `within ${deadlineMs / 1000} s`
-  const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
-  return new ApiError(said('ApiUnreachable', { server, message }), { trouble: 'late', reason: 'Timeout' })
+/** No answer, or no complete one, within the deadline. @param what is missing */
+export function lateError(server: string, deadlineMs: number, what = 'an answer'): ApiError {
+  return new ApiError(said('ApiUnreachable.late', { server, what, seconds: deadlineMs / 1000 }), {
+    trouble: 'late',
+    reason: 'Timeout',
+  })
 }
 
 /** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return unusable(`${server}: the answer to ${request} ${why}.`, TOO_MUCH, 'AnswerTooLarge')
+  return unusable(said('ApiFailed.tooLarge', { server, request, why }), TOO_MUCH, 'AnswerTooLarge')
 }
 
 export const TOO_MUCH = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {
-  return unusable(`${server}: the answer to ${request} is ${what}.`)
+  return unusable(said('ApiFailed.badAnswer', { server, request, what }))
 }
 
 /** What came is no answer that anything could be concluded from. */
 export function unusable(
-  message: string,
+  finding: Finding<'ApiFailed'>,
   hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   reason = 'BadAnswer',
 ): ApiError {
-  return new ApiError({ code: 'ApiFailed', message }, { trouble: 'answer', reason, hint })
+  return new ApiError(finding, { trouble: 'answer', reason, hint })
 }
 
 interface Received {
@@ -179,7 +177,7 @@ export function received<T>(shape: Shape<T>, value: unknown, { server, request, 
     return shape(value, at)
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    throw unusable(`${server}: in the answer to ${request}, ${error.message}.`)
+    throw unusable(said('ApiFailed.field', { server, request, fault: error.message }))
   }
 }
 
@@ -187,7 +185,7 @@ export function received<T>(shape: Shape<T>, value: unknown, { server, request, 
 export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
-  if (reason.startsWith('Z_')) return unusable(`${server}: an answer is not compressed as its header says (${reason}).`)
+  if (reason.startsWith('Z_')) return unusable(said('ApiFailed.compression', { server, reason }))
   if (TLS_CODES.test(reason)) {
     return new ApiError(said('TlsMismatch', { server, trouble: tlsTrouble(String(message)), reason }), {
       trouble: 'tls',
@@ -196,8 +194,12 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     })
   }
   // Older Node.js name a proxy with its password.
-  const text = `The API server ${server} cannot be reached: ${String(message).replaceAll(/:\/\/[^/\s]*@/g, '://')}.`
-  return new ApiError({ code: 'ApiUnreachable', message: text }, { trouble: 'connection', reason, cause: error })
+  const why = String(message).replaceAll(/:\/\/[^/\s]*@/g, '://')
+  return new ApiError(said('ApiUnreachable.notReached', { server, why }), {
+    trouble: 'connection',
+    reason,
+    cause: error,
+  })
 }
 
 /** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */

@@ -1,9 +1,9 @@
 import { compareText } from '../base/text.ts'
+import { ApiError, TOO_MUCH, lateError, unusable } from './api-error.ts'
 import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
-import type { ApiReadError } from './api/resources.ts'
-import { keyText, type ObjectKey } from './api/resources.ts'
-import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
+import { type ApiReadError, type ObjectKey, keyText } from './api/resources.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
+import { said } from '../messages/said.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10
@@ -64,8 +64,8 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
     /** The objects of these names that can be read, in the order of the names. */
     getAll: async <T extends ApiObject>(resource: Resource<T>, keys: readonly ObjectKey[]): Promise<T[]> => {
       if (keys.length > MOST_NAMED) {
-        const message = `${server}: the pods of this node name more than ${MOST_NAMED} ${resource.plural}.`
-        throw unusable(message, TOO_MUCH, 'AnswerTooLarge')
+        const tooMany = said('ApiFailed.tooMany', { server, most: MOST_NAMED, resource: resource.plural })
+        throw unusable(tooMany, TOO_MUCH, 'AnswerTooLarge')
       }
       const found: (T | undefined)[] = []
       const left = keys.entries()

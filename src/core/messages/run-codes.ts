@@ -173,6 +173,9 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   },
 })
 
+/** An answer other than 2xx, in the API server's own words if it gives some. */
+const ANSWERED = '{server}: {why}'
+
 const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
   OtherCluster: {
     says: {
@@ -194,7 +197,11 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
     rules: ['S14'],
   },
   ApiUnreachable: {
-    says: 'The API server {server} {message}.',
+    says: {
+      answered: ANSWERED,
+      late: 'The API server {server} did not give {what} within {seconds} s.',
+      notReached: 'The API server {server} cannot be reached: {why}.',
+    },
     means: 'the API server cannot be reached, or does not answer in time',
     remedy:
       'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
@@ -206,20 +213,34 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
       "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
   },
   Unauthorized: {
+    says: { answered: ANSWERED },
     means: 'the API server does not accept the credential',
     next: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
   NotFound: {
+    says: { answered: ANSWERED },
     means: 'nothing of that name exists, in the API or on this node',
     next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
   },
   Conflict: {
-    says: '{name} was read without its resourceVersion',
+    says: {
+      answered: ANSWERED,
+      noVersion: '{name} was read without its resourceVersion',
+    },
     means: 'an object of the API was changed meanwhile',
     remedy: 'Plan again.',
     rules: ['S26'],
   },
   ApiFailed: {
+    says: {
+      answered: ANSWERED,
+      badAnswer: '{server}: the answer to {request} is {what}.',
+      tooLarge: '{server}: the answer to {request} {why}.',
+      field: '{server}: in the answer to {request}, {fault}.',
+      compression: '{server}: an answer is not compressed as its header says ({reason}).',
+      otherPods: "{server}: the list of {nodeName}'s pods contains a pod of another node or without a UID.",
+      tooMany: '{server}: the pods of this node name more than {most} {resource}.',
+    },
     means:
       'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
     remedy:
@@ -321,6 +342,7 @@ const UNREAD = codes({ cause: 'unread' })({
   },
   Forbidden: {
     says: {
+      answered: ANSWERED,
       list: 'this credential may not list VolumeAttachments, so that it never shows {volumes} as detached',
       change: 'this credential may not {verb} VolumeAttachments',
     },

@@ -1,30 +1,8 @@
-import {
-  type ApiObject,
-  ATTACHMENTS,
-  CLAIMS,
-  type ClusterTrustBundle,
-  CONFIG_MAPS,
-  LEASES,
-  type Lease,
-  NODES,
-  type Node,
-  PODS,
-  type Pod,
-  type ProjectedSource,
-  type Resource,
-  SECRETS,
-  trustBundleShape,
-  type VolumeAttachment,
-} from '../../kube/api/objects.ts'
+import { badAnswer, orInstead, unlessAbsent, unlessRefused, unusable } from '../../kube/api-error.ts'
+import { ATTACHMENTS, type ApiObject, CLAIMS, CONFIG_MAPS, type ClusterTrustBundle, LEASES, type Lease, NODES, type Node, PODS, type Pod, type ProjectedSource, type Resource, SECRETS, type VolumeAttachment, trustBundleShape } from '../../kube/api/objects.ts'
 import { objectPath } from '../../kube/api/resources.ts'
-import { orInstead, unlessAbsent, unlessRefused, unusable } from '../../kube/api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from '../../kube/kube-client.ts'
-import {
-  type AttachmentVersion,
-  type ClaimStatusPatch,
-  deleteVolumeAttachment,
-  patchClaimStatus,
-} from '../../kube/writes.ts'
+import { type AttachmentVersion, type ClaimStatusPatch, deleteVolumeAttachment, patchClaimStatus } from '../../kube/writes.ts'
 import { SafetyRefusal, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { Budget } from '../../trust/bytes.ts'
@@ -44,8 +22,8 @@ export async function listNodePods(
   const list = await client.list(PODS, { ...settings, query })
   for (const pod of list.items) {
     if (pod.metadata.uid === '' || pod.spec.nodeName !== nodeName) {
-      const message = `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`
-      throw unusable(message, 'Check whether a proxy in between drops the field selector.')
+      const otherPods = said('ApiFailed.otherPods', { server: client.server, nodeName })
+      throw unusable(otherPods, 'Check whether a proxy in between drops the field selector.')
     }
   }
   return list
@@ -120,7 +98,7 @@ export function nodeCluster(asking: Asking) {
       version: Pick<AttachmentVersion, 'name' | 'uid'> & Partial<AttachmentVersion>,
     ): Promise<void> => {
       const { name, resourceVersion } = version
-      if (resourceVersion === undefined) throw new VolctlError(said('Conflict', { name }))
+      if (resourceVersion === undefined) throw new VolctlError(said('Conflict.noVersion', { name }))
       await deleteVolumeAttachment(client, { ...version, resourceVersion })
     },
     getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),
@@ -163,7 +141,7 @@ const tokenAnswer = kept({
  */
 export async function requestToken(client: KubeClient, pod: Pod, { audience, expirationSeconds }: TokenSource) {
   const key = { namespace: podNamespace(pod), name: pod.spec.serviceAccountName ?? '' }
-  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, key)
+  const path = `${objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, key)}/token`
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -175,12 +153,12 @@ export async function requestToken(client: KubeClient, pod: Pod, { audience, exp
     },
   }
   // Every answer is a new token, and nothing is stored, so the request may be repeated.
-  const given = await unlessAbsent(client.send('review', { path: `${account}/token`, shape: tokenAnswer, body }))
+  const given = await unlessAbsent(client.send('review', { path, shape: tokenAnswer, body }))
   if (given === undefined) return undefined
   const { status } = given
   const { token, expirationTimestamp = '' } = status ?? {}
   if (token) return { token, expirationTimestamp }
-  throw unusable(`${client.server}: the answer to a token request has no token.`)
+  throw badAnswer(client.server, `POST ${path}`, 'a TokenRequest without a token')
 }
 
 type BundleSource = Pick<NonNullable<ProjectedSource['clusterTrustBundle']>, 'name' | 'signerName'>
