@@ -436,9 +436,10 @@ const ERRORS = codes({ in: ['error'] })({
   },
   NoKubeconfig: {
     says: {
-      missing: '{file} does not exist.',
+      missing: 'The kubeconfig {path} does not exist.',
       noneOf: 'None of the files in KUBECONFIG exists: {value}.',
       notInPod: '--kubeconfig {value}: volctl is {why}.',
+      nowhere: 'No kubeconfig was found. {places}',
     },
     means: 'there is no kubeconfig, in the usual places or where one was named',
     next: 'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
@@ -447,6 +448,16 @@ const ERRORS = codes({ in: ['error'] })({
     says: {
       noContext: 'The kubeconfig {source} has no context "{contextName}". {known}',
       authProvider: '{where} logs in by the auth-provider "{name}"{since}: volctl does not support it.',
+      noMapping: '{path} is not a kubeconfig: not a mapping.',
+      otherKind: '{path} is a {kind}, not a kubeconfig.',
+      notFile: 'The kubeconfig {why}, not a file.',
+      unread: 'The kubeconfig {path} cannot be read: {why}.',
+      damaged: 'The kubeconfig {path} is damaged: {why}.',
+      noCurrent: 'The kubeconfig {source} has no current context. {known}',
+      noServer: '{where} has no cluster with a server address.',
+      noUrl: 'The server address of context "{contextName}" of {source} is not an https:// or http:// URL.',
+      noUser: '{where} names an unknown user.',
+      credential: 'The credential in {source} (context {contextName}) is unusable.',
     },
     means:
       'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',

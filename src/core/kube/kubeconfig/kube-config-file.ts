@@ -1,11 +1,10 @@
-import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { isMissing, VolctlError, type VolctlErrorOptions } from '../../messages/errors.ts'
+import { VolctlError, type VolctlErrorOptions, isMissing } from '../../messages/errors.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
-import { TooLarge } from '../../trust/plain-files.ts'
+import { NotAFile, NotTrusted, TRUST_HINT, readTrustedText } from '../../trust/files.ts'
 
 /**
  * Why a place gives no credential, where the search for one has to know.
@@ -54,8 +53,8 @@ export interface RawKubeConfig {
 }
 
 /** The error for what is not a usable kubeconfig. */
-export function invalid(message: string, hint: string): VolctlError {
-  return new VolctlError({ code: 'KubeconfigInvalid', message }, { hint })
+export function invalid(finding: Finding<'KubeconfigInvalid'>, hint: string): VolctlError {
+  return new VolctlError(finding, { hint })
 }
 
 /**
@@ -66,12 +65,13 @@ export function invalid(message: string, hint: string): VolctlError {
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw invalid(`${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
+    throw invalid(said('KubeconfigInvalid.noMapping', { path }), 'Check the file.')
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.
   if (fields.kind !== undefined && fields.kind !== 'Config') {
-    throw invalid(`${path} is a ${String(fields.kind)}, not a kubeconfig.`, 'Give a file of kind Config.')
+    const otherKind = said('KubeconfigInvalid.otherKind', { path, kind: String(fields.kind) })
+    throw invalid(otherKind, 'Give a file of kind Config.')
   }
   const directory = dirname(path)
   return {
@@ -84,20 +84,19 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
 
 /** Only a trusted file: a kubeconfig decides which server volctl trusts, and may name a program to run (S33). */
 function readText(path: string): string {
-  const file = `The kubeconfig ${path}`
   try {
     return readTrustedText(path)
   } catch (cause) {
-    if (cause instanceof NotTrusted)
-      throw new NotUsed('unsafe', said('KubeconfigUnsafe.why', { file, message: cause.message }), {
-        cause,
-        hint: TRUST_HINT,
-      })
-    if (cause instanceof NotAFile) throw invalid(`The kubeconfig ${cause.message}, not a file.`, 'Check the path.')
-    if (cause instanceof TooLarge) throw invalid(`${file} is not read: ${cause.message}.`, 'Check the file.')
+    if (cause instanceof NotTrusted) {
+      const unsafe = said('KubeconfigUnsafe.why', { file: `The kubeconfig ${path}`, message: cause.message })
+      throw new NotUsed('unsafe', unsafe, { cause, hint: TRUST_HINT })
+    }
+    if (cause instanceof NotAFile)
+      throw invalid(said('KubeconfigInvalid.notFile', { why: cause.message }), 'Check the path.')
     if (isMissing(cause))
-      throw new NotUsed('absent', said('NoKubeconfig.missing', { file }), { hint: 'Check the path.' })
-    throw invalid(`${file} cannot be read: ${unreadText(cause)}.`, 'Run volctl as root, or check the file.')
+      throw new NotUsed('absent', said('NoKubeconfig.missing', { path }), { hint: 'Check the path.' })
+    const unread = said('KubeconfigInvalid.unread', { path, why: unreadText(cause) })
+    throw invalid(unread, 'Run volctl as root, or check the file.')
   }
 }
 
@@ -107,16 +106,20 @@ function parse(path: string, text: string): unknown {
   } catch (error) {
     const line = (error as { mark?: { line?: unknown } }).mark?.line
     const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
-    throw invalid(`The kubeconfig ${path} is damaged: not valid YAML${where}.`, 'Restore the file.')
+    throw damaged(path, `not valid YAML${where}`)
   }
 }
 
 function entries(path: string, fields: Fields, key: string): Named[] {
   const list = fields[key] ?? []
   if (!Array.isArray(list) || list.some((entry) => typeof (entry as Named | null)?.name !== 'string')) {
-    throw invalid(`The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`, 'Restore the file.')
+    throw damaged(path, `${key} is not a list of named entries`)
   }
   return list as Named[]
+}
+
+function damaged(path: string, why: string): VolctlError {
+  return invalid(said('KubeconfigInvalid.damaged', { path, why }), 'Restore the file.')
 }
 
 /** Absolute paths in a kubeconfig from another process's file system (/proc/N/root) are paths of that file system, too. */

@@ -7,15 +7,15 @@
  */
 
 import { delimiter, join, resolve } from 'node:path'
+import { IN_CLUSTER } from '../api/names.ts'
+import { NotUsed, type RawKubeConfig, mergeKubeConfigs, readKubeConfigFile } from './kube-config-file.ts'
+import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
+import type { KubeCredentials } from '../transport/connection.ts'
 import { VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import { addDoubt, type Doubt, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import { type Doubt, NotTrusted, TRUST_HINT, addDoubt, trustedTextIfAny } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
-import { callerPath, type Environment, environment } from '../../trust/run.ts'
-import { IN_CLUSTER } from '../api/names.ts'
-import type { KubeCredentials } from '../transport/connection.ts'
-import { mergeKubeConfigs, NotUsed, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
-import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
+import { type Environment, callerPath, environment } from '../../trust/run.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',
@@ -237,12 +237,9 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const more = places.length - named.length
   const rest = more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`]
   const [first] = passedOver
-  return new VolctlError(
-    { code: 'NoKubeconfig', message: ['No kubeconfig was found.', ...named, ...rest].join(' ') },
-    {
-      hint: first?.doubt.hint ?? whatToType(env),
-    },
-  )
+  return new VolctlError(said('NoKubeconfig.nowhere', { places: [...named, ...rest].join(' ') }), {
+    hint: first?.doubt.hint ?? whatToType(env),
+  })
 }
 
 /** A sentence; most problems name the file themselves. */

@@ -1,7 +1,7 @@
-import { said } from '../../messages/said.ts'
 import type { Insecure } from '../api/resources.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
+import { type Fields, NotUsed, type RawKubeConfig, invalid, textIn } from './kube-config-file.ts'
+import { said } from '../../messages/said.ts'
 
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
@@ -28,7 +28,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
-    throw invalid(`The kubeconfig ${source} has no current context. ${known}`, 'Choose one with --context.')
+    throw invalid(said('KubeconfigInvalid.noCurrent', { source, known }), 'Choose one with --context.')
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
@@ -42,15 +42,15 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const namedUser = named(config, 'users', context.user, 'user')
   const server = textIn(cluster, 'server')
   if (server === undefined)
-    throw invalid(`${where} has no cluster with a server address.`, 'Check the cluster that the context names.')
+    throw invalid(said('KubeconfigInvalid.noServer', { where }), 'Check the cluster that the context names.')
   if (!isHttp(server)) {
     throw invalid(
-      `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
+      said('KubeconfigInvalid.noUrl', { contextName, source }),
       'Write the address in the form https://HOST:PORT.',
     )
   }
   if (namedUser === undefined && context.user !== undefined && context.user !== '')
-    throw invalid(`${where} names an unknown user.`, 'Check the user that the context names.')
+    throw invalid(said('KubeconfigInvalid.noUser', { where }), 'Check the user that the context names.')
   // A context without a user is anonymous.
   const user = namedUser ?? {}
   refuseProvider(user, where)
