@@ -109,7 +109,7 @@ it.each<{ name: string; places: readonly Place[] }>([
   { name: 'new VolctlError', places: ['error'] },
   { name: '(?:new ApiError|unusable)', places: ['error'] },
   { name: 'new SafetyRefusal', places: ['refusal'] },
-  { name: 'new StepFailed', places: ['outcome', 'blocked'] },
+  { name: 'new Step\\w+', places: ['outcome', 'blocked'] },
   { name: 'new OperationRefused', places: ['outcome', 'blocked'] },
 ])('what is thrown stands where it is thrown: $name', ({ name, places }) => {
   const thrown = sources.flatMap((text) => [

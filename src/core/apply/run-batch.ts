@@ -6,6 +6,10 @@
  * removals, which are single system calls.
  */
 
+import type { ApplyRun } from './apply-run.ts'
+import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
+import type { StepContext } from './operation/step.ts'
+import { judgedNow } from './run-operation.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { StepFailed, StepInterrupted, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
@@ -14,10 +18,6 @@ import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { Step } from '../volumes/steps.ts'
-import type { ApplyRun } from './apply-run.ts'
-import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
-import type { StepContext } from './operation/step.ts'
-import { judgedNow } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000
 
@@ -84,7 +84,7 @@ async function verify({ cursor, umounts }: Member): Promise<void> {
 function notAll(error: VolctlError): StepFailed {
   const { code, message, hint } = error
   const why = `some of it is done; the rest: ${message}`
-  if (error instanceof StepInterrupted) return new StepInterrupted(why)
+  if (error instanceof StepInterrupted) return new StepInterrupted({ code, message: why })
   return new StepFailed({ code, message: why }, { cause: error, hint })
 }
 

@@ -8,6 +8,7 @@ import type { VolctlCommand } from './volctl-command.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import { ExitStatus, Interrupted, SafetyRefusal, VolctlError, usageError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
@@ -89,7 +90,7 @@ export class EndlessLooks extends NodeLooks {
     try {
       return await this.look(late === undefined ? stop : AbortSignal.any([stop, late]))
     } catch (error) {
-      if (stop.aborted) throw new Interrupted('interrupted before the first look at the node')
+      if (stop.aborted) throw new Interrupted(said('Interrupted.noLook'))
       if (late?.aborted && before !== undefined && limitMs !== undefined) throw lateError(before.client.server, limitMs)
       throw error
     }

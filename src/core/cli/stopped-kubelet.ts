@@ -143,7 +143,7 @@ export class StoppedKubelet implements KubeletStop {
       return (await afterSettling(await again(), waiter)).plan
     } catch (error) {
       // The second interruption ends a look as well.
-      throw signal.aborted ? new Interrupted('interrupted: no operation was begun') : error
+      throw signal.aborted ? new Interrupted(said('Interrupted.noOperation')) : error
     }
   }
 

@@ -1,11 +1,10 @@
 import { StepTimedOut } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
 
 /** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
-  return await inTime(promise, ms, () => {
-    const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
-    return new StepTimedOut(message, { stuck: true })
-  })
+  const seconds = Math.round(ms / 10) / 100
+  return await inTime(promise, ms, () => new StepTimedOut(said('TimedOut.call', { what, seconds }), { stuck: true }))
 }
 
 /** The same with the caller's error. @throws what `late` makes, if the deadline passes first */

@@ -5,23 +5,14 @@
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 
-import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { type Dirent, closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
+import { Entries, InOtherMount, type OpenDirectory, entryPath, nameOf, openBelow, openDirectory, openParent } from './descriptors.ts'
 import type { OutcomeCode } from '../messages/codes.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
+import { StepFailed, StepInterrupted, closingOnError, errnoOf } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import {
-  Entries,
-  entryPath,
-  InOtherMount,
-  nameOf,
-  type OpenDirectory,
-  openBelow,
-  openDirectory,
-  openParent,
-} from './descriptors.ts'
 
 interface Level {
   directory: OpenDirectory | undefined
@@ -188,7 +179,7 @@ export async function deleteContent(
     visit,
     leave: (_, entry) => entry && removeEmpty(entry),
     signal,
-    interrupted: () => new StepInterrupted(`${path}: interrupted after ${deleted.files} files`),
+    interrupted: () => new StepInterrupted(said('Interrupted.walk', { path, count: deleted.files })),
   })
   return deleted
 }

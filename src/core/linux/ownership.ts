@@ -1,12 +1,13 @@
 /** Gives a volume to a group: which bits fsGroup sets, when the walk can be skipped, and the walk (P31, P32). */
 
-import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
-import { diskFailure } from '../messages/disk-trouble.ts'
-import { errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
-import { markEntry } from '../trust/plain-files.ts'
-import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
+import { type Stats, chmodSync, chownSync, closeSync, fstatSync } from 'node:fs'
 import { type Visits, walkDown } from './delete-content.ts'
 import { asDirectory } from './descriptors.ts'
+import { diskFailure } from '../messages/disk-trouble.ts'
+import { StepFailed, StepInterrupted, errnoOf } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { markEntry } from '../trust/plain-files.ts'
+import { type ShapeOf, count, flag, object, oneOf, path, scalar } from '../trust/shape.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
@@ -148,7 +149,7 @@ export async function changeOwnership(
     leave: ({ fd }) => change(fd, fstatSync(fd)),
     signal,
     interrupted: () =>
-      new StepInterrupted(`${path}: interrupted after ${entries} files`, {
+      new StepInterrupted(said('Interrupted.walk', { path, count: entries }), {
         hint: 'Plan again: the next apply changes the remaining files.',
       }),
   })

@@ -1,9 +1,9 @@
 /** What goes wrong: errors of a command, errors of an operation, the exit status; and what is closed at the end whatever happens. */
 
 import { closeSync } from 'node:fs'
-import { isOutsideCode, type OutsideCode } from './code-entry.ts'
-import { type FailureCode, type OutcomeCode, type RefusalCode, remedyOf } from './codes.ts'
-import type { Finding } from './said.ts'
+import { type OutsideCode, isOutsideCode } from './code-entry.ts'
+import { type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
+import { type Finding, said } from './said.ts'
 
 /** A process that uses what an operation would take away. */
 export interface UsingProcess {
@@ -70,8 +70,8 @@ export class SafetyRefusal extends VolctlError {
 
 /** A person, or a signal, ended it. */
 export class Interrupted extends VolctlError {
-  constructor(message = 'interrupted: nothing was changed') {
-    super({ code: 'Interrupted', message }, { exit: ExitStatus.Interrupted })
+  constructor(finding: Finding<'Interrupted'> = said('Interrupted.nothing')) {
+    super(finding, { exit: ExitStatus.Interrupted })
   }
 }
 
@@ -138,28 +138,13 @@ export class StepFailed extends VolctlError {
 export class StepDetached extends StepFailed {}
 
 /** The person ended the apply before the step did. */
-export class StepInterrupted extends StepFailed {
-  constructor(
-    message: string,
-    { code = 'Interrupted', ...options }: StepOptions & { readonly code?: OutcomeCode } = {},
-  ) {
-    super({ code, message }, options)
-  }
-}
+export class StepInterrupted extends StepFailed {}
 
 /** The step's time is over (--timeout). */
-export class StepTimedOut extends StepFailed {
-  constructor(message: string, options: StepOptions = {}) {
-    super({ code: 'TimedOut', message }, options)
-  }
-}
+export class StepTimedOut extends StepFailed {}
 
 /** What uses a mount or a device could not be seen: it counts as in use (S25). */
-export class UsersUnknown extends StepFailed {
-  constructor(message: string, options: StepOptions = {}) {
-    super({ code: 'UsersUnknown', message }, options)
-  }
-}
+export class UsersUnknown extends StepFailed {}
 
 /** Every exit status of volctl, once, with its meaning (contract, "Exit status"). */
 export const ExitStatus = {

@@ -228,6 +228,8 @@ const IN_USE = codes({ cause: 'in-use' })({
       volume: '{name} may still be in use on this node: {why}',
       who: 'who uses {target} could not be determined: {why}',
       holders: 'the holders of {path} could not be determined: {why}',
+      disks: 'the processes that have {disks} open could not be determined: {why}',
+      namespace: '{why}, so what is in use there is unknown',
     },
     in: ['blocked'],
     means: 'volctl could not find out who uses the device or the data',

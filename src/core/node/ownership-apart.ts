@@ -2,7 +2,8 @@
 
 import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/ownership.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../messages/errors.ts'
-import { type CommandResult, runCommand } from '../trust/programs.ts'
+import { said } from '../messages/said.ts'
+import { type CommandResult, leftText, runCommand } from '../trust/programs.ts'
 
 export interface Apart {
   /** Command line of the child (src/child.ts). */
@@ -36,16 +37,16 @@ export async function changeOwnershipApart(
   throw new StepFailed(failed, failed)
 }
 
-function givenUp(path: string, { abandonedPid }: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {
-  const stuck = abandonedPid !== undefined
-  const abandoned = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
+function givenUp(path: string, result: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {
+  const stuck = result.abandonedPid !== undefined
+  const left = leftText(result)
   if (interrupted)
-    return new StepInterrupted(`${path}: interrupted while it was given to a group${abandoned}`, {
+    return new StepInterrupted(said('Interrupted.ownership', { path, left }), {
       hint: 'Plan again: the next apply changes the remaining files.',
       stuck,
     })
   const seconds = Math.round(deadlineMs / 100) / 10
-  return new StepTimedOut(`${path} was not given to a group within ${seconds} s${abandoned}`, {
+  return new StepTimedOut(said('TimedOut.ownership', { path, seconds, left }), {
     hint: stuck
       ? 'Bring back what the file system lies on, a server or a disk; then plan again.'
       : 'If the server answers, give a longer --timeout: files that are done keep their group.',

@@ -1,6 +1,6 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
-import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
+import { SOMEBODY, deviceNumberFrom } from '../linux/block/device-use.ts'
 import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
@@ -10,15 +10,16 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { undeletedPath, undeletedRoot } from '../linux/paths.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import { UsersUnknown } from '../messages/errors.ts'
-import { ifAny } from '../trust/kernel.ts'
-import { perRun } from '../trust/run.ts'
-import { describeProcess, type UsedBy, usingProcess } from '../users/find-holders.ts'
-import type { LoopFile } from '../users/kernel-files.ts'
-import type { Opener } from '../users/uses.ts'
-import type { ExpectedMount } from '../volumes/steps.ts'
+import { said } from '../reconcile/messages/said.ts'
 import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
 import type { Host } from './host.ts'
 import type { MachineFacts } from './machine-facts.ts'
+import { ifAny } from '../trust/kernel.ts'
+import { perRun } from '../trust/run.ts'
+import { type UsedBy, describeProcess, usingProcess } from '../users/find-holders.ts'
+import type { LoopFile } from '../users/kernel-files.ts'
+import type { Opener } from '../users/uses.ts'
+import type { ExpectedMount } from '../volumes/steps.ts'
 
 /** So many looks find the same opener; programs that list devices change, and get more. */
 const SAME_TRIES = 3
@@ -135,7 +136,7 @@ async function openersOf({ nodes, luns = [], isOwnOpener }: DiskQuestion, facts:
   const [unknown] = uses.unseen
   if (found.mapped.length + found.open.length > 0 || unknown === undefined) return found
   const disks = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
-  throw new UsersUnknown(`the processes that have ${disks} open could not be determined: ${unknown.text}`, {
+  throw new UsersUnknown(said('UsersUnknown.disks', { disks, why: unknown.text }), {
     hint: `${unknown.hint} Then plan again.`,
   })
 }

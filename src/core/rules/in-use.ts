@@ -8,17 +8,11 @@ import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { pause } from '../linux/deadline.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { remedyOf } from '../messages/codes.ts'
-import { errorMessage, StepInterrupted, UsersUnknown } from '../messages/errors.ts'
+import { StepInterrupted, UsersUnknown, errorMessage } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { saidOf } from '../plan/events.ts'
-import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
-import { ifAny } from '../trust/kernel.ts'
-import type { ContentLook } from '../users/content-look.ts'
-import { fileSystemsAt } from '../users/find-holders.ts'
-import { hostPathsOf } from '../users/mount-uses.ts'
-import { Uses } from '../users/uses.ts'
-import type { InUse } from '../volumes/snapshot.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
 import { unfinished } from './api-now.ts'
 import { isEmptyDir } from './content-in-use.ts'
 import { pathsOf } from './expected-mounts.ts'
@@ -26,9 +20,15 @@ import { noteOverlays } from './file-system-users.ts'
 import { IN_USE } from './foreign-mounts.ts'
 import { type Host, linuxHost } from './host.ts'
 import { type MachineFacts, type Questions, type Verdict, WaitingBudget, type Witness } from './machine-facts.ts'
-import { allBefore, VolumeRecords } from './node-stack.ts'
+import { VolumeRecords, allBefore } from './node-stack.ts'
 import { verdictOf } from './rules.ts'
 import { type ProcessScan, Surroundings } from './surroundings.ts'
+import { ifAny } from '../trust/kernel.ts'
+import type { ContentLook } from '../users/content-look.ts'
+import { fileSystemsAt } from '../users/find-holders.ts'
+import { hostPathsOf } from '../users/mount-uses.ts'
+import { Uses } from '../users/uses.ts'
+import type { InUse } from '../volumes/snapshot.ts'
 
 /** How long apply waits for short-lived openers (udev, lsblk), and for a file system that has just left the table. */
 const AGAIN_MS = 1000
@@ -118,7 +118,7 @@ async function usersOf(
   const users = async (): Promise<ContentLook> => {
     if (!around.isNoting) return look()
     await around.uses({ fileSystems: contentOn })
-    throw new UsersUnknown('not looked at yet')
+    throw new Error('not looked at yet')
   }
   const each = operations.map((operation) => ({
     ...{ operation, around, plan, context, host, users, witness },

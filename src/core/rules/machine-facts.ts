@@ -11,6 +11,9 @@ import type { FailureCode } from '../messages/codes.ts'
 import { StepTimedOut } from '../messages/errors.ts'
 import type { Cluster } from '../node/api/node-objects.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
+import { said } from '../reconcile/messages/said.ts'
+import type { Host } from './host.ts'
+import type { MachineReading, Surroundings } from './surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/find-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
@@ -18,8 +21,6 @@ import type { Blocked } from '../volumes/finding.ts'
 import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'
 import type { ExpectedMount } from '../volumes/steps.ts'
-import type { Host } from './host.ts'
-import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
 export interface Verdict extends Omit<Blocked, 'code'> {
@@ -227,9 +228,7 @@ export class WaitingBudget {
    */
   async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
     if (this.isSpent) {
-      throw new StepTimedOut(
-        `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
-      )
+      throw new StepTimedOut(said('TimedOut.spent', { seconds: this.limitMs / 1000 }))
     }
     const began = performance.now()
     try {

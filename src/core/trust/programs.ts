@@ -7,11 +7,11 @@
  */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { allowing, errnoOf, isMissing, VolctlError } from '../messages/errors.ts'
+import { VolctlError, allowing, errnoOf, isMissing } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
-import { keptLibraryPath, SELF } from './own-program.ts'
-import { io, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, perRun } from './run.ts'
+import { NotTrusted, TRUST_HINT, checkTrusted } from './files.ts'
+import { SELF, keptLibraryPath } from './own-program.ts'
+import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, io, perRun } from './run.ts'
 
 export interface CommandResult {
   /** Undefined: killed, or abandoned. */
@@ -23,6 +23,11 @@ export interface CommandResult {
   readonly abandonedPid?: number
   /** The program printed too much, and was killed. */
   readonly flooded?: true
+}
+
+/** For the end of a sentence: what is left of one that could not be killed. */
+export function leftText({ abandonedPid }: CommandResult): string {
+  return abandonedPid === undefined ? '' : `; pid ${abandonedPid} cannot be killed and was left behind`
 }
 
 /** Packages of programs that are not in util-linux. */

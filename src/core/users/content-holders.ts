@@ -2,7 +2,7 @@
  * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
  * an explanation.
  */
-import { accessSync, constants, fstatSync, lstatSync, type Stats } from 'node:fs'
+import { type Stats, accessSync, constants, fstatSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { append } from '../base/collections.ts'
 import { commandLine } from '../base/command.ts'
@@ -11,13 +11,14 @@ import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { type Entry, walkDown } from '../linux/delete-content.ts'
 import { openBelow } from '../linux/descriptors.ts'
 import type { Layer } from '../linux/follow-links.ts'
-import { cannotHang, containingMount, type Location, locate } from '../linux/location.ts'
+import { type Location, cannotHang, containingMount, locate } from '../linux/location.ts'
 import { type OtherNamespace, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import { type MountInfo, placeOf, whoMounted } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
-import { errnoOf, errorMessage, StepInterrupted } from '../messages/errors.ts'
+import { StepInterrupted, errnoOf, errorMessage } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
 import type { ContentLook } from './content-look.ts'
-import { describeProcess, type Holders, type MountIds, namespaceHolders, staying, together } from './find-holders.ts'
+import { type Holders, type MountIds, describeProcess, namespaceHolders, staying, together } from './find-holders.ts'
 import { boundAt } from './kernel-files.ts'
 import { describeOverlay, describeUse, isErofsImage, layersIn, mountsOf, withTop } from './mount-uses.ts'
 import type { ByProcess } from './uses.ts'
@@ -234,7 +235,7 @@ export async function visitContent(
       }
     },
     signal,
-    interrupted: () => new StepInterrupted(`${path}: interrupted while its users were searched for`),
+    interrupted: () => new StepInterrupted(said('Interrupted.users', { path })),
   })
 }
 

@@ -1,9 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import type { Ownership } from '../../../src/core/linux/ownership.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/messages/errors.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { Fixture, POD, ROOT } from '../apply-fixture.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv/mount`
 const volume = { name: 'pv', plugin: 'kubernetes.io/csi', uniqueName: 'pv', mode: 'Filesystem' as const }
@@ -46,8 +46,8 @@ describe('errors of the walk (P34)', () => {
   })
 
   it.each([
-    { error: new StepInterrupted('it ended'), state: 'interrupted Interrupted' },
-    { error: new StepTimedOut('it ended'), state: 'failed TimedOut' },
+    { error: new StepInterrupted({ code: 'Interrupted', message: 'it ended' }), state: 'interrupted Interrupted' },
+    { error: new StepTimedOut({ code: 'TimedOut', message: 'it ended' }), state: 'failed TimedOut' },
   ])('$error.code is never ignored', async ({ error, state }) => {
     fails(error)
     expect((await run({ ignoreErrors: true })).state).toBe(state)

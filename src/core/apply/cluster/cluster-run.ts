@@ -179,7 +179,7 @@ export class ClusterRun extends Run<ClusterOperation> {
         if (waits === undefined) return this.settle(operation, 'done', { message })
         if (waits !== told) this.say(operation, waits)
         told = waits
-        if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
+        if (signal?.aborted) throw new StepInterrupted(said('StillAtWork.waits', { waits }))
         if (performance.now() >= until) {
           throw new StepFailed(said('TimedOut.unfinished', { timeout: formatDuration(timeoutMs), waits }), {
             hint: lookAtAttacher(attachment.name, volume.driver ?? ''),

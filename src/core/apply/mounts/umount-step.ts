@@ -4,22 +4,22 @@
  */
 
 import { posix } from 'node:path'
+import { orWriteFailed } from '../operation/make-directory.ts'
+import { type StepContext, requireNone, requireRulesOf } from '../operation/step.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
-import { bringBack, isOnDisk, type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { type MountInfo, bringBack, isOnDisk, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { copiesOf } from '../../linux/propagation.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
-import { errnoOf, StepDetached, StepFailed, StepTimedOut } from '../../messages/errors.ts'
+import { StepDetached, StepFailed, StepTimedOut, errnoOf } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { UmountHow } from '../../rules/host.ts'
 import { isBusy, mountedElsewhere } from '../../rules/readers.ts'
-import type { CommandResult } from '../../trust/programs.ts'
+import { type CommandResult, leftText } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/find-holders.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
-import { orWriteFailed } from '../operation/make-directory.ts'
-import { requireNone, requireRulesOf, type StepContext } from '../operation/step.ts'
 
 const AFTER_FORCE_MS = 500
 
@@ -103,11 +103,8 @@ function howToUmount(step: Step, layer: MountInfo): UmountHow {
 export async function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): Promise<void> {
   if (!isStill(layer, run)) return
   if (result.timedOut) {
-    const left =
-      result.abandonedPid === undefined
-        ? ''
-        : `; umount (pid ${result.abandonedPid}) cannot be killed and was left behind`
-    throw new StepTimedOut(`umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
+    const [line, seconds] = [`umount ${layer.mountPoint}`, run.waiting.limitMs / 1000]
+    throw new StepTimedOut(said('TimedOut.program', { line, seconds, left: leftText(result) }), {
       hint: hintOfDead(layer),
       stuck: true,
     })

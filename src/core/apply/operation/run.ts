@@ -1,27 +1,13 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
+import type { Journal } from '../journal/write-journal.ts'
 import type { FailureCode } from '../../messages/codes.ts'
 import { diskTrouble } from '../../messages/disk-trouble.ts'
-import {
-  errnoOf,
-  OperationRefused,
-  StepDetached,
-  StepFailed,
-  StepInterrupted,
-  VolctlError,
-} from '../../messages/errors.ts'
+import { OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError, errnoOf } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
-import {
-  type ApplyEvent,
-  type EventSubject,
-  type Outcome,
-  type OutcomeState,
-  operationEvent,
-  saidOf,
-} from '../../plan/events.ts'
+import { type ApplyEvent, type EventSubject, type Outcome, type OutcomeState, operationEvent, saidOf } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
-import type { Journal } from '../journal/write-journal.ts'
 
 export interface AnyPlan<Op extends AnyOperation> {
   readonly operations: readonly Op[]
@@ -131,7 +117,7 @@ export abstract class Run<Op extends AnyOperation> {
   }
 
   settleInterrupted(operation: Op): void {
-    this.settle(operation, 'interrupted', said('Interrupted'))
+    this.settle(operation, 'interrupted', said('Interrupted.notStarted'))
   }
 
   /** Writes outcomes to the journal. If that fails, the apply starts nothing more. */

@@ -1,9 +1,10 @@
 /** What a step of an operation is given: the ports to the world, its context, and how it asks rules and programs. */
 
+import type { Journal } from '../journal/write-journal.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
-import { parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
+import { STAT_FORMAT, parseStatLine } from '../../linux/paths.ts'
 import type { Undo } from '../../linux/undo.ts'
 import { StepFailed, StepTimedOut } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
@@ -15,11 +16,10 @@ import type { Host } from '../../rules/host.ts'
 import type { MachineFacts, Questions, Verdict, Witness } from '../../rules/machine-facts.ts'
 import type { When } from '../../rules/rule.ts'
 import { verdictOf } from '../../rules/rules.ts'
-import type { CommandResult } from '../../trust/programs.ts'
+import { type CommandResult, leftText } from '../../trust/programs.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
-import type { Journal } from '../journal/write-journal.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export type CsiNode = ReturnType<typeof csiNodeClient>
@@ -130,11 +130,10 @@ export async function command(
 ): Promise<CommandResult> {
   const result = await run.waiting.spend((ms) => run.host.run(program, args, ms, input))
   if (!result.timedOut && result.flooded !== true) return result
-  const left =
-    result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
+  const left = leftText(result)
   const line = `${program} ${args.join(' ')}`
   if (result.flooded === true) throw new StepFailed(said('CommandFailed.output', { line, left }), { stuck: true })
-  throw new StepTimedOut(`${line} did not end within ${run.waiting.limitMs / 1000} s${left}`, { stuck: true })
+  throw new StepTimedOut(said('TimedOut.program', { line, seconds: run.waiting.limitMs / 1000, left }), { stuck: true })
 }
 
 /** Of a rule that is asked right before a step. @throws StepFailed */
