@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type CodeEntry, type Place, codes, isOutsideCode } from '../../src/core/messages/code-entry.ts'
 import { ALL_CODES, type BlockCode, CODES, type Code, type WaitingCode, codesIn, isCodeOf, outlasts } from '../../src/core/messages/codes.ts'
 import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
-import { said } from '../../src/core/messages/said.ts'
+import { OF_ANY_CODE, said } from '../../src/core/messages/said.ts'
 import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -39,6 +39,8 @@ describe('each code of the catalogue', () => {
     })
     expect(all.length).toBeGreaterThan(300)
     expect(all.filter((id) => !used.has(id))).toEqual([])
+    const names = Object.keys(OF_ANY_CODE)
+    expect(names.filter((name) => !sources.some((text) => text.includes(`'${name}'`)))).toEqual([])
   })
 
   it('is CamelCase, which no name of the system and no object of Kubernetes is', () => {

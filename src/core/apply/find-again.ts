@@ -2,13 +2,13 @@
 
 import { memoize } from '../base/collections.ts'
 import { VolctlError } from '../messages/errors.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said, saidOfAny } from '../messages/said.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import type { Blocked } from '../volumes/finding.ts'
 import type { NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
@@ -55,8 +55,8 @@ export function finderIn<Op extends AnyOperation>(
     }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined && refuses(found.blocked)) {
-      const { blocked } = found
-      return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
+      const { code, message: why, hint } = found.blocked
+      return { operation: planned, refused: { ...saidOfAny(code, 'now', { why }), hint } }
     }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
     if (differences.length > 0) {

@@ -12,7 +12,7 @@ import type { StepContext } from './operation/step.ts'
 import { judgedNow } from './run-operation.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { StepFailed, StepInterrupted, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { said, saidOfAny } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
 import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
@@ -82,10 +82,10 @@ async function verify({ cursor, umounts }: Member): Promise<void> {
 
 /** An operation that is begun is neither refused nor not started. */
 function notAll(error: VolctlError): StepFailed {
-  const { code, message, hint } = error
-  const why = `some of it is done; the rest: ${message}`
-  if (error instanceof StepInterrupted) return new StepInterrupted({ code, message: why })
-  return new StepFailed({ code, message: why }, { cause: error, hint })
+  const { code, message: why, hint } = error
+  const finding = saidOfAny(code, 'rest', { why })
+  if (error instanceof StepInterrupted) return new StepInterrupted(finding)
+  return new StepFailed(finding, { cause: error, hint })
 }
 
 /** As long as the kernel takes the words of one call. The other batch's calls are made meanwhile. */

@@ -1,5 +1,6 @@
 /** What takes back the steps of an operation that did not end well: nothing half-made is left, or it is named. */
-import { codeOf, errorMessage, OperationRefused, StepFailed, VolctlError } from '../messages/errors.ts'
+import { OperationRefused, StepFailed, VolctlError, codeOf, errorMessage } from '../messages/errors.ts'
+import { saidOfAny } from '../messages/said.ts'
 
 export interface Undo {
   /** What is there until it is taken back, in words: "the mount on /path". */
@@ -41,12 +42,13 @@ export function isStuck(failure: unknown): boolean {
 
 function withRemains(failure: unknown, remains: readonly string[], stuckSince: boolean): unknown {
   if (remains.length === 0) return failure
-  const message = `${errorMessage(failure)}; left as it is: ${remains.join(', ')}`
+  const finding = saidOfAny(codeOf(failure) ?? 'Unexpected', 'remains', {
+    why: errorMessage(failure),
+    remains: remains.join(', '),
+  })
   const hint = failure instanceof VolctlError ? failure.hint : undefined
   const options = { cause: failure, hint }
   const stuck = stuckSince || isStuck(failure)
-  if (failure instanceof OperationRefused && !stuck)
-    return new OperationRefused({ code: failure.code, message }, options)
-  const code = codeOf(failure) ?? 'Unexpected'
-  return new StepFailed({ code, message }, { ...options, stuck })
+  if (failure instanceof OperationRefused && !stuck) return new OperationRefused(finding, options)
+  return new StepFailed(finding, { ...options, stuck })
 }

@@ -15,8 +15,10 @@ type TextOf<Of extends Sentence> = Of extends `${infer Each extends Code}.${infe
   : Says<Of & Code>
 type Slots<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Slots<Rest> : never
 
+type Values<Text> = Readonly<Record<Slots<Text>, string | number | undefined>>
+
 /** By the names in the sentence. */
-export type Args<Of extends Sentence> = Readonly<Record<Slots<TextOf<Of>>, string | number | undefined>>
+export type Args<Of extends Sentence> = Values<TextOf<Of>>
 
 /** What is wrong, or what is waited for. */
 export interface Finding<Of extends string = string> {
@@ -38,6 +40,30 @@ export function said<const Of extends Sentence>(
   const [code = '', name = ''] = sentence.split('.')
   const { says }: CodeEntry = CODES[code as Code]
   const text = (typeof says === 'string' ? says : says?.[name]) ?? ''
-  const message = text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot as never]}`)
-  return { code: code as CodeOf<Of>, message, args }
+  return { code: code as CodeOf<Of>, message: filled(text, args), args }
+}
+
+function filled(text: string, args: Finding['args']): string {
+  return text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot]}`)
+}
+
+/** Said of a failure with any code: that of a driver, of the kernel, of what failed first. */
+export const OF_ANY_CODE = {
+  call: '{driver}: {call} failed: {why}',
+  openCall: '{driver}: {call} failed: {why}; the driver may still complete it',
+  heldCall: '{driver}: {call} failed: {why}; held by {who}',
+  remains: '{why}; left as it is: {remains}',
+  rest: 'some of it is done; the rest: {why}',
+  now: 'blocked now: {why}',
+  notPart: 'not started: operation {because} must come first and is not part of this apply',
+  after: 'not started: {kind} of {name} must come first, and ended as {state}',
+} as const
+
+/** @param name of a sentence in OF_ANY_CODE */
+export function saidOfAny<const Of extends string, const Name extends keyof typeof OF_ANY_CODE>(
+  code: Of,
+  name: Name,
+  args: Values<(typeof OF_ANY_CODE)[Name]>,
+): Finding<Of> {
+  return { code, message: filled(OF_ANY_CODE[name], args), args }
 }

@@ -147,7 +147,6 @@ const DRIVER = codes({ cause: 'driver' })({
     says: {
       notMounted: '{driver} answered OK to {op}, but nothing is mounted on {target}',
       stillThere: '{driver} answered OK to {op}, but {mount} is still there',
-      call: '{driver}: {call} of {target} failed: {failure}',
     },
     in: ['outcome'],
     means: 'a driver failed, or did not do what it answered',

@@ -1,13 +1,13 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 
+import type { CsiNode, StepContext } from '../operation/step.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
-import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { StepFailed, VolctlError, errorMessage } from '../../messages/errors.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Step } from '../../volumes/steps.ts'
-import type { CsiNode, StepContext } from '../operation/step.ts'
 
 /**
  * The driver and its capabilities, which are read once per operation (C7).
@@ -30,7 +30,7 @@ export async function openDriver(run: StepContext): Promise<WantedCsi & NonNulla
     return { ...wanted, node, capabilities }
   } catch (error) {
     // This call changes nothing: even if it is still running, nothing of the volume is in progress.
-    const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
+    const failure = callFailure(driver, 'NodeGetCapabilities', error)
     throw new StepFailed(failure, { cause: error, hint: failure.hint })
   }
 }
@@ -51,24 +51,21 @@ export async function callNode(
     await untilNotPending(run, `${driver}: ${step.op}`, (ms) => call(node, ms))
     run.around.changed()
   } catch (error) {
-    throw callFailure(`${driver}: ${step.op} to ${step.target} failed`, error)
+    throw callFailure(driver, `${step.op} of ${step.target}`, error)
   }
 }
 
-function callFailure(what: string, error: unknown): VolctlError {
+function callFailure(driver: string, call: string, error: unknown): VolctlError {
   // volctl's own failure: nothing was sent, or the wait was abandoned.
   if (error instanceof VolctlError) return error
   const status = grpcStatusOf(error)
   const isFinal = error instanceof GrpcError && error.isFinal
-  const doubt = isFinal ? '' : '; the driver may still complete it'
-  return new StepFailed(
-    { code: outcomeCodeOf(status), message: `${what}: ${errorMessage(error)}${doubt}` },
-    {
-      cause: error,
-      hint: hintOf(status, 'settingUp'),
-      stuck: !isFinal,
-    },
-  )
+  const about = { driver, call, why: errorMessage(error) }
+  return new StepFailed(saidOfAny(outcomeCodeOf(status), isFinal ? 'call' : 'openCall', about), {
+    cause: error,
+    hint: hintOf(status, 'settingUp'),
+    stuck: !isFinal,
+  })
 }
 
 const RETRY_MS = [500, 1000, 2000]

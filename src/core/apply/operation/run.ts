@@ -4,7 +4,7 @@ import type { Journal } from '../journal/write-journal.ts'
 import type { FailureCode } from '../../messages/codes.ts'
 import { diskTrouble } from '../../messages/disk-trouble.ts'
 import { OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError, errnoOf } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type EventSubject, type Outcome, type OutcomeState, operationEvent, saidOf } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
@@ -111,9 +111,9 @@ export abstract class Run<Op extends AnyOperation> {
     const before = this.outcomes.get(because)
     const why =
       before === undefined
-        ? `operation ${because} must come first and is not part of this apply`
-        : `${before.kind} of ${this.#names.get(because)} must come first, and ended as ${before.state}`
-    this.settle(operation, 'skipped', { code, because, message: `not started: ${why}` })
+        ? saidOfAny(code, 'notPart', { because })
+        : saidOfAny(code, 'after', { kind: before.kind, name: this.#names.get(because), state: before.state })
+    this.settle(operation, 'skipped', { ...saidOf(why), because })
   }
 
   settleInterrupted(operation: Op): void {

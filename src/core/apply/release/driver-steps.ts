@@ -1,17 +1,17 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 
+import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
+import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
+import { type CsiNode, type StepContext, command, firstLineOf } from '../operation/step.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
-import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { StepFailed, VolctlError, errorMessage } from '../../messages/errors.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Step } from '../../volumes/steps.ts'
-import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
-import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
-import { type CsiNode, command, firstLineOf, type StepContext } from '../operation/step.ts'
 
 /** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
@@ -77,15 +77,17 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
   if (status === undefined && error instanceof VolctlError) return error
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
   const who = stuck || !/\bbusy\b/i.test(errorMessage(error)) ? '' : await holdersOfMounts(step.target, run)
-  const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
-  return new StepFailed(
-    { code: outcomeCodeOf(status), message: who === '' ? said : `${said}; held by ${who}` },
-    {
-      cause: error,
-      hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
-      stuck,
-    },
-  )
+  const about = {
+    driver: driverOf(run.operation),
+    call: `${step.op} of ${step.target}`,
+    why: errorMessage(error),
+  }
+  const code = outcomeCodeOf(status)
+  return new StepFailed(who === '' ? saidOfAny(code, 'call', about) : saidOfAny(code, 'heldCall', { ...about, who }), {
+    cause: error,
+    hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
+    stuck,
+  })
 }
 
 // Calls a flexVolume driver to unmount, and checks what the driver left (P87, P88).
@@ -114,7 +116,7 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   }
   const failure = failureOf(answer, result)
   if (failure !== undefined) {
-    throw new StepFailed(said('DriverFailed.call', { driver, call, target: step.target, failure }))
+    throw new StepFailed(saidOfAny('DriverFailed', 'call', { driver, call: `${call} of ${step.target}`, why: failure }))
   }
   await undoWhatTheDriverLeft(step, run, before)
 }
