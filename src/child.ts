@@ -3,10 +3,10 @@
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
 import { text as readAll } from 'node:stream/consumers'
-import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
-import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/ownership.ts'
+import { type OwnChild, askedChild, requestOfParent } from './core/linux/own-child.ts'
+import { type WalkMessage, changeOwnership, walkRequest } from './core/linux/ownership.ts'
 import { diskFailure } from './core/messages/disk-trouble.ts'
-import { errorMessage, StepFailed } from './core/messages/errors.ts'
+import { StepFailed, errorMessage } from './core/messages/errors.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
@@ -55,9 +55,9 @@ async function walk({ parent, path, mountId, ownership }: ReturnType<typeof walk
   try {
     return { done: await changeOwnership(path, { mountId, ownership, onEntry }) }
   } catch (error) {
-    const failed = error instanceof StepFailed ? error : diskFailure(`${path} could not be read`, error)
-    const { code, message, hint } = failed
-    return { failed: { code, message, hint } }
+    const failed = error instanceof StepFailed ? error : diskFailure(path, 'read', error)
+    const { code, message, args, hint } = failed
+    return { failed: { code, message, args, hint } }
   }
 }
 

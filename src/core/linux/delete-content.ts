@@ -9,7 +9,6 @@ import { type Dirent, closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:f
 import { posix } from 'node:path'
 import { commandLine } from '../base/command.ts'
 import { Entries, InOtherMount, type OpenDirectory, entryPath, nameOf, openBelow, openDirectory, openParent } from './descriptors.ts'
-import type { OutcomeCode } from '../messages/codes.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
 import { StepFailed, StepInterrupted, closingOnError, errnoOf } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
@@ -192,26 +191,23 @@ function removeEmpty({ at, where }: Entry): void {
     if (code === 'ENOENT') return
     // Replaced by a link, or filled again: the next plan judges what is there now.
     const isOther = code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST'
-    throw notDeleted(where(), error, isOther ? 'Swapped' : 'WriteFailed')
+    throw isOther ? diskFailure(where(), 'deleted', error, 'Swapped.notDone') : notDeleted(where(), error)
   }
 }
 
-function notDeleted(path: string, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
+function notDeleted(path: string, cause: unknown): StepFailed {
   if (cause instanceof InOtherMount || errnoOf(cause) === 'EBUSY') {
     return new StepFailed(said('ForeignMount.deletesNone', { path }), { cause })
   }
   if (cause instanceof StepFailed) return cause
-  const what = `${path} could not be deleted`
   // Nothing else keeps root from it: swap files are users, which were looked for.
   if (errnoOf(cause) === 'EPERM') {
     const words = `${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
-    return new StepFailed(
-      { code, message: `${what}: it, or its directory, is immutable or append-only (EPERM)` },
-      {
-        cause,
-        hint: `See which: ${words}, then plan again.`,
-      },
-    )
+    const why = ': it, or its directory, is immutable or append-only (EPERM)'
+    return new StepFailed(said('WriteFailed.notDone', { what: path, done: 'deleted', why }), {
+      cause,
+      hint: `See which: ${words}, then plan again.`,
+    })
   }
-  return diskFailure(what, cause, code)
+  return diskFailure(path, 'deleted', cause)
 }

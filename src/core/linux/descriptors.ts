@@ -1,20 +1,9 @@
 /** Directories held by descriptors, paths through them (Node.js has no openat(2)), and files that are replaced there as a whole. */
 
 import { randomUUID } from 'node:crypto'
-import {
-  type Dir,
-  type Dirent,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  opendirSync,
-  readlinkSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs'
+import { type Dir, type Dirent, fchmodSync, fchownSync, fstatSync, fsyncSync, opendirSync, readlinkSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../messages/errors.ts'
+import { StepFailed, allowing, closing, closingOnError, errnoOf } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
@@ -28,11 +17,7 @@ export interface OpenDirectory {
 }
 
 /** What was opened is in another mount than what is worked on. */
-export class InOtherMount extends StepFailed {
-  constructor(message: string, options: { readonly hint?: string } = {}) {
-    super({ code: 'ForeignMount', message }, options)
-  }
-}
+export class InOtherMount extends StepFailed {}
 
 /** Opens a directory by its whole path. @throws StepFailed Swapped for a link on the way, ForeignMount for another mount */
 export function openDirectory(path: string, mountId: number): OpenDirectory {
@@ -135,7 +120,7 @@ function checked(
   return closingOnError(opened, (fd) => {
     const found = mountIdOf(fd)
     if (found !== mountId) {
-      throw new InOtherMount(`${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
+      throw new InOtherMount(said('ForeignMount.otherMount', { what, found, mountId }), {
         hint: 'Find out who mounted it (findmnt); volctl never touches the content of other mounts.',
       })
     }
@@ -152,7 +137,7 @@ function identityOf(fd: number): string {
 
 function mountIdOf(fd: number): number {
   const id = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`))
-  if (id === undefined) throw new InOtherMount(`the kernel does not show the mount of descriptor ${fd}`)
+  if (id === undefined) throw new InOtherMount(said('ForeignMount.unknown', { fd }))
   return id
 }
 

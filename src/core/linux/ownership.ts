@@ -90,7 +90,7 @@ export interface WalkMessage {
   /** How many it has done so far. */
   readonly entries?: number
   readonly done?: OwnershipChange
-  readonly failed?: Pick<StepFailed, 'code' | 'message' | 'hint'>
+  readonly failed?: Pick<StepFailed, 'code' | 'message' | 'args' | 'hint'>
 }
 
 /**
@@ -135,7 +135,7 @@ export async function changeOwnership(
       } else change(fd, entry)
     } catch (error) {
       if (error instanceof StepFailed) throw error
-      if (errnoOf(error) !== 'ENOENT') throw diskFailure(`${where()} could not be read`, error)
+      if (errnoOf(error) !== 'ENOENT') throw diskFailure(where(), 'read', error)
     } finally {
       if (fd !== undefined) closeSync(fd)
     }

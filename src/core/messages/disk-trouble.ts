@@ -1,7 +1,7 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
-import type { OutcomeCode } from './codes.ts'
-import { codeOf, errnoOf, errorMessage, isMissing, StepFailed } from './errors.ts'
+import { StepFailed, codeOf, errnoOf, errorMessage, isMissing } from './errors.ts'
+import { said } from './said.ts'
 
 interface DiskTrouble {
   readonly meaning: string
@@ -60,10 +60,16 @@ export function unreadText(error: unknown): string {
 /**
  * A step that failed with the system's error.
  *
- * @param what could not be done, and on which path
+ * @param what a path
+ * @param done what could not be done with it
  */
-export function diskFailure(what: string, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
+export function diskFailure(
+  what: string,
+  done: string,
+  cause: unknown,
+  sentence: 'WriteFailed.notDone' | 'Swapped.notDone' = 'WriteFailed.notDone',
+): StepFailed {
   const trouble = diskTrouble(cause)
   const why = trouble === undefined ? ` (${codeOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
-  return new StepFailed({ code, message: `${what}${why}` }, { cause, hint: trouble?.hint })
+  return new StepFailed(said(sentence, { what, done, why }), { cause, hint: trouble?.hint })
 }

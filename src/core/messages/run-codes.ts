@@ -1,5 +1,6 @@
 /** How a command, an operation or an apply ends, what a person gave to it, and what could not be read, of the API server too. */
 import { codes } from './code-entry.ts'
+import { NOT_DONE } from './path-codes.ts'
 
 const ASKED = codes({ cause: 'asked' })({
   NotAsked: {
@@ -163,6 +164,8 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   },
   WriteFailed: {
     says: {
+      notDone: NOT_DONE,
+      walkEnded: 'the process that gives {path} to group {gid} ended early: {output}',
       type: '{path} is a {type}, not a file',
       noGroup: '{target}: no group is given',
       table: 'the mount table does not show where {target} is',

@@ -29,12 +29,11 @@ export async function changeOwnershipApart(
   const result = await runCommand(program, args, deadlineMs, request, { onLine, signal })
   if (result.timedOut) throw givenUp(path, result, deadlineMs, signal?.aborted === true)
   if (last.done !== undefined) return last.done
-  const failed = last.failed ?? {
-    code: 'WriteFailed' as const,
-    message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
+  if (last.failed !== undefined) throw new StepFailed(last.failed, last.failed)
+  const output = result.stderr.trim().split('\n').at(-1)
+  throw new StepFailed(said('WriteFailed.walkEnded', { path, gid: ownership.gid, output }), {
     hint: 'Plan again: the next apply walks the volume again.',
-  }
-  throw new StepFailed(failed, failed)
+  })
 }
 
 function givenUp(path: string, result: CommandResult, deadlineMs: number, interrupted: boolean): StepFailed {

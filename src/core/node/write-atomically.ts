@@ -8,34 +8,14 @@
  */
 
 import { randomInt } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  renameSync,
-  rmdirSync,
-  type Stats,
-  symlinkSync,
-  unlinkSync,
-} from 'node:fs'
+import { type Stats, chmodSync, closeSync, lchownSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { deleteContent } from '../linux/delete-content.ts'
-import {
-  createWhole,
-  entryPath,
-  type OpenDirectory,
-  openBelow,
-  openDirectory,
-  readNames,
-  syncDirectory,
-} from '../linux/descriptors.ts'
+import { type OpenDirectory, createWhole, entryPath, openBelow, openDirectory, readNames, syncDirectory } from '../linux/descriptors.ts'
 import { changeOwnership } from '../linux/ownership.ts'
-import { takeBackAll, type Undo } from '../linux/undo.ts'
+import { type Undo, takeBackAll } from '../linux/undo.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { allowing, closing, codeOf, errnoOf, StepFailed } from '../messages/errors.ts'
+import { StepFailed, allowing, closing, codeOf, errnoOf } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { openPlain, readToLimit } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'
@@ -187,8 +167,7 @@ async function removeTree(path: string, mountId: number): Promise<void> {
 
 function asStepFailed(path: string, error: unknown): unknown {
   if (error instanceof StepFailed || codeOf(error) === undefined) return error
-  const what = `the content of ${path} could not be written`
-  return diskFailure(what, error)
+  return diskFailure(`the content of ${path}`, 'written', error)
 }
 
 // One generation of the content: a directory that is written completely before it becomes visible (section 2.5).

@@ -4,6 +4,10 @@
  */
 
 import { posix } from 'node:path'
+import { deviceOfSource, isInstead, oneAtATime, sourceOf } from './mount-device.ts'
+import { mountAlone } from '../mounts/mount-step.ts'
+import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
+import { type StepContext, command, firstLineOf, requireRulesOf } from '../operation/step.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
@@ -13,10 +17,6 @@ import { said } from '../../messages/said.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Step, StepOf } from '../../volumes/steps.ts'
-import { mountAlone } from '../mounts/mount-step.ts'
-import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
-import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
-import { deviceOfSource, isInstead, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
@@ -30,7 +30,7 @@ export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Pr
   await oneAtATime(device.number, run, async () => {
     if (isThere()) return
     await requireRulesOf('device', { device }, run)
-    if (run.host.lstat(target) === undefined) createFile(target, MODE, `${target} could not be created`, run)
+    if (run.host.lstat(target) === undefined) createFile(target, MODE, run)
     await requireRulesOf('mount', { target: { path: target } }, run)
     await mountAlone({ ...step, source: device.path }, run, ['-o', 'bind', device.path, target], isThere)
   })
@@ -77,7 +77,7 @@ export async function linkDevice(step: Step, run: StepContext): Promise<void> {
   const before = host.readLink(target)
   if (before === path) return
   makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
-  orWriteFailed(`link ${target} could not be created`, () => {
+  orWriteFailed(`link ${target}`, 'created', () => {
     if (before !== undefined) host.unlink(target)
     host.symlink(path, target)
   })

@@ -172,7 +172,7 @@ export function removeDirectory(path: string, run: StepContext): void {
     if (found?.type === 'file' && found.size === 0) removeFile(path, run)
     else if (code === 'ENOTEMPTY' || code === 'EEXIST')
       throw new StepFailed(said('UnexpectedFile.notEmpty', { path }), { cause: error })
-    else throw diskFailure(notRemoved(path), error)
+    else throw diskFailure(path, 'removed', error)
   }
 }
 
@@ -215,7 +215,5 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
 
 /** A path that cannot be examined is not removed. */
 function orKept<T>(path: string, work: () => T): T {
-  return orWriteFailed(notRemoved(path), work)
+  return orWriteFailed(path, 'removed', work)
 }
-
-const notRemoved = (path: string): string => `${path} could not be removed`

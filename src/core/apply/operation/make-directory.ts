@@ -1,10 +1,10 @@
 /** Directories that the kubelet would make (P37, P62). */
 
 import { posix } from 'node:path'
+import type { StepContext } from './step.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
 import { errnoOf } from '../../messages/errors.ts'
 import type { Step } from '../../volumes/steps.ts'
-import type { StepContext } from './step.ts'
 
 /** Mode of parent directories that are missing. */
 const PARENT_MODE = 0o750
@@ -20,7 +20,7 @@ export function makeDirectory({ target, mode = '0750', detail }: Step, run: Step
     // If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it.
     if (isNew) run.made.push({ what: `directory ${path}`, back: () => run.host.rmdir(path) })
     if (isNew || (path === target && detail === 'exact'))
-      orWriteFailed(`directory ${path} could not be given mode ${bits.toString(8)}`, () => run.host.chmod(path, bits))
+      orWriteFailed(`directory ${path}`, `given mode ${bits.toString(8)}`, () => run.host.chmod(path, bits))
   }
 }
 
@@ -36,21 +36,21 @@ function make(path: string, mode: number, run: StepContext): boolean {
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
-    throw diskFailure(`directory ${path} could not be created`, error)
+    throw diskFailure(`directory ${path}`, 'created', error)
   }
 }
 
-/** An empty file. @param failure what is said where it cannot be made */
-export function createFile(path: string, mode: number, failure: string, { host, made }: StepContext): void {
-  orWriteFailed(failure, () => host.createFile(path, mode))
+/** An empty file. */
+export function createFile(path: string, mode: number, { host, made }: StepContext): void {
+  orWriteFailed(path, 'created', () => host.createFile(path, mode))
   made.push({ what: path, back: () => host.unlink(path) })
 }
 
 /** @throws StepFailed WriteFailed, with what to do about the disk */
-export function orWriteFailed<T>(what: string, work: () => T): T {
+export function orWriteFailed<T>(what: string, done: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw diskFailure(what, error)
+    throw diskFailure(what, done, error)
   }
 }
