@@ -103,6 +103,7 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
       deleted: 'VolumeAttachment {name} was created, and somebody else has deleted it',
       call: '{what} did not answer within {seconds} s and was abandoned',
       program: '{line} did not end within {seconds} s{left}',
+      umount: 'umount {path} did not end within {seconds} s{left}',
       ownership: '{path} was not given to a group within {seconds} s{left}',
       spent: 'the operation has waited for {seconds} s (--timeout), and not all of its calls are made',
     },

@@ -103,11 +103,8 @@ function howToUmount(step: Step, layer: MountInfo): UmountHow {
 export async function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): Promise<void> {
   if (!isStill(layer, run)) return
   if (result.timedOut) {
-    const [line, seconds] = [`umount ${layer.mountPoint}`, run.waiting.limitMs / 1000]
-    throw new StepTimedOut(said('TimedOut.program', { line, seconds, left: leftText(result) }), {
-      hint: hintOfDead(layer),
-      stuck: true,
-    })
+    const about = { path: layer.mountPoint, seconds: run.waiting.limitMs / 1000, left: leftText(result) }
+    throw new StepTimedOut(said('TimedOut.umount', about), { hint: hintOfDead(layer), stuck: true })
   }
   const [output = ''] = result.stderr
     .trim()
