@@ -3,25 +3,18 @@
  * VOLCTL_RUNS=100000 tries as many, another seed each time.
  */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import type { CodeEntry } from '../../src/core/messages/code-entry.ts'
 import { CODES, type Code } from '../../src/core/messages/codes.ts'
-import type { Finding } from '../../src/core/messages/said.ts'
+import { type Finding, OF_ANY_CODE } from '../../src/core/messages/said.ts'
 import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { attachmentName, csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, ROOT } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import {
-  buildNode,
-  isProtected,
-  podUid,
-  protectedVolumes,
-  type RandomNode,
-  randomNode,
-} from '../helpers/random-node.ts'
+import { type RandomNode, buildNode, isProtected, podUid, protectedVolumes, randomNode } from '../helpers/random-node.ts'
 import { SimulatedNode } from '../helpers/simulated-node.ts'
+import { describe, expect, it } from 'vitest'
 
 const { VOLCTL_RUNS: runs } = process.env
 // The same nodes each time, so that a change is what turns a test red; more, and others, when asked for.
@@ -118,12 +111,13 @@ const goesInside: Check = ({ operations }) => {
   }
 }
 
-/** What a finding is about makes its message, by a sentence of its code. */
+/** What a finding is about makes its message, by a sentence of its code or of any. */
 const saysWhatItIsAbout: Check = ({ operations, waiting, problems }) => {
   const findings: Finding[] = [...operations.flatMap(({ blocked }) => blocked ?? []), ...waiting, ...problems]
   for (const { code, message, args } of findings.filter((each) => each.args !== undefined)) {
     const { says = '' }: CodeEntry = CODES[code as Code]
-    const sentences = typeof says === 'string' ? [says] : Object.values(says)
+    const own = typeof says === 'string' ? [says] : Object.values(says)
+    const sentences = [...own, ...Object.values(OF_ANY_CODE)]
     expect(sentences.map((text) => text.replace(/\{(\w+)\}/g, (_, name) => `${args?.[name]}`))).toContain(message)
   }
 }

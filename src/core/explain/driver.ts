@@ -2,6 +2,8 @@
 
 import { describePod, kubectl } from '../base/command.ts'
 import { present } from '../base/text.ts'
+import { type Judged, absent, asked, bad, good, unknown } from './chain-objects.ts'
+import type { Link, Verdict } from './explanation.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import type { NextStep } from '../plan/plan.ts'
@@ -13,8 +15,6 @@ import { isListedWhole } from '../volumes/api-lookup.ts'
 import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
 import { parentOf } from '../volumes/on-disk/tree.ts'
 import { podName } from '../volumes/pods.ts'
-import { absent, asked, bad, good, type Judged, unknown } from './chain-objects.ts'
-import type { Link, Verdict } from './explanation.ts'
 
 export type JudgedDriver = ReturnType<typeof judgeDriver>
 
@@ -180,7 +180,7 @@ function faultOf(
   if (called === undefined) {
     // Whether a driver is there is not known where nobody looked for sockets.
     const isDown = sockets.length > 0 || faulty('Socket') !== undefined
-    return isDown ? { state: 'problem', message: whyNoDriver(context, name), code: 'DriverUnavailable' } : undefined
+    return isDown ? { state: 'problem', ...whyNoDriver(context, name) } : undefined
   }
   const twice = faulty('Registration')
   const says =

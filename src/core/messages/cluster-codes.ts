@@ -6,7 +6,10 @@ const CONTROLLER = codes({ cause: 'controller' })({
     says: {
       status: '{uniqueName} is no longer in node.status.volumesAttached',
       gone: 'VolumeAttachment {name} no longer exists',
-      attachment: 'VolumeAttachment {name} is not attached',
+      attachment: 'VolumeAttachment {name} is not attached{error}',
+      unlisted: 'node.status.volumesAttached does not list {uniqueName}',
+      unread: 'no VolumeAttachment of {uniqueName} could be read',
+      elsewhere: '{message}; {elsewhere}',
     },
     in: ['waiting', 'outcome'],
     means: 'the volume has to be attached to this node first, and is not',
@@ -34,6 +37,8 @@ const CONTROLLER = codes({ cause: 'controller' })({
       stuck: 'VolumeAttachment {name} is being deleted{heldBy}{error}{gone}',
       since: '{attachment} is being deleted since {deletedAt}{heldBy}',
       begun: 'VolumeAttachment {name} is being deleted',
+      mounted:
+        'VolumeAttachment {name} is being deleted ({deletedAt}) while {uniqueName} is mounted on {path}: the disk may disappear under the mount',
     },
     in: ['waiting', 'problem', 'outcome'],
     means: 'the VolumeAttachment is being deleted, whether or not a pod wants the volume by now',
@@ -44,6 +49,10 @@ const CONTROLLER = codes({ cause: 'controller' })({
   ControllerActs: {
     says: {
       attaches: 'VolumeAttachment {name} is not attached yet{error}',
+      attachesTo: 'the attach/detach controller attaches the volume to node {node}',
+      plugin:
+        'only the attach/detach controller attaches a volume of plugin {plugin}: it writes the status of node {node}',
+      unlisted: 'VolumeAttachment {name} is attached, but node.status.volumesAttached does not list {uniqueName}',
       detaches: 'node {node} does not exist; the attach/detach controller detaches the volume {latest}',
       later: 'the attach/detach controller detaches the volume from node {node} {latest}',
       onceUnused:
@@ -166,7 +175,14 @@ const CONTROLLER = codes({ cause: 'controller' })({
 
 const KUBELET = codes({ cause: 'kubelet' })({
   KubeletRunning: {
-    says: 'the state of the kubelet could not be determined: {error}',
+    says: {
+      undetermined: 'the state of the kubelet could not be determined: {error}',
+      back: 'a kubelet runs again, or may start again, and the volumes of this node are its work',
+      lease: '{why}',
+      running: 'the kubelet is running, and volctl leaves the volume to the kubelet',
+      mayReturn: 'the kubelet may start at any moment',
+      unknown: 'it is not known whether a kubelet runs',
+    },
     in: ['waiting', 'outcome', 'refusal'],
     byKubelet: true,
     means: 'a kubelet runs, runs again, or may start at any moment, and does this itself',
@@ -340,6 +356,10 @@ const MACHINE = codes({ cause: 'machine' })({
   WrongMachine: {
     says: {
       noNode: 'The API server {server} has no node "{nodeName}".',
+      unread: 'node {nodeName} of {server} was not read, so it is not known whether it is this machine',
+      another: 'node {nodeName} of {server} may be another machine: {differences}',
+      unproven:
+        'nothing proves that node {nodeName} of {server} is this machine: the Node has machineID {nodeMachineID} and systemUUID {nodeSystemUUID}, this host has {machineID} and {systemUUID}',
     },
     in: ['refusal'],
     means: 'the Node object does not exist, or is not shown to describe this machine',
@@ -401,7 +421,15 @@ const MACHINE = codes({ cause: 'machine' })({
     rules: ['S7', 'S6'],
   },
   OutageSuspected: {
-    says: 'all {count} {mounts} of driver {driver} are dead at the same time: its backend seems to be down',
+    says: {
+      driver: 'all {count} {mounts} of driver {driver} are dead at the same time: its backend seems to be down',
+      noPods: 'the API lists no pod of this node, but {count} still run here',
+      younger:
+        'directory pods/{uid} is newer than anything that the API knows of this node ({time}): the cluster may have been restored from a backup',
+      clusterNoPods: 'the API lists no pod, but nodes report {volumes} in use',
+      noneWants: 'of {inUse} volumes that nodes report in use, no pod wants {count}: the API may have lost pods',
+      atOnce: '{detaches} of {attachments} attachments would be detached at once: the API may have lost pods',
+    },
     in: ['blocked', 'problem', 'refusal'],
     means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
     next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',

@@ -331,6 +331,7 @@ const UNREAD = codes({ cause: 'unread' })({
   },
   PodListIncomplete: {
     says: {
+      incomplete: 'the pod list is incomplete, so no pod counts as deleted{why}',
       differs:
         "{source} shows {count} pods of {nodeName}, the kubelet's credential {kubeletCount}; in one list only: {pods}.",
     },
@@ -341,6 +342,13 @@ const UNREAD = codes({ cause: 'unread' })({
     rules: ['S2', 'S3'],
   },
   RuntimeUnknown: {
+    says: {
+      notAsked: 'the container runtime was not asked',
+      silent: 'the container runtime{at} did not answer{error}',
+      noProcesses: 'the process table was not read, so nothing confirms that a pod does not run',
+      knowsNone:
+        'the container runtime at {endpoint} lists none of the pods that are known to run on this node ({count})',
+    },
     in: ['problem'],
     means:
       'nothing shows which pods still run: the container runtime was not asked, does not answer or knows none of the pods here, or the process table could not be read',
@@ -373,6 +381,7 @@ const UNREAD = codes({ cause: 'unread' })({
     says: {
       list: 'the list of {list} could not be read as a whole: nothing is {undone}',
       object: '{object} could not be read: {message}',
+      unnamed: 'a read of the API failed, and the error names no object, so anything may be missing: {message}',
       clock: 'the clock of the API server is not known: everything counts as just now',
       noNode: 'the cluster has no node',
       section: 'section {section} is missing; what it would show is unknown',

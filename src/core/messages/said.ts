@@ -55,6 +55,8 @@ export const OF_ANY_CODE = {
   remains: '{why}; left as it is: {remains}',
   rest: 'some of it is done; the rest: {why}',
   now: 'blocked now: {why}',
+  content: 'volume {specName}: {why}',
+  noPods: '{path} does not exist, though every kubelet creates it: which volumes the pods have is not known',
   notPart: 'not started: operation {because} must come first and is not part of this apply',
   after: 'not started: {kind} of {name} must come first, and ended as {state}',
 } as const

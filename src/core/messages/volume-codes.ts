@@ -97,6 +97,9 @@ const DRIVER = codes({ cause: 'driver' })({
   DriverUnavailable: {
     says: {
       silent: 'CSI driver {driver} does not answer on this node',
+      unread: 'CSI driver {driver} cannot be called: the sockets of CSI drivers were not read',
+      sockets: 'CSI driver {driver} does not answer on {sockets}',
+      notRegistered: 'CSI driver {driver} is not registered on this node{silent}',
       notPlanned: 'the plan does not say where driver {driver} is',
       notOnNode: 'driver {driver} is not registered on node {node}',
       notOnNodeWith:
@@ -176,7 +179,11 @@ const DRIVER = codes({ cause: 'driver' })({
 
 const IDENTITY = codes({ cause: 'identity' })({
   LazyMemoryUnusable: {
-    says: '{unknownBy}; this volume may be one of them',
+    says: {
+      record:
+        'volumes that earlier applies detached lazily are not known, since {path} cannot be read or is not trusted ({why})',
+      volume: '{message}; this volume may be one of them',
+    },
     in: ['blocked', 'problem'],
     means: 'the record of what earlier applies detached lazily cannot be read, and this volume may be in it',
     next: 'Repair the record that the message names, or reboot; then plan again.',
@@ -188,6 +195,7 @@ const IDENTITY = codes({ cause: 'identity' })({
       file: '{path} names another volume, {driver}^{handle}',
       mounted: 'pod {pod} has {name} mounted as {specName}{wanted}; volctl leaves the volume as long as the pod exists',
       wanted: '{path} names {name}, but the pod wants {driver}^{handle}',
+      shown: '{path} shows {name} and not {expected}',
     },
     in: ['blocked', 'problem'],
     lasts: 'always',
@@ -257,6 +265,7 @@ const MISSING = codes({ cause: 'missing' })({
     rules: ['S4'],
   },
   ClaimUnbound: {
+    says: 'PersistentVolume {name} is {phase}, but pod {pod} has it mounted',
     in: ['waiting', 'problem'],
     means: 'the claim is not bound to a PersistentVolume yet, or its PersistentVolume is released or has failed',
     next: 'See the events of both: kubectl describe pvc -n NAMESPACE NAME; kubectl describe pv NAME',
@@ -318,6 +327,7 @@ const VOLUME = codes({ cause: 'volume' })({
       noDriver: 'CSIDriver {driver} does not exist, but inline volumes need it',
       lifecycle: 'CSIDriver {driver} does not list {kind} in its volumeLifecycleModes',
       emptyDir: 'emptyDir {specName}: {why}',
+      mountPath: '{why}',
     },
     in: ['blocked', 'error'],
     means:

@@ -7,15 +7,20 @@ import { present } from '../base/text.ts'
 import type { Insecure } from '../kube/api/resources.ts'
 import type { CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, isCodeOf, remedyOf } from '../messages/codes.ts'
-import { said } from '../messages/said.ts'
-import { type Draft, finishOperations, ON_NODE } from '../plan/draft.ts'
+import { said, saidOfAny } from '../messages/said.ts'
+import { type Draft, ON_NODE, finishOperations } from '../plan/draft.ts'
 import { refuseInsecureApi } from '../plan/insecure-api.ts'
 import { withCauses } from '../plan/name-causes.ts'
 import { namedPart } from '../plan/part-of-plan.ts'
 import type { Basis, FileIdentity, Operation, Plan, PlanInputs, PlanOptions, Problem, Refusal } from '../plan/plan.ts'
+import { namedAmong, namedFindings, reportUnmatchedNames } from './filter-operations.ts'
+import { knowsOtherNodes } from './identity/volume-facts.ts'
+import { runPass } from './pass.ts'
+import { makeContext } from './plan-context.ts'
+import { reportProblems } from './report/report-problems.ts'
 import { type PlanContext, useCredential } from '../rules/context.ts'
 import { machineOf, reportAccepted } from '../rules/machine.ts'
-import { isLiving, type PodClasses, podListIsComplete, sectionUnseen } from '../rules/pods/pod-classes.ts'
+import { type PodClasses, isLiving, podListIsComplete, sectionUnseen } from '../rules/pods/pod-classes.ts'
 import { missingPodsDirectory } from '../rules/pods/witnesses.ts'
 import { refusalOf } from '../rules/refusals.ts'
 import { readFailures, spoilsList, subjectOf } from '../volumes/api-lookup.ts'
@@ -24,11 +29,6 @@ import { baseName } from '../volumes/on-disk/tree.ts'
 import { STATE_FILES } from '../volumes/registry.ts'
 import type { ApiSnapshot, NodeState, TreeEntry } from '../volumes/snapshot.ts'
 import type { StepOp } from '../volumes/steps.ts'
-import { namedAmong, namedFindings, reportUnmatchedNames } from './filter-operations.ts'
-import { knowsOtherNodes } from './identity/volume-facts.ts'
-import { runPass } from './pass.ts'
-import { makeContext } from './plan-context.ts'
-import { reportProblems } from './report/report-problems.ts'
 
 /**
  * Plans one reconcile pass over one node. Same state and options in, same bytes out.
@@ -241,8 +241,8 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
   }
   const missing = missingPodsDirectory(inputs)
   if (missing !== undefined) {
-    const { path, message, hint } = missing
-    findings.incomplete('error', { code: 'NodeUnreadable', message }, { path, subject: { path } }, hint)
+    const { path, hint } = missing
+    findings.incomplete('error', saidOfAny('NodeUnreadable', 'noPods', { path }), { path, subject: { path } }, hint)
   }
   if (snapshot.api === undefined || podListIsComplete(inputs)) return
   const failure = readFailures(snapshot.api.errors).find((each) => each.resource === 'pods' && spoilsList(each, 'pods'))
@@ -251,6 +251,5 @@ function reportMissingSections({ inputs, findings }: PlanContext): void {
     failure === undefined || failure.forbidden
       ? useCredential('list pods')
       : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.'
-  const message = `the pod list is incomplete, so no pod counts as deleted${why}`
-  findings.incomplete('error', { code: 'PodListIncomplete', message }, ON_NODE, hint)
+  findings.incomplete('error', said('PodListIncomplete.incomplete', { why }), ON_NODE, hint)
 }

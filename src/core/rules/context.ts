@@ -4,22 +4,22 @@ import { commandLine } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { LedgerSources } from '../facts/row.ts'
-import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
+import { type MountInfo, isSameMount } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import { type Code, remedyOf } from '../messages/codes.ts'
 import { type Finding, said } from '../messages/said.ts'
 import { runsApiServer } from '../node/kubelet/stoppable.ts'
 import type { About, Findings, Wait } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { PodClasses } from './pods/pod-classes.ts'
+import type { StaticSources } from './pods/static-sources.ts'
+import type { VolumeUses } from './pods/volume-uses.ts'
+import type { Witnesses } from './pods/witnesses.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { podName } from '../volumes/pods.ts'
 import type { KubeletSnapshot } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
-import type { PodClasses } from './pods/pod-classes.ts'
-import type { StaticSources } from './pods/static-sources.ts'
-import type { VolumeUses } from './pods/volume-uses.ts'
-import type { Witnesses } from './pods/witnesses.ts'
 
 export interface PlanContext extends Omit<LedgerSources, 'podUids' | 'endedPods'> {
   readonly options: PlanOptions
@@ -65,8 +65,7 @@ export function aboutWanted({ ledger }: PlanContext, volume: VolumeToMount, path
  */
 export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
-  if (kubelet.state !== 'stopped')
-    return { code: 'KubeletRunning', message: OWNS[kubelet.state], hint: howToStop(inputs.snapshot.kubelet) }
+  if (kubelet.state !== 'stopped') return { ...said(OWNS[kubelet.state]), hint: howToStop(inputs.snapshot.kubelet) }
   const { stoppedAt, stopShownBy } = { ...inputs.snapshot.kubelet }
   if (stoppedAt === undefined) return undefined
   const since = now - Date.parse(stoppedAt)
@@ -85,9 +84,9 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
 }
 
 const OWNS = {
-  running: 'the kubelet is running, and volctl leaves the volume to the kubelet',
-  mayReturn: 'the kubelet may start at any moment',
-  unknown: 'it is not known whether a kubelet runs',
+  running: 'KubeletRunning.running',
+  mayReturn: 'KubeletRunning.mayReturn',
+  unknown: 'KubeletRunning.unknown',
 } as const
 
 // Next steps that several phases give.

@@ -10,12 +10,12 @@ import { isWithin } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
+import type { PlanContext } from './context.ts'
+import type { Judge } from './rule.ts'
 import { baseName } from '../volumes/on-disk/tree.ts'
 import type { LazyMemoryDefect } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
 import { rowOf } from '../volumes/subject.ts'
-import type { PlanContext } from './context.ts'
-import type { Judge } from './rule.ts'
 
 /** On a path that was detached lazily, or on the same volume: its device and its attachment have other paths. */
 export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }) => {
@@ -35,12 +35,7 @@ export function reportLazyMemory({ inputs: { snapshot }, findings }: PlanContext
   if (lazyMemory === undefined) return
   const { path } = lazyMemory
   const about = { path, subject: { path } }
-  findings.incomplete(
-    'error',
-    { code: 'LazyMemoryUnusable', message: unknownBy(lazyMemory) },
-    about,
-    hintOf(lazyMemory),
-  )
+  findings.incomplete('error', said('LazyMemoryUnusable.record', lazyMemory), about, hintOf(lazyMemory))
 }
 
 /**
@@ -53,13 +48,9 @@ export const lazyMemoryUnusable: Judge = ({ operation, context }) => {
   const { kind, steps } = operation
   if (!OF_DEVICES.includes(kind) && (removedBy(operation).length > 0 || !steps.some(forgets))) return undefined
   return {
-    ...said('LazyMemoryUnusable', { unknownBy: unknownBy(lazyMemory) }),
+    ...said('LazyMemoryUnusable.volume', { message: said('LazyMemoryUnusable.record', lazyMemory).message }),
     hint: hintOf(lazyMemory),
   }
-}
-
-function unknownBy({ path, why }: LazyMemoryDefect): string {
-  return `volumes that earlier applies detached lazily are not known, since ${path} cannot be read or is not trusted (${why})`
 }
 
 function hintOf({ path, why }: LazyMemoryDefect): string {
@@ -93,7 +84,7 @@ export const deadDriver: Judge = ({ operation: { volume }, context }) => {
   )
   if (dead === undefined) return undefined
   return {
-    ...said('OutageSuspected', {
+    ...said('OutageSuspected.driver', {
       count: dead.length,
       mounts: dead.length < seen.length ? "pods' mounts" : 'mounts',
       driver,

@@ -1,8 +1,9 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
 import { kubectl, podsOn, volctl } from '../base/command.ts'
-import { said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/said.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
+import { type PlanContext, startCommand } from './context.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { Obstacle } from '../volumes/finding.ts'
@@ -10,7 +11,6 @@ import { isInTree } from '../volumes/registry.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { StateFile } from '../volumes/volume-names.ts'
-import { type PlanContext, startCommand } from './context.ts'
 
 export type DriverCall =
   /** The driver answers, and is called first; of a flexVolume by its program. */
@@ -41,8 +41,7 @@ export function driverCall(
     kind: 'blocked',
     blocked: {
       ...back,
-      code: 'DriverUnavailable',
-      message: whyNoDriver(context, identity.driver),
+      ...whyNoDriver(context, identity.driver),
       hint: `${back.hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
     },
   }
@@ -70,17 +69,17 @@ function nothingLeftOf({ inputs, objects }: PlanContext, { driver, handle }: Han
  * Why the driver of this name cannot be called: the error of each of its sockets, and the sockets that do not answer at all, since
  * one of these may be the driver's.
  */
-export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
+export function whyNoDriver({ inputs }: PlanContext, driver: string): Finding<'DriverUnavailable'> {
   const sockets = inputs.snapshot.csiSockets
-  if (sockets === undefined) return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not read`
-  const said = sockets.filter((socket) => socket.driver === driver)
-  if (said.length > 0) {
-    const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
-    return `CSI driver ${driver} does not answer on ${each.join('; ')}`
+  if (sockets === undefined) return said('DriverUnavailable.unread', { driver })
+  const its = sockets.filter((socket) => socket.driver === driver)
+  if (its.length > 0) {
+    const each = its.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
+    return said('DriverUnavailable.sockets', { driver, sockets: each.join('; ') })
   }
-  const silent = sockets.filter(isSilent).map(({ path }) => path)
-  const maybe = silent.length === 0 ? '' : `; no answer on ${silent.join(', ')}`
-  return `CSI driver ${driver} is not registered on this node${maybe}`
+  const unknown = sockets.filter(isSilent).map(({ path }) => path)
+  const silent = unknown.length === 0 ? '' : `; no answer on ${unknown.join(', ')}`
+  return said('DriverUnavailable.notRegistered', { driver, silent })
 }
 
 /**

@@ -1,18 +1,19 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
 import { commandLine } from '../base/command.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
-import { rowOf } from '../volumes/subject.ts'
-import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import { type VolumeRow, uniqueNameOfRow } from '../facts/row.ts'
+import { said } from '../reconcile/messages/said.ts'
 import type { PlanContext } from './context.ts'
 import { isLiving } from './pods/pod-classes.ts'
 import type { Judge } from './rule.ts'
+import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
+import { rowOf } from '../volumes/subject.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 
 export const otherVolume: Judge = ({ operation: { subject }, context }) => {
   const row = context.ledger.row(rowOf(subject) ?? '')
   const other = row && otherOf(context, row)
-  return other && { code: 'OtherVolume', ...wordsFor(context, other) }
+  return other && wordsFor(context, other)
 }
 
 /** Of volumes that no pod wants which would say it. */
@@ -28,16 +29,16 @@ export function reportOtherVolumes(context: PlanContext): void {
     const other = row && row.wanted.length === 0 ? otherOf(context, row) : undefined
     if (row === undefined || other === undefined) continue
     const volume = row.persistentVolume?.metadata.name ?? row.identity?.handle ?? key
-    const { message, hint } = wordsFor(context, other)
+    const finding = wordsFor(context, other)
     const about = { volume, path: inputs.absolute(other.path), subject: { row: key } }
-    context.findings.problem('error', { code: 'OtherVolume', message }, about, hint)
+    context.findings.problem('error', finding, about, finding.hint)
   }
 }
 
-function wordsFor({ inputs }: PlanContext, { path, name, expected }: OtherVolume) {
+function wordsFor({ inputs }: PlanContext, { path, name, expected = 'the volume' }: OtherVolume) {
   const at = inputs.absolute(path)
   return {
-    message: `${at} shows ${name} and not ${expected ?? 'the volume'}`.replace(',,', ','),
+    ...said('OtherVolume.shown', { path: at, name, expected }),
     hint: `Find out what is mounted there, and by whom (${commandLine('findmnt', at)}), and save what pods have written to it. volctl leaves the volume as it is until that is cleared.`,
   }
 }

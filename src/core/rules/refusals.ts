@@ -4,12 +4,13 @@ import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
 import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
-import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
+import { said } from '../reconcile/messages/said.ts'
 import type { PlanContext } from './context.ts'
 import { idsAgree } from './machine.ts'
 import { type PodClass, type PodClasses, podListIsComplete } from './pods/pod-classes.ts'
 import type { Witnesses } from './pods/witnesses.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 
@@ -27,8 +28,7 @@ function outage({ inputs, classes, witnesses, options }: PlanContext): Refusal |
   if (suspicion === undefined || options.acceptOutage === gonePods.length) return undefined
   return {
     rule: 'S29',
-    code: 'OutageSuspected',
-    message: suspicion,
+    ...suspicion,
     hint: `If ${reallyDeleted(gonePods.length)}: ${volctl('plan', '--accept-outage', `${gonePods.length}`)}`,
   }
 }
@@ -38,14 +38,14 @@ function reallyDeleted(orphaned: number): string {
   return orphaned === 1 ? 'the orphaned pod was really deleted' : `the ${orphaned} orphaned pods were really deleted`
 }
 
-function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses): string | undefined {
+function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses) {
   if ((snapshot.api?.pods.length ?? 0) > 0) return undefined
   const alive = classes.all.filter(({ uid }) => witnesses.isAlive(uid))
-  return alive.length === 0 ? undefined : `the API lists no pod of this node, but ${alive.length} still run here`
+  return alive.length === 0 ? undefined : said('OutageSuspected.noPods', { count: alive.length })
 }
 
 /** A cluster restored from a backup lacks the newest pods. */
-function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]): string | undefined {
+function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]) {
   const newest = newestApiTime(inputs)
   if (newest === undefined) return undefined
   for (const pod of gonePods) {
@@ -54,7 +54,7 @@ function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]):
       .flatMap((entry) => (entry?.mtime === undefined || entry.mtime <= 0 ? [] : [entry.mtime]))
     const oldest = Math.min(...made)
     if (made.length > 0 && oldest - newest / 1000 > CLOCK_MARGIN_SECONDS) {
-      return `directory pods/${pod.uid} is newer than anything that the API knows of this node (${rfc3339(newest)}): the cluster may have been restored from a backup`
+      return said('OutageSuspected.younger', { uid: pod.uid, time: rfc3339(newest) })
     }
   }
   return undefined
@@ -84,17 +84,17 @@ function wrongMachine({ inputs }: PlanContext, machine: PlanInputs['machine']): 
   if (api === undefined) return undefined
   const name = api.node === null ? undefined : refuseOtherName(inputs)
   if (name !== undefined || (api.node !== null && machine.matches)) return name
-  return { rule: 'S1', code: 'WrongMachine', ...whyWrong(inputs.snapshot, api, machine) }
+  return { rule: 'S1', ...whyWrong(inputs.snapshot, api, machine) }
 }
 
 function whyWrong(
   snapshot: NodeSnapshot,
   { server, node }: ApiSnapshot,
   { machineID = '-', systemUUID = '-', contradictions = [] }: PlanInputs['machine'],
-): Pick<Refusal, 'message' | 'hint'> {
+) {
   const { nodeName } = snapshot
   const check = 'Check --context and --node: this may be the API of another cluster'
-  if (node === null) return { message: `the API server ${server} has no node ${nodeName}`, hint: `${check}.` }
+  if (node === null) return { ...said('WrongMachine.noNode', { server, nodeName }), hint: `${check}.` }
   if (idsAgree(snapshot)) {
     const open = contradictions.filter(({ accepted }) => accepted !== true)
     const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
@@ -103,16 +103,18 @@ function whyWrong(
       ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
       : ''
     return {
-      message: `node ${nodeName} of ${server} may be another machine: ${differences.join('; ')}`,
+      ...said('WrongMachine.another', { nodeName, server, differences: differences.join('; ') }),
       hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
     }
   }
   const info = node?.status?.nodeInfo
-  const message =
-    node === undefined
-      ? `node ${nodeName} of ${server} was not read, so it is not known whether it is this machine`
-      : `nothing proves that node ${nodeName} of ${server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machineID} and ${systemUUID}`
-  return { message, hint: `${check} with a node of the same name.` }
+  const ids = { nodeMachineID: info?.machineID ?? '-', nodeSystemUUID: info?.systemUUID ?? '-', machineID, systemUUID }
+  return {
+    ...(node === undefined
+      ? said('WrongMachine.unread', { nodeName, server })
+      : said('WrongMachine.unproven', { nodeName, server, ...ids })),
+    hint: `${check} with a node of the same name.`,
+  }
 }
 
 /** Refuses a --node other than the name of this host's kubelet, if that name is known. */

@@ -2,22 +2,15 @@
 
 import { memoize } from '../base/collections.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
-import { said } from '../messages/said.ts'
-import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
-import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
+import { said, saidOfAny } from '../messages/said.ts'
+import { type Lookup, apiLookup, mapFound } from './api-lookup.ts'
+import { type VolumeToMount, podVolumeDir } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import type { Obstacle } from './finding.ts'
 import { isGateOn } from './kubelet-version.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { baseName } from './on-disk/tree.ts'
-import {
-  type ExpectedFile,
-  NoContent,
-  type PayloadFile,
-  payloadFiles,
-  projections,
-  valuesOf,
-} from './payload-entries.ts'
+import { type ExpectedFile, NoContent, type PayloadFile, payloadFiles, projections, valuesOf } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 import type { ApiSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isGeneration } from './volume-names.ts'
@@ -122,7 +115,7 @@ const NOT_READ = new NoContent('unknown', 'the API was not read')
 const CODES = { missing: 'ContentMissing', invalid: 'InvalidVolume', unknown: 'ContentUnknown' } as const
 
 export function contentObstacle({ specName }: VolumeToMount, { kind, message }: NoContent): Obstacle {
-  return { code: CODES[kind], message: `volume ${specName}: ${message}` }
+  return saidOfAny(CODES[kind], 'content', { specName, why: message })
 }
 
 // Does the content of a configMap, secret, downwardAPI or projected volume match the API (O28, R807)?

@@ -46,7 +46,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   try {
     return podVolumeNames.flatMap((name) => nestedMountPoints(name, pod))
   } catch (error) {
-    throw new StepFailed({ code: 'InvalidVolume', message: errorMessage(error) })
+    throw new StepFailed(said('InvalidVolume.mountPath', { why: errorMessage(error) }))
   }
 }
 

@@ -1,12 +1,12 @@
 /** Whether a kubelet is there, and which pods run, right before an operation (S11, S26). */
 
+import type { ApplyContext } from './step.ts'
 import { withDeadline } from '../../linux/deadline.ts'
-import { CameBack, errorMessage, OperationRefused } from '../../messages/errors.ts'
+import { CameBack, OperationRefused, errorMessage } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Witness } from '../../rules/machine-facts.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
-import type { ApplyContext } from './step.ts'
 
 /** True if a kubelet is in charge of the node: it runs, or may start again (S11). */
 export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {
@@ -35,7 +35,7 @@ export async function kubeletIsBack(context: ApplyContext): Promise<boolean> {
   try {
     return ownsNode(await context.kubeletState())
   } catch (error) {
-    throw new OperationRefused(said('KubeletRunning', { error: errorMessage(error) }), { cause: error })
+    throw new OperationRefused(said('KubeletRunning.undetermined', { error: errorMessage(error) }), { cause: error })
   }
 }
 
@@ -45,8 +45,6 @@ export function askLease(context: ApplyContext, deadlineMs: number): Promise<str
 }
 
 /** @param why what shows it; absent: this machine does */
-export function kubeletCameBack(
-  why = 'a kubelet runs again, or may start again, and the volumes of this node are its work',
-): CameBack {
-  return new CameBack({ code: 'KubeletRunning', message: why })
+export function kubeletCameBack(why?: string): CameBack {
+  return new CameBack(why === undefined ? said('KubeletRunning.back') : said('KubeletRunning.lease', { why }))
 }

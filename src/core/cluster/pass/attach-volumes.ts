@@ -9,7 +9,7 @@ import { type Row, isUsing, isWanted } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './detach-volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import { said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import { type Wait, advised } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'
@@ -30,8 +30,8 @@ function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): vo
   if (driver === undefined || handle === undefined) {
     // iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331).
     if (want.isConfirmed) return
-    const message = `only the attach/detach controller attaches a volume of plugin ${plugin}: it writes the status of node ${nodeName}`
-    context.findings.wait('AttachVolume', leftToController(context, want, message), 'R331', about)
+    const wait = leftToController(context, want, said('ControllerActs.plugin', { plugin, node: nodeName }))
+    context.findings.wait('AttachVolume', wait, 'R331', about)
     return
   }
   // R007
@@ -79,15 +79,14 @@ function mayAttach(context: ClusterContext, want: Row, node: ClusterNode, name: 
   const elsewhere = whereElse(context, want)
   if (elsewhere === undefined || 'code' in elsewhere) return elsewhere
   if (context.isControllerAlive) {
-    const message = `the attach/detach controller attaches the volume to node ${node.name}`
-    return leftToController(context, want, message)
+    return leftToController(context, want, said('ControllerActs.attachesTo', { node: node.name }))
   }
   return whyNotYet(context, node, want.volume.driver ?? '') ?? elsewhere
 }
 
-function leftToController(context: ClusterContext, { pods: [pod] }: Row, message: string): Wait {
+function leftToController(context: ClusterContext, { pods: [pod] }: Row, finding: Finding<'ControllerActs'>): Wait {
   const events = pod === undefined ? '.' : `, and at the pod's events: ${describePod(pod)}`
-  return { code: 'ControllerActs', message, hint: `If nothing happens, ${context.lookAtController}${events}` }
+  return { ...finding, hint: `If nothing happens, ${context.lookAtController}${events}` }
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */

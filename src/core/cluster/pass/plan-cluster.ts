@@ -6,6 +6,7 @@
 import { lazy } from '../../base/collections.ts'
 import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/text.ts'
+import { said } from '../../messages/said.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { finishOperations } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'
@@ -132,21 +133,20 @@ function outageCounts(context: ClusterContext): OutageCounts {
 }
 
 /** Why the API server seems to have lost pods, where something would be detached; undefined: it does not. */
-function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: OutageCounts): string | undefined {
-  if (pods === 0 && inUse > 0) return `the API lists no pod, but nodes report ${count(inUse, 'volume')} in use`
+function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: OutageCounts) {
+  if (pods === 0 && inUse > 0) return said('OutageSuspected.clusterNoPods', { volumes: count(inUse, 'volume') })
   if (inUseWithoutPod > FEW && inUseWithoutPod > inUse * MOST_WITHOUT_POD)
-    return `of ${inUse} volumes that nodes report in use, no pod wants ${inUseWithoutPod}: the API may have lost pods`
+    return said('OutageSuspected.noneWants', { inUse, count: inUseWithoutPod })
   return detaches > FEW && detaches > attachments * MOST_DETACHES
-    ? `${detaches} of ${attachments} attachments would be detached at once: the API may have lost pods`
+    ? said('OutageSuspected.atOnce', { detaches, attachments })
     : undefined
 }
 
 /** @param accepted the number that --accept-outage repeats */
 export function refuseOutage(counts: OutageCounts, accepted: number | undefined) {
   const { detaches } = counts
-  const message = detaches === 0 ? undefined : suspicion(counts)
-  if (message === undefined || accepted === detaches) return undefined
+  const found = detaches === 0 ? undefined : suspicion(counts)
+  if (found === undefined || accepted === detaches) return undefined
   const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
-  const code = 'OutageSuspected' as const
-  return { ...blockedBy({ code, message }, [says, planCommand('--accept-outage', `${detaches}`)]), code }
+  return { ...blockedBy(found, [says, planCommand('--accept-outage', `${detaches}`)]), code: found.code }
 }

@@ -3,28 +3,22 @@
 import { kubectl } from '../../base/command.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Wait } from '../../plan/draft.ts'
+import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../../rules/context.ts'
 import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../../rules/driver-call.ts'
 import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
-import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { type VolumeToMount, podPathOf } from '../../volumes/desired-state.ts'
 import type { Obstacle } from '../../volumes/finding.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
-import {
-  accessModesText,
-  allowsSeveralNodes,
-  isForOnePod,
-  isOutOfService,
-  matchesNode,
-} from '../../volumes/node-affinity.ts'
+import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService, matchesNode } from '../../volumes/node-affinity.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
 import type { NodeSnapshot } from '../../volumes/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../volumes/volume-names.ts'
-import { knowsOtherNodes } from '../identity/volume-facts.ts'
 
 /** What keeps a wanted volume from being mounted until somebody else has acted. */
 type WaitOf = (context: PlanContext, volume: VolumeToMount) => Wait | undefined
@@ -119,11 +113,12 @@ const attachWait: WaitOf = (context, volume) => {
   }
   if (attachment !== undefined && attachment.status?.attached !== true) return refusedWait(context, volume, attachment)
   if (!isListed) {
-    const missing = `node.status.volumesAttached does not list ${uniqueName}`
-    return attachment === undefined ? notAttached(context, volume, missing) : unlistedWait(context, attachment, missing)
+    return attachment === undefined
+      ? notAttached(context, volume, said('NotAttached.unlisted', { uniqueName }))
+      : unlistedWait(context, attachment, uniqueName)
   }
   if (attachment === undefined && driver !== undefined)
-    return notAttached(context, volume, `no VolumeAttachment of ${uniqueName} could be read`)
+    return notAttached(context, volume, said('NotAttached.unread', { uniqueName }))
   if (objects.isInUse(uniqueName)) return undefined
   return {
     ...said('NotReportedInUse.notYet', { uniqueName }),
@@ -136,29 +131,29 @@ function refusedWait(context: PlanContext, volume: VolumeToMount, { metadata, sp
   const { snapshot } = context.inputs
   const limit = driverOfNode(snapshot, spec.attacher)?.allocatable?.count
   const taken = attachedHere(snapshot, spec.attacher).filter((each) => each.status?.attached).length
-  const error = status?.attachError?.message
-  const message = `VolumeAttachment ${metadata.name} is not attached${error ? `: ${error}` : ''}`
-  if (limit === undefined || taken < limit) return notAttached(context, volume, message)
-  return said('AttachLimit.thisNode', { message, limit, attacher: spec.attacher, taken })
+  const why = status?.attachError?.message
+  const refused = said('NotAttached.attachment', { name: metadata.name, error: why ? `: ${why}` : '' })
+  if (limit === undefined || taken < limit) return notAttached(context, volume, refused)
+  return said('AttachLimit.thisNode', { message: refused.message, limit, attacher: spec.attacher, taken })
 }
 
 /** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
-function unlistedWait({ options, cautiousNow }: PlanContext, { metadata }: VolumeAttachment, missing: string): Wait {
-  const message = `VolumeAttachment ${metadata.name} is attached, but ${missing}`
+function unlistedWait({ options, cautiousNow }: PlanContext, { metadata }: VolumeAttachment, uniqueName: string): Wait {
+  const unlisted = said('ControllerActs.unlisted', { name: metadata.name, uniqueName })
   return Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs
-    ? { code: 'ControllerActs', message }
+    ? unlisted
     : {
-        ...said('AttachedMismatch.waits', { message }),
+        ...said('AttachedMismatch.waits', { message: unlisted.message }),
         hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
       }
 }
 
-function notAttached(context: PlanContext, volume: VolumeToMount, message: string): Wait {
+function notAttached(context: PlanContext, volume: VolumeToMount, finding: Finding<'NotAttached'>): Wait {
   // It is unknown whether another node has the volume attached, which does not mean that none has (S3).
   const unknown = elsewhereUnknown(context, volume)
+  const { message } = finding
   return {
-    code: 'NotAttached',
-    message: unknown === undefined ? message : `${message}; ${unknown.message}`,
+    ...(unknown === undefined ? finding : said('NotAttached.elsewhere', { message, elsewhere: unknown.message })),
     hint: `The attach/detach controller attaches the volume: see the events of the pod (kubectl describe pod)${unknown === undefined ? '.' : `, or find out where the volume is attached. ${unknown.hint ?? ''}`}`,
   }
 }
@@ -215,7 +210,7 @@ export const elsewhereWait: WaitOf = (context, volume) => {
 
 const driverWait: WaitOf = (context, { plugin, driver }) => {
   if (plugin !== CSI_PLUGIN || driver === undefined || context.inputs.driver(driver) !== undefined) return undefined
-  return { code: 'DriverUnavailable', message: whyNoDriver(context, driver), ...bringDriverBack(context, driver) }
+  return { ...whyNoDriver(context, driver), ...bringDriverBack(context, driver) }
 }
 
 /**

@@ -11,31 +11,18 @@ import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
-import { howToStart, type PlanContext, stopCommand } from '../../rules/context.ts'
+import { type PlanContext, howToStart, stopCommand } from '../../rules/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
 import { podListIsComplete } from '../../rules/pods/pod-classes.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
-import { mayBeNamed, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { type VolumeToMount, mayBeNamed, podPathOf } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
-import {
-  accessModesText,
-  allowsSeveralNodes,
-  isForOnePod,
-  isOutOfService,
-  volumesInStatus,
-} from '../../volumes/node-affinity.ts'
+import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService, volumesInStatus } from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
 import type { Subject } from '../../volumes/subject.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  inlineCsiHandle,
-  parseCsiUniqueName,
-  unescapeQualifiedName,
-  uniqueVolumeName,
-} from '../../volumes/volume-names.ts'
+import { CSI_PLUGIN, attachmentName, inlineCsiHandle, parseCsiUniqueName, unescapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
 
 export function reportAttachments(context: PlanContext): void {
   const { api } = context.inputs.snapshot
@@ -86,10 +73,9 @@ function reportOwnAttachment(context: PlanContext, volume: PresentVolume): void 
   }
   const { name, deletionTimestamp } = { ...attachment?.metadata }
   if (deletionTimestamp === undefined) return
-  const message = `VolumeAttachment ${name} is being deleted (${deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`
   const hint =
     'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.'
-  say({ code: 'AttachmentDeleting', message }, hint)
+  say(said('AttachmentDeleting.mounted', { name, deletedAt: deletionTimestamp, uniqueName, path }), hint)
 }
 
 /** By a pod that is meant to run, or that runs or may. */

@@ -3,10 +3,10 @@
 import { alike } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
-import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { type ProblemCode, causeOf } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type { CsiSocket } from '../../rpc/endpoints.ts'
-import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
+import { type PlanContext, aboutWanted, podNameOf } from '../../rules/context.ts'
 import { bringDriverBack, isLate, isOf, isSilent, whyNoDriver } from '../../rules/driver-call.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Because } from '../../volumes/finding.ts'
@@ -107,10 +107,9 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
     reportDeletion(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
   const phase = persistentVolume?.status?.phase
   if (phase !== 'Released' && phase !== 'Failed') return
-  const message = `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`
   const hint =
     'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.'
-  context.findings.problem('warning', { code: 'ClaimUnbound', message }, about, hint)
+  context.findings.problem('warning', said('ClaimUnbound', { name: specName, phase, pod }), about, hint)
 }
 
 /** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
@@ -129,7 +128,7 @@ function reportMissingDrivers(context: PlanContext, mounted: readonly VolumeToMo
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
       context.findings.problem(
         'warning',
-        said('DriverUnavailable.mounted', { why: whyNoDriver(context, driver), mountedHere }),
+        said('DriverUnavailable.mounted', { why: whyNoDriver(context, driver).message, mountedHere }),
         about,
         bringDriverBack(context, driver).hint,
       )

@@ -4,17 +4,21 @@ import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { alike, take } from '../../base/text.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import { bringBack, deadWords, type MountInfo } from '../../linux/mount-table.ts'
+import { type MountInfo, bringBack, deadWords } from '../../linux/mount-table.ts'
 import { said } from '../../messages/said.ts'
 import { stopPod } from '../../plan/commands.ts'
 import { ON_NODE } from '../../plan/draft.ts'
-import { aboutWanted, type PlanContext, podNameOf, useCredential } from '../../rules/context.ts'
+import { presentVolumes, reportAttachments, reportStatusNames } from './report-attachments.ts'
+import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
+import { reportNotManaged, reportTerminatedKept, reportVersion } from './report-kubelet.ts'
+import { reportReadOnly } from './report-read-only.ts'
+import { type PlanContext, aboutWanted, podNameOf, useCredential } from '../../rules/context.ts'
 import { reportOtherVolumes } from '../../rules/other-volume.ts'
-import { endingOf, type PodClass, podListIsComplete } from '../../rules/pods/pod-classes.ts'
+import { type PodClass, endingOf, podListIsComplete } from '../../rules/pods/pod-classes.ts'
 import { strangerHint } from '../../rules/pods/witnesses.ts'
 import { unknownLinks } from '../../rules/unread.ts'
-import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
-import { causeOfUnresolved, podPathOf, type UnresolvedVolume, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { type ReadFailure, isRefusedList, readFailures, subjectOf } from '../../volumes/api-lookup.ts'
+import { type UnresolvedVolume, type VolumeToMount, causeOfUnresolved, podPathOf } from '../../volumes/desired-state.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { isOld, isSetUp } from '../../volumes/on-disk/staged-volumes.ts'
 import { podName, podNameAndUid, podNamespace } from '../../volumes/pods.ts'
@@ -23,10 +27,6 @@ import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
 import { areOfOneRow } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, escapeQualifiedName, parseCsiUniqueName } from '../../volumes/volume-names.ts'
-import { presentVolumes, reportAttachments, reportStatusNames } from './report-attachments.ts'
-import { reportDrivers, reportVolumeObjects } from './report-drivers.ts'
-import { reportNotManaged, reportTerminatedKept, reportVersion } from './report-kubelet.ts'
-import { reportReadOnly } from './report-read-only.ts'
 
 export function reportProblems(context: PlanContext): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, pod)
@@ -191,12 +191,11 @@ function reportReadErrors(context: PlanContext): void {
     const isContent = ['configmaps', 'secrets'].includes(failure.resource ?? '')
     if (failure.forbidden && isContent && !content?.length) continue
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
-    const message =
-      object === undefined
-        ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
-        : `${object} could not be read: ${failure.text}`
+    const message = failure.text
+    const finding =
+      object === undefined ? said('ReadFailed.unnamed', { message }) : said('ReadFailed.object', { object, message })
     const severity = failure.forbidden ? 'info' : 'warning'
-    context.findings.problem(severity, { code: 'ReadFailed', message }, ON_NODE, undefined, because)
+    context.findings.problem(severity, finding, ON_NODE, undefined, because)
   }
 }
 

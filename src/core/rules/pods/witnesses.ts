@@ -1,6 +1,7 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
 import { append, memoize } from '../../base/collections.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Problem } from '../../plan/plan.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { baseName } from '../../volumes/on-disk/tree.ts'
@@ -68,14 +69,14 @@ interface Blindness {
 
 function blind(
   of: Blindness['of'],
-  message: string,
-  short = message,
+  finding: Finding<'RuntimeUnknown'>,
+  short = finding.message,
   hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.',
 ): Blindness {
   return {
     of,
     short,
-    problem: { severity: 'error', code: 'RuntimeUnknown', message, hint, about: {}, subject: THE_NODE },
+    problem: { severity: 'error', ...finding, hint, about: {}, subject: THE_NODE },
   }
 }
 
@@ -90,19 +91,19 @@ function blindnessOf(
   aliveByRuntime: (uid: string) => boolean,
 ): Blindness | undefined {
   const { runtime } = snapshot
-  if (runtime === undefined) return blind('runtime', 'the container runtime was not asked')
+  if (runtime === undefined) return blind('runtime', said('RuntimeUnknown.notAsked'))
   const { endpoint, error, source } = runtime
   // One of several sockets may have answered: the containers of the other still run without it.
   if (error !== undefined || (source === 'none' && endpoint !== undefined))
     return blind(
       'runtime',
-      `the container runtime${endpoint ? ` at ${endpoint}` : ''} did not answer${error ? ` (${error})` : ''}`,
+      said('RuntimeUnknown.silent', { at: endpoint ? ` at ${endpoint}` : '', error: error ? ` (${error})` : '' }),
       'the container runtime did not answer',
     )
   if (snapshot.processes === undefined)
     return blind(
       'processes',
-      'the process table was not read, so nothing confirms that a pod does not run',
+      said('RuntimeUnknown.noProcesses'),
       'the process table was not read',
       'Run volctl, or take the snapshot, as root.',
     )
@@ -116,7 +117,7 @@ function blindnessOf(
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return blind(
     'runtime',
-    `the container runtime at ${endpoint ?? 'its socket'} lists none of the pods that are known to run on this node (${known.length})`,
+    said('RuntimeUnknown.knowsNone', { endpoint: endpoint ?? 'its socket', count: known.length }),
     'the container runtime that answered lists none of the pods that run on this node',
     'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
   )
@@ -170,7 +171,6 @@ export function missingPodsDirectory(inputs: ActualInputs) {
   const path = inputs.absolute('pods')
   return {
     path,
-    message: `${path} does not exist, though every kubelet creates it: which volumes the pods have is not known`,
     hint: "Check that this is the kubelet's root directory (--root-dir), and that its disk is mounted; if both are right, create the directory.",
   }
 }
