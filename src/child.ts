@@ -3,10 +3,10 @@
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
 import { text as readAll } from 'node:stream/consumers'
-import { type OwnChild, askedChild, requestOfParent } from './core/linux/own-child.ts'
-import { type WalkMessage, changeOwnership, walkRequest } from './core/linux/ownership.ts'
+import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
+import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/ownership.ts'
 import { diskFailure } from './core/messages/disk-trouble.ts'
-import { StepFailed, errorMessage } from './core/messages/errors.ts'
+import { errorMessage, StepFailed } from './core/messages/errors.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {

@@ -25,7 +25,7 @@ export default class Completion extends VolctlCommand {
     const { args } = await this.parse(Completion)
     const shell = SHELLS.find((each) => each === args.shell)
     if (shell === undefined) {
-      throw usageError('SHELL is missing', 'Give bash, zsh or fish: see volctl completion --help')
+      throw usageError('Usage.missing', 'Give bash, zsh or fish: see volctl completion --help', { name: 'SHELL' })
     }
     this.output.write(completionScript(shell, this.config.commands))
     await this.output.flush()

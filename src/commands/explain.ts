@@ -6,9 +6,9 @@ import type { Answered, LookedNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/live-node.ts'
 import { planOptions } from '../core/cli/options.ts'
 import { sayError } from '../core/cli/report-error.ts'
-import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
-import { explainCode } from '../core/explain/explain-code.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Explained, explainer, withHolders } from '../core/explain/explain.ts'
+import { explainCode } from '../core/explain/explain-code.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { typedQuestion } from '../core/explain/kinds.ts'
 import { ownCommand } from '../core/linux/own-child.ts'
@@ -72,9 +72,9 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
-    if (args.what === undefined || args.what.trim() === '') throw usageError('WHAT is missing', WHAT_THERE_IS)
-    if (args.what === '-' && flags.snapshot === '-')
-      throw usageError('explain - and --snapshot - both read standard input', 'Save the snapshot to a file.')
+    if (args.what === undefined || args.what.trim() === '')
+      throw usageError('Usage.missing', WHAT_THERE_IS, { name: 'WHAT' })
+    if (args.what === '-' && flags.snapshot === '-') throw usageError('Usage.input', 'Save the snapshot to a file.')
     const words = [args.what, args.name].filter((word) => word !== undefined)
     const { value, draw, names, refused, unseen } = await this.#answerTo(words, flags)
     await this.answer(value, flags.output, draw, names)

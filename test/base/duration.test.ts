@@ -12,8 +12,9 @@ it.each([
 ])('%s is %i ms', (text, ms) => expect(parseDuration(text, '--settle')).toBe(ms))
 
 it.each(['', '2', 'm', '2 m', '-2m', '2mx', '1d', 'two minutes', '2m;'])('"%s" is no duration', (text) => {
+  const args = { flag: '--settle', text, form: 'a duration' }
   const message = `--settle: "${text}" is not a duration.`
-  expect(() => parseDuration(text, '--settle')).toThrow(expect.objectContaining({ code: 'Usage', message }))
+  expect(() => parseDuration(text, '--settle')).toThrow(expect.objectContaining({ code: 'Usage', message, args }))
 })
 
 it.each([

@@ -39,13 +39,13 @@ it('a handle may contain "="', () =>
   }))
 
 it.each([
-  ['device', { device: ['pv-a=sdb'] }, '--device: "pv-a=sdb" is neither VOLUME=/dev/NAME nor VOLUME=none.'],
+  ['device', { device: ['pv-a=sdb'] }, '--device: "pv-a=sdb" is not VOLUME=/dev/NAME or VOLUME=none.'],
   ['handle', { handle: ['pv-a'] }, '--handle: "pv-a" is not VOLUME=HANDLE.'],
   ['handle without volume', { handle: ['=x'] }, '--handle: "=x" is not VOLUME=HANDLE.'],
   ['accept-outage', { 'accept-outage': '1e3' }, '--accept-outage: "1e3" is not a whole number of 0 or more.'],
   ['lazy', { lazy: ['pods/x'] }, '--lazy: "pods/x" is not an absolute path.'],
-  ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither [NAMESPACE/]NAME nor a UID.'],
-  ['pod', { pod: [''] }, '--pod: "" is neither [NAMESPACE/]NAME nor a UID.'],
+  ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is not [NAMESPACE/]NAME or a UID.'],
+  ['pod', { pod: [''] }, '--pod: "" is not [NAMESPACE/]NAME or a UID.'],
 ])('a bad value of --%s is one clear line', (_, flags, message) =>
   expect(() => planOptions({ ...none, ...flags }, '1')).toThrow(message),
 )
@@ -110,7 +110,7 @@ it.each([
 ])('$given means $means', ({ given, means }) => expect(plainSwitches(given, FLAGS)).toEqual(means))
 
 it.each(['--yes=', '--yes=no', '--yes=0', '--orphans=False'])('%s is a usage error', (given) => {
-  expect(() => plainSwitches([given], FLAGS)).toThrow(/is neither true nor false/)
+  expect(() => plainSwitches([given], FLAGS)).toThrow(/is not true or false/)
 })
 
 describe('where the journal is', () => {

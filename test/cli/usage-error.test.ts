@@ -33,7 +33,7 @@ it.each([
   {
     // Opposite things, equally near.
     args: ['plan', '--only', 'umount'],
-    says: '--only: "umount" is neither a kind of operation nor a group of them.',
+    says: '--only: "umount" is not a kind of operation or a group of them.',
     meant: expect.stringMatching(/^Did you mean mount or unmount\? Groups are /),
   },
 ])('$args', async ({ args, says, meant }) => {

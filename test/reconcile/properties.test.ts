@@ -3,6 +3,7 @@
  * VOLCTL_RUNS=100000 tries as many, another seed each time.
  */
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { CodeEntry } from '../../src/core/messages/code-entry.ts'
 import { CODES, type Code } from '../../src/core/messages/codes.ts'
 import { type Finding, OF_ANY_CODE } from '../../src/core/messages/said.ts'
@@ -12,9 +13,15 @@ import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { attachmentName, csiGlobalDir } from '../../src/core/volumes/volume-names.ts'
 import { DRIVER, ROOT } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { type RandomNode, buildNode, isProtected, podUid, protectedVolumes, randomNode } from '../helpers/random-node.ts'
+import {
+  buildNode,
+  isProtected,
+  podUid,
+  protectedVolumes,
+  type RandomNode,
+  randomNode,
+} from '../helpers/random-node.ts'
 import { SimulatedNode } from '../helpers/simulated-node.ts'
-import { describe, expect, it } from 'vitest'
 
 const { VOLCTL_RUNS: runs } = process.env
 // The same nodes each time, so that a change is what turns a test red; more, and others, when asked for.

@@ -6,10 +6,6 @@
  * removals, which are single system calls.
  */
 
-import type { ApplyRun } from './apply-run.ts'
-import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
-import type { StepContext } from './operation/step.ts'
-import { judgedNow } from './run-operation.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { StepFailed, StepInterrupted, VolctlError } from '../messages/errors.ts'
 import { said, saidOfAny } from '../messages/said.ts'
@@ -18,6 +14,10 @@ import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { Step } from '../volumes/steps.ts'
+import type { ApplyRun } from './apply-run.ts'
+import { removeStep, requireGone, umountLayer } from './mounts/umount-step.ts'
+import type { StepContext } from './operation/step.ts'
+import { judgedNow } from './run-operation.ts'
 
 export const BATCH_OPERATIONS = 5000
 

@@ -1,12 +1,14 @@
 /** What an apply of either scope has in common: what is asked for, the question, what is printed meanwhile; and how it and `plan` end. */
 import type { Interfaces } from '@oclif/core'
-import { confirm } from './confirm.ts'
-import type { OutputFormat, applyFlags } from './flags.ts'
-import { messages } from './output.ts'
-import type { VolctlCommand } from './volctl-command.ts'
 import { ExitStatus, SafetyRefusal } from '../messages/errors.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import { type ApplyEvent, type ApplyResult, type ClusterApplyResult, applyDocument, resultEvent } from '../plan/events.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  applyDocument,
+  type ClusterApplyResult,
+  resultEvent,
+} from '../plan/events.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import type { Given } from '../plan/next-steps.ts'
 import type { Plan, PlanOptions, Refusal } from '../plan/plan.ts'
@@ -14,6 +16,10 @@ import { closing, eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
+import { confirm } from './confirm.ts'
+import type { applyFlags, OutputFormat } from './flags.ts'
+import { messages } from './output.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 
 /** What the command line asks for. */
 export interface ApplyAsked {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, VolctlError, usageError } from '../messages/errors.ts'
+import { Interrupted, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { type OutputStream, io } from '../trust/run.ts'
+import { io, type OutputStream } from '../trust/run.ts'
 
 /** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {
@@ -40,9 +40,7 @@ export function mustAsk(
   if (yes) return false
   if (stdin.isTTY && stderr.isTTY) return true
   if (!stdin.isTTY && (reviewed || !(stdout.isTTY || stderr.isTTY))) return false
-  const closed = stdin.isTTY ? 'error' : 'input'
-  throw usageError(
-    `apply cannot ask for confirmation: standard ${closed} is not a terminal`,
-    `Do not redirect standard ${closed}; or review volctl plan first, and give --yes.`,
-  )
+  const stream = stdin.isTTY ? 'error' : 'input'
+  const hint = `Do not redirect standard ${stream}; or review volctl plan first, and give --yes.`
+  throw usageError('Usage.notAsked', hint, { stream })
 }

@@ -81,7 +81,7 @@ function oneLine(text: string): string {
   const [first = '', ...rows] = text.trim().split('\n')
   const others = rows.filter((row) => row.trim() !== '' && !GOES_ON.test(row))
   if (others.length === 0) return [first, ...rows].join('\n')
-  throw usageError(`these are ${others.length + 1} lines, and explain takes one`, 'Give the one that you ask about.')
+  throw usageError('Usage.lines', 'Give the one that you ask about.', { count: others.length + 1 })
 }
 
 const INPUT_LIMITS = { maxBytes: 4 * MAX_LINE_CHARS, pipeMs: 50_000 }

@@ -236,8 +236,5 @@ export function withChoice(state: NodeState, { nodeName, rootDir }: NodeChoice):
 }
 
 function notInSnapshot(flag: string, given: string, held: string): VolctlError {
-  return usageError(
-    `${flag}: the snapshot is of ${held}, not of ${given}.`,
-    `Omit ${flag}, or give the matching snapshot.`,
-  )
+  return usageError('Usage.snapshot', `Omit ${flag}, or give the matching snapshot.`, { flag, held, given })
 }

@@ -1,13 +1,8 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
 
-import { planExitStatus } from './carry-out.ts'
-import type { OutputFormat } from './flags.ts'
-import { NodeLooks, judged } from './live-node.ts'
-import type { PlaceFlagValues } from './options.ts'
-import type { VolctlCommand } from './volctl-command.ts'
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
-import { ExitStatus, Interrupted, SafetyRefusal, VolctlError, usageError } from '../messages/errors.ts'
+import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
@@ -15,6 +10,11 @@ import type { Decided } from '../reconcile/plan-node.ts'
 import { io } from '../trust/run.ts'
 import { Redrawn, type Terminal } from '../views/redrawn.ts'
 import type { Screen } from '../views/screen.ts'
+import { planExitStatus } from './carry-out.ts'
+import type { OutputFormat } from './flags.ts'
+import { judged, NodeLooks } from './live-node.ts'
+import type { PlaceFlagValues } from './options.ts'
+import type { VolctlCommand } from './volctl-command.ts'
 
 /** Between two looks: after the first look, or one that shows a change, then after each further one. */
 const PAUSES_MS = [2000, 4000, 8000] as const
@@ -117,10 +117,7 @@ export async function watchNode(
 ): Promise<void> {
   const { output: format } = flags
   if (format !== 'table' && format !== 'wide') {
-    throw usageError(
-      `-w goes with -o table and wide, not with -o ${format}`,
-      'For scripts: volctl wait --for=in-sync, then ask again.',
-    )
+    throw usageError('Usage.watch', 'For scripts: volctl wait --for=in-sync, then ask again.', { format })
   }
   const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)

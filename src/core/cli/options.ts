@@ -1,15 +1,21 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { didYouMean } from '../base/text.ts'
-import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
-import { type VolctlError, usageError } from '../messages/errors.ts'
+import { usageError, type VolctlError } from '../messages/errors.ts'
 import type { CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { DEFAULT_SETTLE_MS, OPERATION_GROUPS, OPERATION_KINDS, type OperationKind, type PlanOptions } from '../plan/plan.ts'
+import {
+  DEFAULT_SETTLE_MS,
+  OPERATION_GROUPS,
+  OPERATION_KINDS,
+  type OperationKind,
+  type PlanOptions,
+} from '../plan/plan.ts'
 import { callerPath } from '../trust/run.ts'
+import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
 export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | 'hostRoot' | keyof KubeletChoice> {}
@@ -69,34 +75,32 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
 export function parseCount(text: string, flag: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw usageError(
-    `${flag}: "${text}" is not a whole number of ${least} or more.`,
-    `Give a number such as ${Math.max(least, 8)}.`,
-  )
+  const form = `a whole number of ${least} or more`
+  throw usageError('Usage.form', `Give a number such as ${Math.max(least, 8)}.`, { flag, text, form })
 }
 
 const VOLUME_COLUMN = "VOLUME is the name in the plan's VOLUME column"
 
-/** Of flags whose values have a form: the form, what is said of another text, and the hint. */
+/** Of flags whose values have a form: the form, its name, and the hint. */
 const FORMS = {
-  journal: [/^\//, 'is not an absolute path', `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`],
-  'force-unmount': [/^\//, 'is not an absolute path', 'Copy the path from the plan.'],
-  lazy: [/^\//, 'is not an absolute path', 'Copy the path from the plan.'],
-  handle: [/^([^=]+)=(.+)$/s, 'is not VOLUME=HANDLE', `${VOLUME_COLUMN}, HANDLE the volume's name at its driver.`],
+  journal: [/^\//, 'an absolute path', `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`],
+  'force-unmount': [/^\//, 'an absolute path', 'Copy the path from the plan.'],
+  lazy: [/^\//, 'an absolute path', 'Copy the path from the plan.'],
+  handle: [/^([^=]+)=(.+)$/s, 'VOLUME=HANDLE', `${VOLUME_COLUMN}, HANDLE the volume's name at its driver.`],
   device: [
     /^([^=]+)=(none|\/dev\/.+)$/,
-    'is neither VOLUME=/dev/NAME nor VOLUME=none',
+    'VOLUME=/dev/NAME or VOLUME=none',
     `${VOLUME_COLUMN}; lsblk lists this node's devices.`,
   ],
   /** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
-  pod: [/^[^/\s]+(\/[^/\s]+)?$/, 'is neither [NAMESPACE/]NAME nor a UID', 'volctl status shows the pods of this node.'],
+  pod: [/^[^/\s]+(\/[^/\s]+)?$/, '[NAMESPACE/]NAME or a UID', 'volctl status shows the pods of this node.'],
 } as const
 
-function formed(flag: keyof typeof FORMS, text: string): RegExpExecArray {
-  const [form, isNot, hint] = FORMS[flag]
-  const found = form.exec(text)
+function formed(name: keyof typeof FORMS, text: string): RegExpExecArray {
+  const [pattern, form, hint] = FORMS[name]
+  const found = pattern.exec(text)
   if (found !== null) return found
-  throw usageError(`--${flag}: "${text}" ${isNot}.`, hint)
+  throw usageError('Usage.form', hint, { flag: `--${name}`, text, form })
 }
 
 function texts(flag: keyof typeof FORMS, values: readonly string[] = []): readonly string[] {
@@ -114,12 +118,11 @@ export function parseOperationKinds(text: string, flag: string): OperationKind[]
     namesIn(text).flatMap((word) => {
       const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
       const found = OPERATION_GROUPS.get(word) ?? kind
-      if (found === undefined)
-        throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
+      if (found === undefined) throw badKind(flag, word)
       return found
     }),
   )
-  if (chosen.size === 0) throw badKind(`${flag}: names no kind of operation.`)
+  if (chosen.size === 0) throw badKind(flag, text)
   return OPERATION_KINDS.filter((kind) => chosen.has(kind))
 }
 
@@ -130,10 +133,11 @@ function namesIn(list: string): string[] {
     .filter((word) => word !== '')
 }
 
-function badKind(message: string, word = ''): VolctlError {
+function badKind(flag: string, text: string): VolctlError {
   const groups = [...OPERATION_GROUPS.keys()]
-  const meant = didYouMean(word, [...groups, ...OPERATION_KINDS])
-  return usageError(message, `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`)
+  const meant = didYouMean(text, [...groups, ...OPERATION_KINDS])
+  const hint = `${meant}Groups are ${groups.join(', ')}; kinds are ${OPERATION_KINDS.join(', ')}.`
+  return usageError('Usage.form', hint, { flag, text, form: 'a kind of operation or a group of them' })
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -141,7 +145,7 @@ type Given = Readonly<Record<string, unknown>>
 /** @throws VolctlError Usage */
 export function requireOneNode({ cluster, node }: Given): void {
   if (cluster === true || [node].flat().length < 2) return
-  throw usageError('a pass over one node takes one --node', 'Give one, or add --cluster.')
+  throw usageError('Usage.oneNode', 'Give one, or add --cluster.')
 }
 
 /** The options of a pass over the cluster. @param options those that both passes have */
@@ -171,10 +175,8 @@ export function requireNoPlanFlags(tokens: readonly { readonly type: string; rea
   )
   if (given.length === 0) return
   const flags = [...new Set(given)].join(', ')
-  throw usageError(
-    `${flags} cannot be combined with a plan file`,
-    `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
-  )
+  const hint = `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`
+  throw usageError('Usage.withPlanFile', hint, { flags })
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -183,11 +185,11 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
  * A duration as Go and kubectl write it (`90s`, `2m`, `1h30m`, `500ms`), in milliseconds.
  * A bare `0` is allowed; any other number needs a unit, as nobody knows what `10` would mean.
  */
-export function parseDuration(text: string, what: string): number {
+export function parseDuration(text: string, flag: string): number {
   if (text === '0') return 0
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
-    throw usageError(`${what}: "${text}" is not a duration.`, 'Give a duration such as 90s, 2m or 1h30m.')
+    throw usageError('Usage.form', 'Give a duration such as 90s, 2m or 1h30m.', { flag, text, form: 'a duration' })
   }
   return Math.round(parts.reduce((sum, [, number, unit]) => sum + Number(number) * (UNIT_MS[unit ?? ''] ?? 0), 0))
 }

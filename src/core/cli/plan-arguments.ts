@@ -1,10 +1,10 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
-import { manyArguments } from './flags.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { isMissing, usageError } from '../messages/errors.ts'
 import type { Naming } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/run.ts'
+import { manyArguments } from './flags.ts'
 
 /** Of the flags of both. */
 interface Narrowed {
@@ -36,11 +36,11 @@ export function narrowing(words: readonly string[], flags: Narrowed): Narrowing 
     const found = thing(part, flags.namespace ?? [])
     if (found !== undefined) return found
     const hint = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
-    throw usageError(`"${part}" names neither a pod nor a volume`, hint)
+    throw usageError('Usage.unnamed', hint, { word: part })
   })
   const [flag = 'pod', ...others] = new Set(things.map(([each]) => each))
   if (others.length > 0) {
-    throw usageError('pods and volumes are named at once', 'One volume of one pod: NAMESPACE/NAME --volume NAME')
+    throw usageError('Usage.both', 'One volume of one pod: NAMESPACE/NAME --volume NAME')
   }
   const { pod, volume } = flags
   const named = [...(flags[flag] ?? []), ...things.map(([, name]) => name)]
@@ -58,8 +58,9 @@ export function applyArguments(words: readonly string[], flags: Narrowed): Narro
   if (planfile === undefined) return narrowing(words, flags)
   if (words.length === 1) return { planfile }
   throw usageError(
-    `plan file ${planfile} stands beside other arguments`,
+    'Usage.besidePlanFile',
     'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
+    { planfile },
   )
 }
 

@@ -30,7 +30,7 @@ export function explainError(error: unknown, command = ''): VolctlError {
   const { flags: [typed] = [], parse } = error as UnknownFlag
   const meant = typed === undefined ? undefined : meantFlag(typed, parse?.input?.flags ?? {})
   const isLine = command === 'explain' && message.startsWith('Unexpected argument')
-  return usageError(message, isLine ? A_LINE : meantHint(meant, `${command} `))
+  return new VolctlError({ code: 'Usage', message }, { hint: isLine ? A_LINE : meantHint(meant, `${command} `) })
 }
 
 const A_LINE = "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'"
@@ -43,9 +43,9 @@ function meantHint(meant: string | undefined, command = ''): string {
 export function unknownCommand(id: string, commands: readonly string[]): VolctlError {
   if (id.startsWith('-')) {
     const hint = `Give the command first, as in ${programName()} plan ${id}. See ${programName()} --help`
-    return usageError(`${id} stands where the command belongs`, hint)
+    return usageError('Usage.place', hint, { flag: id })
   }
-  return usageError(`command ${id} not found`, meantHint(nearNames(id, commands, 1)[0]))
+  return usageError('Usage.noCommand', meantHint(nearNames(id, commands, 1)[0]), { name: id })
 }
 
 function meantFlag(typed: string, flags: Interfaces.FlagInput): string | undefined {

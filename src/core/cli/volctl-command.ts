@@ -1,15 +1,15 @@
-import { Command } from '@oclif/core'
 import { existsSync } from 'node:fs'
+import { Command } from '@oclif/core'
 import { formatDuration } from '../base/time.ts'
-import { type OutputFormat, baseFlags } from './flags.ts'
+import { SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
+import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'
+import { jsonPieces, toYaml } from '../views/structured.ts'
+import { baseFlags, type OutputFormat } from './flags.ts'
 import { Reentered } from './live-node.ts'
 import { messages, paintOf, standardOutput } from './output.ts'
 import { explainError, sayError } from './report-error.ts'
-import { SafetyRefusal, VolctlError, usageError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import { type OutputStream, environment, io, thisRun } from '../trust/run.ts'
-import { ASCII_SYMBOLS, type Screen, UNICODE_SYMBOLS, isUtf8Locale, renderNames, wrapped } from '../views/screen.ts'
-import { jsonPieces, toYaml } from '../views/structured.ts'
 
 /** By what each shows; `$` stands for the name that volctl is called by. */
 export function examples(all: Readonly<Record<string, string>>): Command.Example[] {
@@ -139,10 +139,10 @@ export function plainSwitches(
 ): string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   return argv.flatMap((arg, index) => {
-    const [, name, value] = /^--([^=]+)=(.*)$/s.exec(arg) ?? []
+    const [, flag = '', name, text] = /^(--([^=]+))=(.*)$/s.exec(arg) ?? []
     if (index > end || name === undefined || !Object.hasOwn(flags, name) || flags[name]?.type !== 'boolean') return arg
-    if (value === 'true') return `--${name}`
-    if (value === 'false') return []
-    throw usageError(`--${name}: "${value}" is neither true nor false`, `Give --${name} without a value, or omit it.`)
+    if (text === 'true') return flag
+    if (text === 'false') return []
+    throw usageError('Usage.form', `Give ${flag} without a value, or omit it.`, { flag, text, form: 'true or false' })
   })
 }

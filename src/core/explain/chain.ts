@@ -3,20 +3,20 @@
  * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
  */
 
-import { type Judged, absent, apiLinks, bad, good, unknown } from './chain-objects.ts'
-import type { Link } from './explanation.ts'
-import { type VolumePart, podParts } from './volume-part.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { deadWords } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import type { PlanContext } from '../rules/context.ts'
 import { isLiving, placesUnseen } from '../rules/pods/pod-classes.ts'
-import { type VolumeToMount, podPathOf } from '../volumes/desired-state.ts'
+import { podPathOf, type VolumeToMount } from '../volumes/desired-state.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { evidenceOf, globalPathOf } from '../volumes/registry.ts'
 import { otherStaged } from '../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import { absent, apiLinks, bad, good, type Judged, unknown } from './chain-objects.ts'
+import type { Link } from './explanation.ts'
+import { podParts, type VolumePart } from './volume-part.ts'
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
 export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {

@@ -1,10 +1,11 @@
 /** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
-import type { Fact, Link, Place, Subject } from './explanation.ts'
+
 import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation } from '../plan/plan.ts'
 import { decisionsOf } from '../reconcile/decisions.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
 import type { Subject as RowSubject } from '../volumes/subject.ts'
+import type { Fact, Link, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */
 export interface Asked {

@@ -2,8 +2,6 @@
 
 import { describePod, kubectl } from '../base/command.ts'
 import { present } from '../base/text.ts'
-import { type Judged, absent, asked, bad, good, unknown } from './chain-objects.ts'
-import type { Link, Verdict } from './explanation.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import type { NextStep } from '../plan/plan.ts'
@@ -15,6 +13,8 @@ import { isListedWhole } from '../volumes/api-lookup.ts'
 import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
 import { parentOf } from '../volumes/on-disk/tree.ts'
 import { podName } from '../volumes/pods.ts'
+import { absent, asked, bad, good, type Judged, unknown } from './chain-objects.ts'
+import type { Link, Verdict } from './explanation.ts'
 
 export type JudgedDriver = ReturnType<typeof judgeDriver>
 

@@ -2,14 +2,15 @@
  * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
-import { LINKS, SUBJECTS } from './kinds.ts'
+
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
-import { type ShapeOf, flag, integer, keyOf, list, object, oneOf, optional, text } from '../trust/shape.ts'
+import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { args, codeOf, pod } from '../volumes/finding.ts'
+import { LINKS, SUBJECTS } from './kinds.ts'
 
 const subjectShape = object({
   kind: keyOf(SUBJECTS),

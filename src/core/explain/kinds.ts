@@ -74,7 +74,7 @@ export function typedQuestion([first = '', second]: readonly string[], namespace
   // NAMESPACE/POD/VOLUME is in a namespace as well.
   const given = name.slice(0, slash)
   if (given === namespace) return what
-  throw usageError(`"${what}" names namespace ${given}, and --namespace is ${namespace}`, 'Leave one of them out.')
+  throw usageError('Usage.namespace', 'Leave one of them out.', { what, given, namespace })
 }
 
 /** `pod web-0` as `pod/web-0`; the kind may be said twice. */
@@ -82,8 +82,9 @@ function ofKind(word: string, name: string): string {
   const kind = kindOf(word)
   if (kind === undefined) {
     throw usageError(
-      `two words were given, and "${word}" is no kind of thing that explain knows`,
+      'Usage.noKind',
       'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
+      { word },
     )
   }
   return splitPrefix(name).kind === kind ? name : `${word}/${name}`

@@ -1,9 +1,9 @@
-import type { Answer } from './transport/transport.ts'
 import type { ErrorCode } from '../messages/codes.ts'
 import { VolctlError, type VolctlErrorOptions } from '../messages/errors.ts'
 import { type Finding, type Sentence, said } from '../messages/said.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
+import type { Answer } from './transport/transport.ts'
 
 interface ApiErrorOptions extends VolctlErrorOptions {
   /** HTTP status; absent: no answer came. */

@@ -1,9 +1,9 @@
 import { compareText } from '../base/text.ts'
-import { ApiError, TOO_MUCH, lateError, unusable } from './api-error.ts'
-import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
-import { type ApiReadError, type ObjectKey, keyText } from './api/resources.ts'
-import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { said } from '../messages/said.ts'
+import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
+import { type ApiReadError, keyText, type ObjectKey } from './api/resources.ts'
+import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
+import type { KubeClient, RequestSettings } from './kube-client.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10

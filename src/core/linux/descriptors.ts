@@ -1,9 +1,20 @@
 /** Directories held by descriptors, paths through them (Node.js has no openat(2)), and files that are replaced there as a whole. */
 
 import { randomUUID } from 'node:crypto'
-import { type Dir, type Dirent, fchmodSync, fchownSync, fstatSync, fsyncSync, opendirSync, readlinkSync, renameSync, unlinkSync } from 'node:fs'
+import {
+  type Dir,
+  type Dirent,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  opendirSync,
+  readlinkSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
 import { posix } from 'node:path'
-import { StepFailed, allowing, closing, closingOnError, errnoOf } from '../messages/errors.ts'
+import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'

@@ -1,5 +1,5 @@
 /** What takes back the steps of an operation that did not end well: nothing half-made is left, or it is named. */
-import { OperationRefused, StepFailed, VolctlError, codeOf, errorMessage } from '../messages/errors.ts'
+import { codeOf, errorMessage, OperationRefused, StepFailed, VolctlError } from '../messages/errors.ts'
 import { saidOfAny } from '../messages/said.ts'
 
 export interface Undo {

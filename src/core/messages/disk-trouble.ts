@@ -1,6 +1,6 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
-import { StepFailed, codeOf, errnoOf, errorMessage, isMissing } from './errors.ts'
+import { codeOf, errnoOf, errorMessage, isMissing, StepFailed } from './errors.ts'
 import { said } from './said.ts'
 
 interface DiskTrouble {

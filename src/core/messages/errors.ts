@@ -1,9 +1,9 @@
 /** What goes wrong: errors of a command, errors of an operation, the exit status; and what is closed at the end whatever happens. */
 
 import { closeSync } from 'node:fs'
-import { type OutsideCode, isOutsideCode } from './code-entry.ts'
+import { isOutsideCode, type OutsideCode } from './code-entry.ts'
 import { type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
-import { type Finding, said } from './said.ts'
+import { type Finding, type SaidArgs, type Sentence, said } from './said.ts'
 
 /** A process that uses what an operation would take away. */
 export interface UsingProcess {
@@ -47,8 +47,12 @@ export class VolctlError extends Error {
 }
 
 /** Of what was typed. */
-export function usageError(message: string, hint: string): VolctlError {
-  return new VolctlError({ code: 'Usage', message }, { hint })
+export function usageError<const Of extends Sentence & `Usage.${string}`>(
+  sentence: Of,
+  hint: string,
+  ...args: SaidArgs<Of>
+): VolctlError {
+  return new VolctlError(said(sentence, ...args), { hint })
 }
 
 /** Nothing has the name that was asked for. */

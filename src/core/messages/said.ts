@@ -20,6 +20,9 @@ type Values<Text> = Readonly<Record<Slots<Text>, string | number | undefined>>
 /** By the names in the sentence. */
 export type Args<Of extends Sentence> = Values<TextOf<Of>>
 
+/** Nothing, where the sentence has no names in it. */
+export type SaidArgs<Of extends Sentence> = keyof Args<Of> extends never ? [] : [args: Args<Of>]
+
 /** What is wrong, or what is waited for. */
 export interface Finding<Of extends string = string> {
   readonly code: Of
@@ -33,10 +36,7 @@ export interface Finding<Of extends string = string> {
  * @param args what the sentence is about, by the names in it
  * @returns the finding, with the message that is made of both
  */
-export function said<const Of extends Sentence>(
-  sentence: Of,
-  ...[args]: keyof Args<Of> extends never ? [] : [args: Args<Of>]
-): Finding<CodeOf<Of>> {
+export function said<const Of extends Sentence>(sentence: Of, ...[args]: SaidArgs<Of>): Finding<CodeOf<Of>> {
   const [code = '', name = ''] = sentence.split('.')
   const { says }: CodeEntry = CODES[code as Code]
   const text = (typeof says === 'string' ? says : says?.[name]) ?? ''

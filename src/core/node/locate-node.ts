@@ -8,8 +8,7 @@ import { present } from '../base/text.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../linux/standing.ts'
 import { errnoOf, isMissing, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import type { RuntimeSnapshot } from '../rpc/endpoints.ts'
-import { unixSocketPath } from '../rpc/endpoints.ts'
+import { type RuntimeSnapshot, unixSocketPath } from '../rpc/endpoints.ts'
 import { addDoubt, allDoubts, checkTrusted, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
 import { pin } from '../trust/processes.ts'
 import { environment } from '../trust/run.ts'
@@ -203,10 +202,11 @@ export function runtimeEndpoints(
   crictlConfig = CRICTL_CONFIG,
 ) {
   if (given !== undefined && unixSocketPath(given) === undefined) {
-    throw usageError(
-      `--runtime-endpoint: "${given}" is not a unix socket`,
-      'Give a socket such as unix:///run/containerd/containerd.sock.',
-    )
+    throw usageError('Usage.form', 'Give a socket such as unix:///run/containerd/containerd.sock.', {
+      flag: '--runtime-endpoint',
+      text: given,
+      form: 'a unix socket',
+    })
   }
   // An empty endpoint counts as none.
   const named = present(given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT'))

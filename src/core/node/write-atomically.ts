@@ -8,14 +8,34 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { type Stats, chmodSync, closeSync, lchownSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { deleteContent } from '../linux/delete-content.ts'
-import { type OpenDirectory, createWhole, entryPath, openBelow, openDirectory, readNames, syncDirectory } from '../linux/descriptors.ts'
+import {
+  createWhole,
+  entryPath,
+  type OpenDirectory,
+  openBelow,
+  openDirectory,
+  readNames,
+  syncDirectory,
+} from '../linux/descriptors.ts'
 import { changeOwnership } from '../linux/ownership.ts'
-import { type Undo, takeBackAll } from '../linux/undo.ts'
+import { takeBackAll, type Undo } from '../linux/undo.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { StepFailed, allowing, closing, codeOf, errnoOf } from '../messages/errors.ts'
+import { allowing, closing, codeOf, errnoOf, StepFailed } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { openPlain, readToLimit } from '../trust/plain-files.ts'
 import { type PayloadFile, parentsOf } from '../volumes/payload-entries.ts'

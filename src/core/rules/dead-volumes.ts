@@ -10,12 +10,12 @@ import { isWithin } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
-import type { PlanContext } from './context.ts'
-import type { Judge } from './rule.ts'
 import { baseName } from '../volumes/on-disk/tree.ts'
 import type { LazyMemoryDefect } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
 import { rowOf } from '../volumes/subject.ts'
+import type { PlanContext } from './context.ts'
+import type { Judge } from './rule.ts'
 
 /** On a path that was detached lazily, or on the same volume: its device and its attachment have other paths. */
 export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }) => {

@@ -1,6 +1,6 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
-import { SOMEBODY, deviceNumberFrom } from '../linux/block/device-use.ts'
+import { deviceNumberFrom, SOMEBODY } from '../linux/block/device-use.ts'
 import type { BlockNode, BlockTree, IscsiLun } from '../linux/block/sysfs-block-tree.ts'
 import { EVERYTHING, type OnDisk, wholeDisk } from '../linux/block/whole-disk.ts'
 import { pause } from '../linux/deadline.ts'
@@ -10,16 +10,16 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { undeletedPath, undeletedRoot } from '../linux/paths.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import { UsersUnknown } from '../messages/errors.ts'
-import { said } from '../reconcile/messages/said.ts'
-import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
-import type { Host } from './host.ts'
-import type { MachineFacts } from './machine-facts.ts'
+import { said } from '../messages/said.ts'
 import { ifAny } from '../trust/kernel.ts'
 import { perRun } from '../trust/run.ts'
-import { type UsedBy, describeProcess, usingProcess } from '../users/find-holders.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../users/find-holders.ts'
 import type { LoopFile } from '../users/kernel-files.ts'
 import type { Opener } from '../users/uses.ts'
 import type { ExpectedMount } from '../volumes/steps.ts'
+import { isReleased, mountIn, tablesAround } from './expected-mounts.ts'
+import type { Host } from './host.ts'
+import type { MachineFacts } from './machine-facts.ts'
 
 /** So many looks find the same opener; programs that list devices change, and get more. */
 const SAME_TRIES = 3

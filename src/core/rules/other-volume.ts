@@ -1,14 +1,14 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
 import { commandLine } from '../base/command.ts'
-import { type VolumeRow, uniqueNameOfRow } from '../facts/row.ts'
-import { said } from '../reconcile/messages/said.ts'
-import type { PlanContext } from './context.ts'
-import { isLiving } from './pods/pod-classes.ts'
-import type { Judge } from './rule.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
+import { said } from '../messages/said.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
 import { rowOf } from '../volumes/subject.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import type { PlanContext } from './context.ts'
+import { isLiving } from './pods/pod-classes.ts'
+import type { Judge } from './rule.ts'
 
 export const otherVolume: Judge = ({ operation: { subject }, context }) => {
   const row = context.ledger.row(rowOf(subject) ?? '')

@@ -2,15 +2,15 @@
 
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
+import { said } from '../messages/said.ts'
 import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
-import { said } from '../reconcile/messages/said.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 import type { PlanContext } from './context.ts'
 import { idsAgree } from './machine.ts'
 import { type PodClass, type PodClasses, podListIsComplete } from './pods/pod-classes.ts'
 import type { Witnesses } from './pods/witnesses.ts'
-import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 

@@ -9,12 +9,23 @@ import { OperationRefused, UsersUnknown } from '../messages/errors.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
 import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'
-import { contentUsed, usedContent } from './content-in-use.ts'
 import { deadMount, losesData, strayFile, uncoveredFiles, unread } from './content.ts'
+import { contentUsed, usedContent } from './content-in-use.ts'
 import type { PlanContext } from './context.ts'
 import { deadDriver, lazilyDetached, lazyMemoryUnusable } from './dead-volumes.ts'
 import { heldDevice, keptAlive, usedDevice, usedDisk } from './device-in-use.ts'
-import { driverUnavailable, identityUnconfirmed, mayBeMounted, mayBeUsed, notManaged, predecessor, sharedAttachment, shownElsewhere, stagedByNobody, twoWriters } from './devices.ts'
+import {
+  driverUnavailable,
+  identityUnconfirmed,
+  mayBeMounted,
+  mayBeUsed,
+  notManaged,
+  predecessor,
+  sharedAttachment,
+  shownElsewhere,
+  stagedByNobody,
+  twoWriters,
+} from './devices.ts'
 import { changedFile, otherNetwork, strangerInside, unexpectedMount } from './expected-mounts.ts'
 import { findDevice, unexplainedDevice } from './find-volume-device.ts'
 import { foreignMount, hiddenMount, inUse, oddName, readOnly, takenTarget } from './foreign-mounts.ts'

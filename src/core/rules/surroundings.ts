@@ -6,12 +6,12 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
 import { UsersUnknown } from '../messages/errors.ts'
-import { said } from '../reconcile/messages/said.ts'
-import type { Host } from './host.ts'
+import { said } from '../messages/said.ts'
 import type { ProcessSearch } from '../users/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../users/content-look.ts'
 import { type KernelFiles, kernelFiles } from '../users/find-holders.ts'
 import type { Uses } from '../users/uses.ts'
+import type { Host } from './host.ts'
 
 /** "major:minor" of file systems and devices. */
 export type ProcessScan = Pick<ProcessSearch, 'fileSystems' | 'devices'>

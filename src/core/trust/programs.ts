@@ -7,11 +7,11 @@
  */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { VolctlError, allowing, errnoOf, isMissing } from '../messages/errors.ts'
+import { allowing, errnoOf, isMissing, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { NotTrusted, TRUST_HINT, checkTrusted } from './files.ts'
-import { SELF, keptLibraryPath } from './own-program.ts'
-import { PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, io, perRun } from './run.ts'
+import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
+import { keptLibraryPath, SELF } from './own-program.ts'
+import { io, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, perRun } from './run.ts'
 
 export interface CommandResult {
   /** Undefined: killed, or abandoned. */

@@ -10,14 +10,14 @@ import { type CommandContext, kubeletText } from '../plan/commands.ts'
 import { apiDoubts } from '../plan/insecure-api.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
 import type { Operation, Plan, PlanInputs, VolumeRef } from '../plan/plan.ts'
-import { renderAnswer } from './answer-view.ts'
+import { podName } from '../volumes/pods.ts'
 import { few, withoutRoot } from './answer/answer.ts'
 import { CONTROLLER, clusterAnswerOf, seenText } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
+import { renderAnswer } from './answer-view.ts'
 import { type Cell, type Column, columnsTable } from './columns-table.ts'
 import { operationsTable } from './operations-table.ts'
 import { type Palette, type Screen, wrapped } from './screen.ts'
-import { podName } from '../volumes/pods.ts'
 
 export interface PlanDetail {
   /** Before apply asks: what a person must have seen (S31). */

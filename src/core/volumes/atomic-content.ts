@@ -3,14 +3,21 @@
 import { memoize } from '../base/collections.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
 import { said, saidOfAny } from '../messages/said.ts'
-import { type Lookup, apiLookup, mapFound } from './api-lookup.ts'
-import { type VolumeToMount, podVolumeDir } from './desired-state.ts'
+import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
+import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import type { Obstacle } from './finding.ts'
 import { isGateOn } from './kubelet-version.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { baseName } from './on-disk/tree.ts'
-import { type ExpectedFile, NoContent, type PayloadFile, payloadFiles, projections, valuesOf } from './payload-entries.ts'
+import {
+  type ExpectedFile,
+  NoContent,
+  type PayloadFile,
+  payloadFiles,
+  projections,
+  valuesOf,
+} from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 import type { ApiSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isGeneration } from './volume-names.ts'

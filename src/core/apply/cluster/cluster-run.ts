@@ -1,9 +1,5 @@
 /** The state of one apply of a cluster; and one operation: look, delete or create, look once more, wait for the external attacher. */
 
-import type { LeaseLock } from './lease-lock.ts'
-import { type Look, partOf, readAgain, recheck } from './recheck.ts'
-import type { Journal } from '../journal/write-journal.ts'
-import { Run } from '../operation/run.ts'
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { formatDuration } from '../../base/time.ts'
 import { clusterFacts } from '../../cluster/model/cluster-context.ts'
@@ -11,9 +7,9 @@ import { type ClusterState, clusterObjects } from '../../cluster/model/cluster-s
 import { Rows } from '../../cluster/model/rows.ts'
 import { RecordReader } from '../../cluster/read/read-cluster.ts'
 import { CREATED_BY } from '../../cluster/read/records.ts'
-import { orInstead } from '../../kube/api-error.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { ATTACHMENTS, type VolumeAttachment } from '../../kube/api/objects.ts'
+import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
@@ -23,6 +19,10 @@ import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan
 import type { ApplyEvent } from '../../plan/events.ts'
 import { canonicalJson } from '../../trust/digest.ts'
 import { waitsToDetach } from '../../volumes/api-objects.ts'
+import type { Journal } from '../journal/write-journal.ts'
+import { Run } from '../operation/run.ts'
+import type { LeaseLock } from './lease-lock.ts'
+import { type Look, partOf, readAgain, recheck } from './recheck.ts'
 
 /** Beside those for the run. */
 export interface ClusterRunOptions {

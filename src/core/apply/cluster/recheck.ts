@@ -1,18 +1,18 @@
 /** What an operation rests on, read again right before it, and judged by the same pass (S26). */
 
-import { type FoundAgain, finderIn } from '../find-again.ts'
 import { type ClusterFacts, driversOn, lastPart, leaseName } from '../../cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../cluster/model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../../cluster/model/controller-state.ts'
 import { type Found, planPart } from '../../cluster/pass/plan-cluster.ts'
 import { newestWrites } from '../../cluster/read/controller-writes.ts'
-import { CONTROLLER_LEASE, type RecordReader, joined } from '../../cluster/read/read-cluster.ts'
-import { unlessRefused } from '../../kube/api-error.ts'
+import { CONTROLLER_LEASE, joined, type RecordReader } from '../../cluster/read/read-cluster.ts'
 import { namespacedName } from '../../kube/api/names.ts'
+import { unlessRefused } from '../../kube/api-error.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
 import { rowOf, rowsOf } from '../../volumes/subject.ts'
+import { type FoundAgain, finderIn } from '../find-again.ts'
 
 /** A cluster, and what only the whole of it shows. */
 export interface Look {

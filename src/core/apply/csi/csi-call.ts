@@ -1,13 +1,13 @@
 /** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 
-import type { CsiNode, StepContext } from '../operation/step.ts'
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
-import { StepFailed, VolctlError, errorMessage } from '../../messages/errors.ts'
+import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
 import { said, saidOfAny } from '../../messages/said.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Step } from '../../volumes/steps.ts'
+import type { CsiNode, StepContext } from '../operation/step.ts'
 
 /**
  * The driver and its capabilities, which are read once per operation (C7).

@@ -4,25 +4,25 @@
  */
 
 import { posix } from 'node:path'
-import { callNode, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
-import { factsOf, readSecret, requestTokens } from './csi-objects.ts'
-import { publishRequest, stageRequest } from './csi-requests.ts'
-import { removeDirectory, removeStep } from '../mounts/umount-step.ts'
-import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
-import { type StepContext, requireRulesOf } from '../operation/step.ts'
 import { isSameMount } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
 import type { Undo } from '../../linux/undo.ts'
-import { StepFailed, allowing, errorMessage } from '../../messages/errors.ts'
+import { allowing, errorMessage, StepFailed } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import { goJson } from '../../trust/digest.ts'
 import { isEphemeral } from '../../volumes/csi-volume.ts'
-import { type VolumeToMount, csiPlaces } from '../../volumes/desired-state.ts'
+import { csiPlaces, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { DRIVER_DIRECTORIES } from '../../volumes/on-disk/tree.ts'
 import { isUnlike } from '../../volumes/same-volume.ts'
 import type { Step } from '../../volumes/steps.ts'
 import { attachmentName, readStateFile } from '../../volumes/volume-names.ts'
+import { removeDirectory, removeStep } from '../mounts/umount-step.ts'
+import { makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
+import { requireRulesOf, type StepContext } from '../operation/step.ts'
+import { callNode, openDriver, untilNotPending, wantedCsi } from './csi-call.ts'
+import { factsOf, readSecret, requestTokens } from './csi-objects.ts'
+import { publishRequest, stageRequest } from './csi-requests.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<void> {
   const { volume } = wantedCsi(run)

@@ -4,10 +4,6 @@
  */
 
 import { posix } from 'node:path'
-import { deviceOfSource, isInstead, oneAtATime, sourceOf } from './mount-device.ts'
-import { mountAlone } from '../mounts/mount-step.ts'
-import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
-import { type StepContext, command, firstLineOf, requireRulesOf } from '../operation/step.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
@@ -17,6 +13,10 @@ import { said } from '../../messages/said.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Step, StepOf } from '../../volumes/steps.ts'
+import { mountAlone } from '../mounts/mount-step.ts'
+import { createFile, makeDirectory, orWriteFailed } from '../operation/make-directory.ts'
+import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
+import { deviceOfSource, isInstead, oneAtATime, sourceOf } from './mount-device.ts'
 
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750

@@ -2,8 +2,7 @@
 
 import { formatDuration } from '../../base/time.ts'
 import type { Pod } from '../../kube/api/objects.ts'
-import { VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { usageError } from '../../messages/errors.ts'
 import type { UnitFacts } from '../../node/kubelet/stoppable.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { readyAmong } from '../../plan/plan-summary.ts'
@@ -90,12 +89,10 @@ export function timeLimits({ maxMs, settleMs, timeoutMs, defaultTimeoutMs }: Ask
   // What sets up a volume may need as long again to take it back.
   const least = Math.max(LEAST_ROOM_MS, timeoutMs === undefined ? 0 : 2 * timeoutMs + START_MS)
   if (room >= least) return { operationMs, startMs }
-  throw new VolctlError(
-    said('Usage', {
-      maxDowntime: formatDuration(maxMs),
-      settle: formatDuration(settleMs),
-      timeout: timeoutMs === undefined ? '' : `, and one may take ${formatDuration(timeoutMs)} (--timeout)`,
-    }),
-    { hint: `Give --max-downtime ${formatDuration(settleMs + 2 * least)}.` },
-  )
+  const sentence = timeoutMs === undefined ? 'Usage.noTime' : 'Usage.noTimeForOne'
+  throw usageError(sentence, `Give --max-downtime ${formatDuration(settleMs + 2 * least)}.`, {
+    maxDowntime: formatDuration(maxMs),
+    settle: formatDuration(settleMs),
+    timeout: timeoutMs && formatDuration(timeoutMs),
+  })
 }

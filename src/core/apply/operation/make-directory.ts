@@ -1,10 +1,10 @@
 /** Directories that the kubelet would make (P37, P62). */
 
 import { posix } from 'node:path'
-import type { StepContext } from './step.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
 import { errnoOf } from '../../messages/errors.ts'
 import type { Step } from '../../volumes/steps.ts'
+import type { StepContext } from './step.ts'
 
 /** Mode of parent directories that are missing. */
 const PARENT_MODE = 0o750

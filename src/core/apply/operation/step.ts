@@ -1,10 +1,9 @@
 /** What a step of an operation is given: the ports to the world, its context, and how it asks rules and programs. */
 
-import type { Journal } from '../journal/write-journal.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { CsiDriver } from '../../kube/api/objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
-import { STAT_FORMAT, parseStatLine } from '../../linux/paths.ts'
+import { parseStatLine, STAT_FORMAT } from '../../linux/paths.ts'
 import type { Undo } from '../../linux/undo.ts'
 import { StepFailed, StepTimedOut } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
@@ -20,6 +19,7 @@ import { type CommandResult, leftText } from '../../trust/programs.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
+import type { Journal } from '../journal/write-journal.ts'
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export type CsiNode = ReturnType<typeof csiNodeClient>

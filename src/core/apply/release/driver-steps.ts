@@ -1,17 +1,17 @@
 /** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 
-import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
-import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
-import { type CsiNode, type StepContext, command, firstLineOf } from '../operation/step.ts'
 import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { CODES } from '../../messages/codes.ts'
-import { StepFailed, VolctlError, errorMessage } from '../../messages/errors.ts'
+import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
 import { said, saidOfAny } from '../../messages/said.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { Step } from '../../volumes/steps.ts'
+import { grpcStatusOf, hintOf, outcomeCodeOf, untilNotPending } from '../csi/csi-call.ts'
+import { holdersOfMounts, removeDirectory, umountLayer } from '../mounts/umount-step.ts'
+import { type CsiNode, command, firstLineOf, type StepContext } from '../operation/step.ts'
 
 /** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {

@@ -8,8 +8,21 @@
  */
 
 import { type CsiDriver, podVolumeShape } from '../../kube/api/objects.ts'
-import { type ApiReadError, type ObjectKey, insecure, writtenError } from '../../kube/api/resources.ts'
-import { type Shape, type ShapeOf, count, flag, kept, keptList, keptObjects, needed, number, oneOf, text, time } from '../../trust/shape.ts'
+import { type ApiReadError, insecure, type ObjectKey, writtenError } from '../../kube/api/resources.ts'
+import {
+  count,
+  flag,
+  kept,
+  keptList,
+  keptObjects,
+  needed,
+  number,
+  oneOf,
+  type Shape,
+  type ShapeOf,
+  text,
+  time,
+} from '../../trust/shape.ts'
 import { type Lookup, mapFound } from '../../volumes/api-lookup.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
 import { type ClaimFacts, claimFactsShape } from '../../volumes/resolve-claim.ts'

@@ -1,18 +1,31 @@
 /** What no controller reports. */
 
-import { deletePod, kubectl, lookAtNodePod, taintOutOfService, untaintOutOfService, volctl } from '../../base/command.ts'
+import {
+  deletePod,
+  kubectl,
+  lookAtNodePod,
+  taintOutOfService,
+  untaintOutOfService,
+  volctl,
+} from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
-import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { ATTACH_LISTS, type ClusterNode, type ClusterResource, DETACH_LISTS, serverTime } from '../model/cluster-state.ts'
-import { ON_API, attachedRef, ofPod } from '../model/findings.ts'
-import { type Row, isWanted } from '../model/rows.ts'
-import { volumeRef } from '../model/volumes.ts'
-import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
 import { MANAGED, namespacedName } from '../../kube/api/names.ts'
 import { CODES } from '../../messages/codes.ts'
 import { said } from '../../messages/said.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
+import {
+  ATTACH_LISTS,
+  type ClusterNode,
+  type ClusterResource,
+  DETACH_LISTS,
+  serverTime,
+} from '../model/cluster-state.ts'
+import { attachedRef, ON_API, ofPod } from '../model/findings.ts'
+import { isWanted, type Row } from '../model/rows.ts'
+import { volumeRef } from '../model/volumes.ts'
+import { reportAttachments, reportMultiAttach, reportPods } from './report-attachments.ts'
 
 export function reportFindings(context: ClusterContext): void {
   reportMultiAttach(context)

@@ -5,14 +5,24 @@
  */
 
 import { compareText, unlessEmpty } from '../../base/text.ts'
-import { type ClusterAttachment, type ClusterNode, type ClusterResource, type ClusterState, type ClusterVolume, type LeaseEvidence, type ListSight, clusterObjects, doubtTwice } from '../model/cluster-state.ts'
-import { ControllerWrites } from './controller-writes.ts'
-import { type Drivers, KINDS, type RecordKind, type RecordOf, nodeLease } from './records.ts'
 import { mayI, whoAmI } from '../../kube/access-reviews.ts'
-import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/objects.ts'
-import { type ApiReadError, type ObjectKey, listPath } from '../../kube/api/resources.ts'
+import { type ApiReadError, listPath, type ObjectKey } from '../../kube/api/resources.ts'
+import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'
+import {
+  type ClusterAttachment,
+  type ClusterNode,
+  type ClusterResource,
+  type ClusterState,
+  type ClusterVolume,
+  clusterObjects,
+  doubtTwice,
+  type LeaseEvidence,
+  type ListSight,
+} from '../model/cluster-state.ts'
+import { ControllerWrites } from './controller-writes.ts'
+import { type Drivers, KINDS, nodeLease, type RecordKind, type RecordOf } from './records.ts'
 
 const MOST_OBJECTS = 2_000_000
 

@@ -1,12 +1,12 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
 import { compareText, present } from '../../base/text.ts'
-import { type WholeStatus, narrowed, unmatchedNames } from './node-status.ts'
-import type { StatusRow } from './status.ts'
 import { type Naming, requireNamed } from '../../plan/name-faults.ts'
 import type { Narrowing } from '../../reconcile/filter-operations.ts'
 import { unreadParts, unreadWithin } from '../../rules/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
+import { narrowed, unmatchedNames, type WholeStatus } from './node-status.ts'
+import type { StatusRow } from './status.ts'
 
 /** One name that is waited for, and what bore it in the first look: when a pod is gone, its name finds nothing any more. */
 export type WaitTarget = ReturnType<typeof waitTargets>[number]

@@ -1,10 +1,10 @@
-import { load } from 'js-yaml'
 import { dirname, isAbsolute, join } from 'node:path'
+import { load } from 'js-yaml'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { VolctlError, type VolctlErrorOptions, isMissing } from '../../messages/errors.ts'
+import { isMissing, VolctlError, type VolctlErrorOptions } from '../../messages/errors.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import { NotAFile, NotTrusted, TRUST_HINT, readTrustedText } from '../../trust/files.ts'
+import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 
 /**
  * Why a place gives no credential, where the search for one has to know.

@@ -7,15 +7,15 @@
  */
 
 import { delimiter, join, resolve } from 'node:path'
-import { IN_CLUSTER } from '../api/names.ts'
-import { NotUsed, type RawKubeConfig, mergeKubeConfigs, readKubeConfigFile } from './kube-config-file.ts'
-import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
-import type { KubeCredentials } from '../transport/connection.ts'
 import { VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import { type Doubt, NotTrusted, TRUST_HINT, addDoubt, trustedTextIfAny } from '../../trust/files.ts'
+import { addDoubt, type Doubt, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
-import { type Environment, callerPath, environment } from '../../trust/run.ts'
+import { callerPath, type Environment, environment } from '../../trust/run.ts'
+import { IN_CLUSTER } from '../api/names.ts'
+import type { KubeCredentials } from '../transport/connection.ts'
+import { mergeKubeConfigs, NotUsed, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
+import { type CredentialOptions, credentialsFrom } from './kube-credentials.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',

@@ -1,14 +1,19 @@
 import { X509Certificate } from 'node:crypto'
 import type { Agent } from 'node:https'
 import { volctl } from '../../base/command.ts'
-import { NODE_USER } from '../api/names.ts'
-import { runExecPlugin } from './exec-credential.ts'
-import { type Fields, NotUsed, type RawKubeConfig, invalid, readKubeConfigFile, textIn } from './kube-config-file.ts'
-import { type SelectedConfig, impersonation, selectContext } from './normalize-kube-config.ts'
-import { type ConnectionOptions, type CredentialKind, type KubeCredentials, environmentProxy } from '../transport/connection.ts'
-import { VolctlError, errnoOf } from '../../messages/errors.ts'
+import { errnoOf, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
-import { NotTrusted, TRUST_HINT, readTrusted, whyUnusable } from '../../trust/files.ts'
+import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
+import { NODE_USER } from '../api/names.ts'
+import {
+  type ConnectionOptions,
+  type CredentialKind,
+  environmentProxy,
+  type KubeCredentials,
+} from '../transport/connection.ts'
+import { runExecPlugin } from './exec-credential.ts'
+import { type Fields, invalid, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
+import { impersonation, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */

@@ -1,7 +1,7 @@
+import { said } from '../../messages/said.ts'
 import type { Insecure } from '../api/resources.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { type Fields, NotUsed, type RawKubeConfig, invalid, textIn } from './kube-config-file.ts'
-import { said } from '../../messages/said.ts'
+import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
 
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {

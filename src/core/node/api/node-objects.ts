@@ -1,8 +1,30 @@
-import { badAnswer, orInstead, unlessAbsent, unlessRefused, unusable } from '../../kube/api-error.ts'
-import { ATTACHMENTS, type ApiObject, CLAIMS, CONFIG_MAPS, type ClusterTrustBundle, LEASES, type Lease, NODES, type Node, PODS, type Pod, type ProjectedSource, type Resource, SECRETS, type VolumeAttachment, trustBundleShape } from '../../kube/api/objects.ts'
+import {
+  type ApiObject,
+  ATTACHMENTS,
+  CLAIMS,
+  type ClusterTrustBundle,
+  CONFIG_MAPS,
+  LEASES,
+  type Lease,
+  NODES,
+  type Node,
+  PODS,
+  type Pod,
+  type ProjectedSource,
+  type Resource,
+  SECRETS,
+  trustBundleShape,
+  type VolumeAttachment,
+} from '../../kube/api/objects.ts'
 import { objectPath } from '../../kube/api/resources.ts'
+import { badAnswer, orInstead, unlessAbsent, unlessRefused, unusable } from '../../kube/api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from '../../kube/kube-client.ts'
-import { type AttachmentVersion, type ClaimStatusPatch, deleteVolumeAttachment, patchClaimStatus } from '../../kube/writes.ts'
+import {
+  type AttachmentVersion,
+  type ClaimStatusPatch,
+  deleteVolumeAttachment,
+  patchClaimStatus,
+} from '../../kube/writes.ts'
 import { SafetyRefusal, VolctlError } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import type { Budget } from '../../trust/bytes.ts'

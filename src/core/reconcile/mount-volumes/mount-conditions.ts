@@ -5,20 +5,26 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type { Wait } from '../../plan/draft.ts'
-import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../../rules/context.ts'
 import { bringDriverBack, driverOfNode, flexProgram, whyNoDriver } from '../../rules/driver-call.ts'
 import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
-import { type VolumeToMount, podPathOf } from '../../volumes/desired-state.ts'
+import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Obstacle } from '../../volumes/finding.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import { mountOptionsObstacle } from '../../volumes/mount-options.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService, matchesNode } from '../../volumes/node-affinity.ts'
+import {
+  accessModesText,
+  allowsSeveralNodes,
+  isForOnePod,
+  isOutOfService,
+  matchesNode,
+} from '../../volumes/node-affinity.ts'
 import { evidenceOf, mountsOver, pluginNamed } from '../../volumes/registry.ts'
 import type { NodeSnapshot } from '../../volumes/snapshot.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../volumes/volume-names.ts'
+import { knowsOtherNodes } from '../identity/volume-facts.ts'
 
 /** What keeps a wanted volume from being mounted until somebody else has acted. */
 type WaitOf = (context: PlanContext, volume: VolumeToMount) => Wait | undefined

@@ -11,18 +11,31 @@ import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import { type Hint, ON_NODE } from '../../plan/draft.ts'
-import { type PlanContext, howToStart, stopCommand } from '../../rules/context.ts'
+import { howToStart, type PlanContext, stopCommand } from '../../rules/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { whyNotManaged } from '../../rules/pods/kubelet-mode.ts'
 import { podListIsComplete } from '../../rules/pods/pod-classes.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
-import { type VolumeToMount, mayBeNamed, podPathOf } from '../../volumes/desired-state.ts'
+import { mayBeNamed, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod, isOutOfService, volumesInStatus } from '../../volumes/node-affinity.ts'
+import {
+  accessModesText,
+  allowsSeveralNodes,
+  isForOnePod,
+  isOutOfService,
+  volumesInStatus,
+} from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
 import type { Subject } from '../../volumes/subject.ts'
-import { CSI_PLUGIN, attachmentName, inlineCsiHandle, parseCsiUniqueName, unescapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  inlineCsiHandle,
+  parseCsiUniqueName,
+  unescapeQualifiedName,
+  uniqueVolumeName,
+} from '../../volumes/volume-names.ts'
 
 export function reportAttachments(context: PlanContext): void {
   const { api } = context.inputs.snapshot

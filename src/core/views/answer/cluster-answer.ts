@@ -6,12 +6,12 @@ import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
-import { SAYS_WHY, refusedStep } from '../../plan/next-steps.ts'
-import { type Answer, type Part, type Row, few, withAges, withoutRoot } from './answer.ts'
+import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
+import { podName } from '../../volumes/pods.ts'
+import { type Answer, few, type Part, type Row, withAges, withoutRoot } from './answer.ts'
 import { waitRows } from './make-answer.ts'
 import { inBothScopes } from './needs.ts'
 import { verbsOf } from './ready.ts'
-import { podName } from '../../volumes/pods.ts'
 
 /** @param context of the commands that are proposed @param isAtWork the apply that would carry the plan out */
 export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAtWork = false): Answer {

@@ -5,12 +5,12 @@ import { kubeletText } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import { type PodText, podTextIn, shownVolume } from '../../plan/names.ts'
-import { isForgotten } from '../../plan/plan-summary.ts'
 import type { Operation, OperationKind, Plan, Waiting } from '../../plan/plan.ts'
-import { type Answer, type Need, type Part, type Row, few, withoutRoot } from './answer.ts'
+import { isForgotten } from '../../plan/plan-summary.ts'
+import { rowOf } from '../../volumes/subject.ts'
+import { type Answer, few, type Need, type Part, type Row, withoutRoot } from './answer.ts'
 import { inBothScopes } from './needs.ts'
 import { lossText, readyPart } from './ready.ts'
-import { rowOf } from '../../volumes/subject.ts'
 
 export function answerOf(plan: Plan, podText = podTextIn(plan)): Answer {
   const { answer, pressing, passes } = inBothScopes(plan, {
