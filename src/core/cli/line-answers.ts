@@ -1,5 +1,7 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
+import type { Refusable } from './carry-out.ts'
+import type { LoadedNode } from './live-node.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -7,13 +9,11 @@ import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.t
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../messages/disk-trouble.ts'
-import { NotFound, usageError, VolctlError } from '../messages/errors.ts'
+import { VolctlError, usageError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
-import { namesOfLine, type Screen } from '../views/screen.ts'
-import type { Refusable } from './carry-out.ts'
-import type { LoadedNode } from './live-node.ts'
+import { type Screen, namesOfLine } from '../views/screen.ts'
 
 /** A node that was looked at, and what is said of its things. */
 export interface LookedNode extends AskedNode {
@@ -58,10 +58,9 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
   const { answer, explained } = explainLine(parseLine(oneLine(typed === '-' ? await readInput() : typed)), node)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
-    throw new NotFound(
-      'volctl does not know this sentence, and it names no pod, volume, path or driver',
-      'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
-    )
+    throw new VolctlError(said('NotFound.line'), {
+      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
+    })
   const explanation = node && explained && (await node.whole(explained))
   const value = { ...answer, explanation }
   return {

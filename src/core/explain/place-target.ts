@@ -1,18 +1,19 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
 import { didYouMean, unlessEmpty } from '../base/text.ts'
+import type { Asked } from './concern.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { containingMount, fileSystemText, type Location, locationIn } from '../linux/location.ts'
-import { deadWords, type MountInfo } from '../linux/mount-table.ts'
+import { type Location, containingMount, fileSystemText, locationIn } from '../linux/location.ts'
+import { type MountInfo, deadWords } from '../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedRoot } from '../linux/paths.ts'
 import { withoutCopies } from '../linux/propagation.ts'
-import { NotFound, type VolctlError } from '../messages/errors.ts'
+import { VolctlError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
 import type { PlanContext } from '../rules/context.ts'
 import { placesUnseen } from '../rules/pods/pod-classes.ts'
 import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
 import { loopsBackedBy } from '../volumes/on-disk/block-volume.ts'
-import type { Asked } from './concern.ts'
-import type { Fact, Place, Subject } from './explanation.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): Asked {
@@ -20,7 +21,7 @@ export function placeTarget(context: PlanContext, given: string): Asked {
   if (device !== undefined) return device
   const { inputs } = context
   const path = rootPathOf(inputs, plainPath(given))
-  if (!path.startsWith('/')) throw notFound(context, given, 'no mount and no loop device has this number')
+  if (!path.startsWith('/')) throw notFound(context, given, 'NotFound.number')
   return isWithin(path, inputs.rootDir) ? belowRoot(context, path) : elsewhere(context, path)
 }
 
@@ -33,7 +34,7 @@ function belowRoot(context: PlanContext, path: string): Asked {
   const found = isWhole ? [] : context.ledger.at(relative)
   const isThere = inputs.tree.has(relative) || inputs.mounts.under(path).length > 0
   if (pod === undefined && found.length === 0 && !isThere) {
-    throw notFound(context, path, `not among the directories of ${inputs.rootDir}`)
+    throw notFound(context, path, 'NotFound.below')
   }
   const inside = isInside(context, path)
   const pods = pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]
@@ -92,8 +93,7 @@ function elsewhere(context: PlanContext, path: string): Asked {
   const sources = context.ledger.all.filter((volume) => isSource(volume, path))
   const place = placeAt(inputs, path, layers.length === 0 ? 'outside the directories that volctl reads' : undefined)
   if (layers.length === 0 && shown.length + sources.length === 0 && place.loops === undefined) {
-    const where = mount === undefined ? '' : `; inside the ${mount.fsType} on ${mount.mountPoint}`
-    throw notFound(context, path, `neither a mount point nor part of a volume of this node${where}`)
+    throw notFound(context, path, mount === undefined ? 'NotFound.elsewhere' : 'NotFound.inside', mount)
   }
   return {
     subject: subjectOf(context, path),
@@ -123,15 +123,23 @@ function isSource({ wanted, persistentVolume }: VolumeRow, path: string): boolea
   return paths.some((each) => each !== undefined && plainPath(each) !== '/' && isWithin(path, each))
 }
 
-function notFound({ inputs }: PlanContext, path: string, why: string): VolctlError {
+/** @param mount in which it lies, where that is said */
+function notFound(
+  { inputs }: PlanContext,
+  path: string,
+  sentence: `NotFound.${'number' | 'below' | 'elsewhere' | 'inside'}`,
+  mount?: MountInfo,
+): VolctlError {
+  const { nodeName, tree = [] } = inputs.snapshot
   const known = [
-    ...(inputs.snapshot.tree ?? []).map((entry) => inputs.absolute(entry.path)),
+    ...tree.map((entry) => inputs.absolute(entry.path)),
     ...inputs.mounts.all.map(({ mountPoint }) => mountPoint),
   ]
-  return new NotFound(
-    `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.all.length} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
-    `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
-  )
+  const searched = { nodeName, rootDir: inputs.rootDir, mounts: inputs.mounts.all.length, files: tree.length }
+  const inside = { fsType: mount?.fsType, mountPoint: mount?.mountPoint }
+  return new VolctlError(said(sentence, { path, ...searched, ...inside }), {
+    hint: `${didYouMean(path, known)}Give a path at, above or below a volume, or a mount point (findmnt lists them).`,
+  })
 }
 
 /** What is there on one path, whatever it is. @param path absolute */

@@ -2,14 +2,14 @@
 
 import { volctl } from '../base/command.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
-import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
+import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
+import { type VolumeRow, uniqueNameOf } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
-import { NotFound, VolctlError } from '../messages/errors.ts'
+import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podName, podNamespace } from '../volumes/pods.ts'
-import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {
@@ -236,25 +236,26 @@ function isOf({ unidentified, onDisk }: VolumeRow, other: VolumeRow | undefined)
 }
 
 /** What may well exist, for it could not be read, is said (S3). */
-function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what: string): NotFound {
+function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what: string): VolctlError {
   const { api, nodeName } = inputs.snapshot
   const failed = api === undefined ? [] : readFailures(api.errors).filter((each) => !each.notFound)
-  const unread = [...new Set(failed.map(({ resource }) => resource ?? 'objects'))]
-  const counts = [
+  const unread = [...new Set(failed.map(({ resource }) => resource ?? 'objects'))].join(', ')
+  const searched = [
     count(classes.all.length, 'pod'),
     count(api?.persistentVolumeClaims.length ?? 0, 'claim'),
     count(api?.persistentVolumes.length ?? 0, 'PersistentVolume'),
     count(api?.volumeAttachments.length ?? 0, 'VolumeAttachment'),
     count(all.filter(({ kind }) => kind === 'Volume').length, 'volume'),
     count(all.filter(({ kind }) => kind === 'Driver').length, 'driver'),
-  ]
-  const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
-  return new NotFound(`"${what}" was not found on node ${nodeName}; searched: ${counts.join(', ')}${caveat}`, () => {
+  ].join(', ')
+  const hint = (): string => {
     // Worked out late: names of a log are asked for by the hundred, and nobody reads the hints.
     // Static pods bear the name of their node, and are not it.
     const near = ownName(what) === nodeName ? [] : nearest(all, what)
     return near.length > 0 ? `Did you mean ${near.join(', ')}?` : WAYS_TO_ASK
-  })
+  }
+  const sentence = unread === '' ? 'NotFound.name' : 'NotFound.unread'
+  return new VolctlError(said(sentence, { what, nodeName, searched, unread }), { hint })
 }
 
 const WAYS_TO_ASK =

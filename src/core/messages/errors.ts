@@ -1,7 +1,7 @@
 /** What goes wrong: errors of a command, errors of an operation, the exit status; and what is closed at the end whatever happens. */
 
 import { closeSync } from 'node:fs'
-import { isOutsideCode, type OutsideCode } from './code-entry.ts'
+import { type OutsideCode, isOutsideCode } from './code-entry.ts'
 import { type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
 import { type Finding, type SaidArgs, type Sentence, said } from './said.ts'
 
@@ -53,13 +53,6 @@ export function usageError<const Of extends Sentence & `Usage.${string}`>(
   ...args: SaidArgs<Of>
 ): VolctlError {
   return new VolctlError(said(sentence, ...args), { hint })
-}
-
-/** Nothing has the name that was asked for. */
-export class NotFound extends VolctlError {
-  constructor(message: string, hint: VolctlErrorOptions['hint']) {
-    super({ code: 'NotFound', message }, { hint })
-  }
 }
 
 /** A refusal by a safety rule: exit status 4, nothing was changed. `rule` is the S-rule, e.g. "S1". */

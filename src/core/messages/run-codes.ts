@@ -236,7 +236,20 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
     next: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
   NotFound: {
-    says: { answered: ANSWERED },
+    says: {
+      answered: ANSWERED,
+      name: '"{what}" was not found on node {nodeName}; searched: {searched}',
+      unread: '"{what}" was not found on node {nodeName}; searched: {searched}; not all {unread} could be read',
+      number:
+        '{path} on node {nodeName}: no mount and no loop device has this number; searched: {mounts} mounts, {files} files and directories',
+      below:
+        '{path} on node {nodeName}: not among the directories of {rootDir}; searched: {mounts} mounts, {files} files and directories',
+      elsewhere:
+        '{path} on node {nodeName}: neither a mount point nor part of a volume of this node; searched: {mounts} mounts, {files} files and directories',
+      inside:
+        '{path} on node {nodeName}: neither a mount point nor part of a volume of this node; inside the {fsType} on {mountPoint}; searched: {mounts} mounts, {files} files and directories',
+      line: 'volctl does not know this sentence, and it names no pod, volume, path or driver',
+    },
     means: 'nothing of that name exists, in the API or on this node',
     next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
   },
