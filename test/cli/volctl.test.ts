@@ -106,6 +106,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
       kind: 'Error',
       code: 'FileUnreadable',
       message: 'snapshot /nonexistent: no such file',
+      args: { subject: 'snapshot', name: '/nonexistent', why: 'no such file' },
       hint: 'Check the path, and who may read it.',
     })
   })

@@ -182,6 +182,7 @@ describe('the file', () => {
       expect.objectContaining({
         code: 'NotWritten',
         message: `plan file ${path}: too large for apply to read: the plan is larger than ${76 * 2 ** 20} bytes`,
+        args: { subject: 'plan file', name: path, why: `is larger than ${76 * 2 ** 20} bytes` },
         hint: expect.stringContaining('--only'),
       }),
     )

@@ -314,6 +314,7 @@ const UNREAD = codes({ cause: 'unread' })({
       file: '{path}: {why}, but the kubelet may use it',
       path: '{path}: {why}',
       program: '{path} is not run as root: {message}',
+      plan: '{subject} {name}: {why}, and whoever wrote it could override safety checks',
     },
     in: ['problem', 'outcome', 'refusal', 'error'],
     means:
@@ -428,6 +429,24 @@ const ERRORS = codes({ in: ['error'] })({
       'Run volctl on the node, or give a snapshot of the node with --snapshot; --cluster reads the API server alone.',
   },
   FileDamaged: {
+    says: {
+      why: '{subject} {name}: {why}',
+      ofCluster: '{subject} {name}: it is of a cluster, not of a node',
+      ofNode: '{subject} {name}: it is of a node, not of a cluster',
+      field: '{subject} {name}: {field} is {found}, not {wanted}',
+      version: '{subject} {name}: written by volctl {version}; this is volctl "{volctlVersion}"',
+      empty: '{subject} {name}: {part} is empty',
+      cutOff: '{subject} {name}: {part} is cut off',
+      packed: '{subject} {name}: {part} cannot be decompressed: {why}',
+      limit: '{subject} {name}: {part} {why}',
+      notJson: '{subject} {name}: {part} is not JSON: {why}',
+      notObject: '{subject} {name}: {part} is not a JSON object',
+      twice: '{subject} {name}: two operations have the id {id}',
+      printed:
+        '{subject} {name}: the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
+      bytes: '{subject} {name}: the mount table is larger than {most} bytes',
+      lines: '{subject} {name}: the mount table has more than {most} lines',
+    },
     means:
       'a file is no snapshot or plan file, is cut off, damaged or too large, or was written by a version of volctl that this one does not read',
     next: 'Take it again; a snapshot: volctl snapshot --output FILE',
@@ -462,6 +481,7 @@ const ERRORS = codes({ in: ['error'] })({
       oneNode: 'a pass over one node takes one --node',
       withPlanFile: '{flags} cannot be combined with a plan file',
       besidePlanFile: 'plan file {planfile} stands beside other arguments',
+      scope: '{subject} {name}: scope is {found}; this apply has scope {wanted}',
       watch: '-w goes with -o table and wide, not with -o {format}',
       snapshot: '{flag}: the snapshot is of {held}, not of {given}.',
       unnamed: '"{word}" names neither a pod nor a volume',
@@ -475,6 +495,7 @@ const ERRORS = codes({ in: ['error'] })({
   FileUnreadable: {
     says: {
       input: 'standard input: {why}',
+      document: '{subject} {name}: {why}',
       journal: 'the journal {directory}/{file} cannot be read: {why}',
     },
     means: 'a snapshot, plan file or journal cannot be read',
@@ -482,6 +503,8 @@ const ERRORS = codes({ in: ['error'] })({
   },
   NotWritten: {
     says: {
+      document: '{subject} {name}: {why}',
+      tooLarge: '{subject} {name}: too large for apply to read: the plan {why}',
       blockDevice: 'cannot write the output: standard output is a block device',
       output: 'cannot write the output: {error}',
     },

@@ -1,14 +1,9 @@
-import { describe, expect, it } from 'vitest'
 import { type ClusterState, clusterObjects } from '../../../src/core/cluster/model/cluster-state.ts'
-import {
-  clusterSnapshotLines,
-  parseClusterSnapshot,
-  readClusterSnapshot,
-  writeClusterSnapshot,
-} from '../../../src/core/cluster/read/cluster-snapshot.ts'
+import { clusterSnapshotLines, parseClusterSnapshot, readClusterSnapshot, writeClusterSnapshot } from '../../../src/core/cluster/read/cluster-snapshot.ts'
 import { VolctlError } from '../../../src/core/messages/errors.ts'
-import { ago, attachment, bound, cluster, DEAD, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
+import { DEAD, ago, attachment, bound, cluster, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
 import { temporaryDirectory } from '../../kube/connect.ts'
+import { describe, expect, it } from 'vitest'
 
 const state: ClusterState = cluster({
   ...bound('x'),
@@ -44,16 +39,24 @@ describe('a cluster snapshot', () => {
 
   const lines = text.trimEnd().split('\n')
   it.each([
-    ['empty', '', 'FileDamaged'],
-    ['without its last line', lines.slice(0, -1).join('\n'), 'FileDamaged'],
-    ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'FileDamaged'],
-    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'FileDamaged'],
-    ['not JSON', 'kind: ClusterSnapshot\n', 'FileDamaged'],
-    ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'FileDamaged'],
-  ])('that is %s is one clear line', (_, damagedText, code) => {
+    ['empty', '', 'the file is empty'],
+    ['without its last line', lines.slice(0, -1).join('\n'), 'the file is cut off'],
+    ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'the file is cut off'],
+    [
+      'of a later version',
+      text.replace('volctl.io/v1', 'volctl.io/v9'),
+      'apiVersion is "volctl.io/v9", not volctl.io/v1',
+    ],
+    ['not JSON', 'kind: ClusterSnapshot\n', 'line 1 is not JSON: '],
+    [
+      'with a record of another type',
+      text.replace('"managed":true', '"managed":"yes"'),
+      'line 2: nodes.managed is not true or false',
+    ],
+  ])('that is %s is one clear line', (_, damagedText, says) => {
     const parse = (): unknown => parseClusterSnapshot(Buffer.from(damagedText), 'cluster.json')
     expect(parse).toThrow(VolctlError)
-    expect(parse).toThrow(expect.objectContaining({ code }))
+    expect(parse).toThrow(expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(says) }))
     expect(parse).toThrow(/^cluster snapshot cluster\.json: [^\n]+$/)
   })
 

@@ -60,7 +60,7 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
     const value = frame.parsed(line, name, MAX_LINE, `line ${number}`)
     if (head === undefined) {
       frame.requireHead(value, name)
-      head = frame.shaped(snapshotHead, value, name, { place: `line ${number}: ` })
+      head = frame.shaped(snapshotHead, value, name)
       continue
     }
     const [list, record] = Object.entries(value)[0] ?? []
@@ -72,12 +72,12 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
     records++
     if (list !== undefined && Object.hasOwn(RECORDS, list)) {
       const shape = RECORDS[list as RecordList] as Shape<unknown>
-      lists[list as RecordList].push(frame.shaped(shape, record, name, { place: `line ${number}: `, at: list }))
+      lists[list as RecordList].push(frame.shaped(shape, record, name, `line ${number}: ${list}`))
     }
   }
-  if (head === undefined) throw frame.damaged(name, 'the file is empty')
+  if (head === undefined) throw frame.damaged('FileDamaged.empty', { name, part: 'the file' })
   // A list without its end would show pods and attachments as absent (S3).
-  if (end !== records) throw frame.damaged(name, 'the file is cut off')
+  if (end !== records) throw frame.damaged('FileDamaged.cutOff', { name, part: 'the file' })
   return doubtTwice({ ...head, ...lists } as ClusterState)
 }
 

@@ -1,15 +1,16 @@
 /** What volctl's own documents have in common when they are read: their bytes, what they say that they are, and one line for a defect. */
-import { fstatSync, type Stats } from 'node:fs'
+import { type Stats, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { closing, closingOnError, errorMessage, isMissing, VolctlError } from '../../messages/errors.ts'
+import { VolctlError, type VolctlErrorOptions, closing, closingOnError, errorMessage, isMissing } from '../../messages/errors.ts'
+import { type Args, type Sentence, said } from '../../messages/said.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
 import { kindOf } from '../../trust/files.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../../trust/parse-json.ts'
-import { openData, readToLimit, TooLarge } from '../../trust/plain-files.ts'
+import { TooLarge, openData, readToLimit } from '../../trust/plain-files.ts'
 import { io } from '../../trust/run.ts'
 import { type Shape, ShapeError } from '../../trust/shape.ts'
 
@@ -19,13 +20,13 @@ const KINDS = {
   NodeSnapshot: {
     subject: 'snapshot',
     again: 'Take the snapshot again: volctl snapshot -o FILE',
-    other: 'it is of a cluster, not of a node',
+    other: 'FileDamaged.ofCluster',
     hint: 'Plan the cluster with: volctl plan --cluster --snapshot FILE; or take one of this node: volctl snapshot -o FILE',
   },
   ClusterSnapshot: {
     subject: 'cluster snapshot',
     again: 'Take the snapshot again: volctl snapshot --cluster -o FILE',
-    other: 'it is of a node, not of a cluster',
+    other: 'FileDamaged.ofNode',
     hint: 'Leave out --cluster; or take one of the cluster: volctl snapshot --cluster -o FILE',
   },
   Plan: { subject: 'plan file', again: 'Save the plan again: volctl plan --out FILE' },
@@ -33,14 +34,6 @@ const KINDS = {
 
 /** What a snapshot is of, by its beginning: it may be one document, in many lines, or a document in each line. */
 const SNAPSHOT = /^\s*\{\s*"apiVersion"\s*:\s*"[^"]*"\s*,\s*"kind"\s*:\s*"(NodeSnapshot|ClusterSnapshot)"/
-
-interface Defect {
-  /** Absent: FileDamaged. */
-  readonly code?: ErrorCode
-  /** Absent: how to take or save another. */
-  readonly hint?: string
-  readonly cause?: unknown
-}
 
 export class DocumentFrame {
   readonly #kind: keyof typeof KINDS
@@ -51,10 +44,25 @@ export class DocumentFrame {
     this.#limits = limits
   }
 
-  /** The error of a document that cannot be used. @param name what messages call it */
-  damaged(name: string, why: string, { code = 'FileDamaged', cause, ...defect }: Defect = {}): VolctlError {
+  /**
+   * The error of a document that cannot be used.
+   *
+   * @param args `name` is what messages call it
+   * @param options without a hint: how to take or save another
+   */
+  damaged<const Of extends Sentence & `${ErrorCode}.${string}`>(
+    sentence: Of,
+    args: Omit<Args<Of>, 'subject'>,
+    options: VolctlErrorOptions = {},
+  ): VolctlError {
     const { subject, again } = KINDS[this.#kind]
-    return new VolctlError({ code, message: `${subject} ${name}: ${why}` }, { hint: again, ...defect, cause })
+    return new VolctlError(said(sentence, ...([{ subject, ...args }] as never)), { hint: again, ...options })
+  }
+
+  /** The error of one that could not be read. */
+  unread(name: string, cause: unknown, hint?: string, why = unreadText(cause)): VolctlError {
+    if (cause instanceof TooLarge) return this.damaged('FileDamaged.why', { name, why }, { cause })
+    return this.damaged('FileUnreadable.document', { name, why }, { cause, hint })
   }
 
   /** The error of a document that could not be written. */
@@ -64,7 +72,7 @@ export class DocumentFrame {
     hint = 'Give a plain file in an existing, writable directory with free space.',
   ) {
     const why = isMissing(cause) ? 'no such directory' : unreadText(cause)
-    return this.damaged(name, why, { code: 'NotWritten', hint, cause })
+    return this.damaged('NotWritten.document', { name, why }, { cause, hint })
   }
 
   /** @throws VolctlError FileDamaged, FileUnreadable */
@@ -72,10 +80,8 @@ export class DocumentFrame {
     try {
       return await readSource(path, { ...this.#limits, pipeMs })
     } catch (cause) {
-      if (cause instanceof TooLarge) throw this.damaged(name, cause.message, { cause })
       const isStream = path === '-' || cause instanceof TooSlow
-      const hint = isStream ? 'Save it to a file first, and give that file.' : undefined
-      throw this.damaged(name, unreadText(cause), { code: 'FileUnreadable', hint, cause })
+      throw this.unread(name, cause, isStream ? 'Save it to a file first, and give that file.' : undefined)
     }
   }
 
@@ -90,51 +96,53 @@ export class DocumentFrame {
     const [, kind = this.#kind] = SNAPSHOT.exec(plain.toString('latin1', 0, 200)) ?? []
     const own = KINDS[this.#kind]
     if (kind === this.#kind || !('other' in own)) return plain
-    throw this.damaged(name, own.other, { hint: own.hint })
+    throw this.damaged(own.other, { name }, { hint: own.hint })
   }
 
   #gunzipped(bytes: Buffer, name: string): Buffer {
     try {
       return gunzipped(bytes, this.#limits.maxBytes)
     } catch (cause) {
-      if (cause instanceof TooLarge) throw this.damaged(name, cause.message, { cause })
-      const cutOff = errorMessage(cause).includes('unexpected end')
-      const why = cutOff ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(cause)}`
-      throw this.damaged(name, why, { cause })
+      const why = errorMessage(cause)
+      const other = why.includes('unexpected end') ? 'FileDamaged.cutOff' : 'FileDamaged.packed'
+      const sentence = cause instanceof TooLarge ? 'FileDamaged.why' : other
+      throw this.damaged(sentence, { name, part: 'the file', why }, { cause })
     }
   }
 
   /** @param bytes UTF-8 @param part what messages call them @throws VolctlError FileDamaged where they are no JSON object */
   parsed(bytes: Buffer, name: string, limits: Partial<JsonLimits>, part = 'the file') {
-    const no = (why: string, cause?: unknown): VolctlError => this.damaged(name, `${part} ${why}`, { cause })
-    if (bytes.length === 0) throw no('is empty')
+    if (bytes.length === 0) throw this.damaged('FileDamaged.empty', { name, part })
     let document: unknown
     try {
       document = parseJson(bytes, limits)
     } catch (cause) {
-      if (cause instanceof JsonLimitError) throw no(cause.message, cause)
       // A document that begins as JSON and lacks its end was cut off on the way.
       const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
-      if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) throw no('is cut off', cause)
-      throw no(`is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause)
+      const isCutOff = /^\s*\{/.test(head) && !/\}\s*$/.test(tail)
+      const other = isCutOff ? 'FileDamaged.cutOff' : 'FileDamaged.notJson'
+      const sentence = cause instanceof JsonLimitError ? 'FileDamaged.limit' : other
+      throw this.damaged(sentence, { name, part, why: errorMessage(cause).slice(0, 120) }, { cause })
     }
-    if (typeof document !== 'object' || document === null || Array.isArray(document)) throw no('is not a JSON object')
+    if (typeof document !== 'object' || document === null || Array.isArray(document))
+      throw this.damaged('FileDamaged.notObject', { name, part })
     return document as Readonly<Record<string, unknown>>
   }
 
   /** @throws VolctlError FileDamaged */
-  requireHead({ apiVersion, kind }: Readonly<Record<string, unknown>>, name: string): void {
-    if (kind !== this.#kind) throw this.damaged(name, `kind is ${shownField(kind)}, not ${this.#kind}`)
-    if (apiVersion !== VERSION)
-      throw this.damaged(name, `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
+  requireHead(document: Readonly<Record<string, unknown>>, name: string): void {
+    for (const [field, wanted] of Object.entries({ kind: this.#kind, apiVersion: VERSION })) {
+      const found = document[field]
+      if (found !== wanted) throw this.damaged('FileDamaged.field', { name, field, found: shownField(found), wanted })
+    }
   }
 
-  /** @param place the message begins with it @throws VolctlError FileDamaged */
-  shaped<T>(shape: Shape<T>, value: unknown, name: string, { place = '', at = '' } = {}): T {
+  /** @param at its place in the document @throws VolctlError FileDamaged */
+  shaped<T>(shape: Shape<T>, value: unknown, name: string, at = ''): T {
     try {
       return shape(value, at)
     } catch (cause) {
-      if (cause instanceof ShapeError) throw this.damaged(name, `${place}${cause.message}`, { cause })
+      if (cause instanceof ShapeError) throw this.damaged('FileDamaged.why', { name, why: cause.message }, { cause })
       throw cause
     }
   }

@@ -2,15 +2,13 @@
 
 import { replaceFile } from '../../linux/descriptors.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
-import { unreadText } from '../../messages/disk-trouble.ts'
-import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
+import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
+import { DocumentFrame, shownField } from './document-frame.ts'
+import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
+import { NotAFile, NotTrusted, TRUST_HINT, readTrusted, requireTrustedInput } from '../../trust/files.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
-import { TooLarge } from '../../trust/plain-files.ts'
 import { callerPath } from '../../trust/run.ts'
 import type { Shape } from '../../trust/shape.ts'
-import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
-import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
-import { DocumentFrame, shownField } from './document-frame.ts'
 
 /**
  * Limits of a plan file, for writing and for reading. An operation takes about 2.1 KB: 20,000 of them take 42 MB, and 300 MB
@@ -45,7 +43,7 @@ export function writePlanFile(
   } catch (error) {
     if (!(error instanceof JsonLimitError)) throw frame.notWritten(name, error)
     const hint = 'Plan a part with --only, --pod or --volume, apply that, and plan again.'
-    throw frame.notWritten(name, new Error(`too large for apply to read: the plan ${error.message}`), hint)
+    throw frame.damaged('NotWritten.tooLarge', { name, why: error.message }, { cause: error, hint })
   }
 }
 
@@ -100,7 +98,7 @@ export function parsePlanFile<S extends Scope>(scope: S, bytes: Buffer, volctlVe
   const plan = frame.shaped(SHAPES[scope], document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw frame.damaged(name, `two operations have the id ${twice}`)
+  if (twice !== undefined) throw frame.damaged('FileDamaged.twice', { name, id: twice })
   return { ...plan, options: { ...plan.options, volctlVersion } }
 }
 
@@ -112,16 +110,12 @@ function requireSame(
   name: string,
 ): void {
   if (version !== volctlVersion)
-    throw frame.damaged(name, `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
+    throw frame.damaged('FileDamaged.version', { name, version: shownField(version), volctlVersion })
   if (scope !== wanted) {
-    const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
-    throw frame.damaged(name, why, { code: 'Usage', hint: OTHER_SCOPE[wanted] })
+    const args = { name, found: shownField(scope), wanted }
+    throw frame.damaged('Usage.scope', args, { hint: OTHER_SCOPE[wanted] })
   }
-  if (options === undefined)
-    throw frame.damaged(
-      name,
-      'the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
-    )
+  if (options === undefined) throw frame.damaged('FileDamaged.printed', { name })
 }
 
 /** By what was asked for. */
@@ -139,12 +133,11 @@ function trusted<T>(name: string, read: () => T): T {
     return read()
   } catch (cause) {
     if (cause instanceof NotTrusted)
-      throw frame.damaged(name, `${cause.message}, and whoever wrote it could override safety checks`, {
-        ...{ code: 'NotBelieved', cause },
-        hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
-      })
-    if (cause instanceof TooLarge) throw frame.damaged(name, cause.message, { cause })
-    const why = cause instanceof NotAFile ? 'not a plain file' : unreadText(cause)
-    throw frame.damaged(name, why, { code: 'FileUnreadable', hint: undefined, cause })
+      throw frame.damaged(
+        'NotBelieved.plan',
+        { name, why: cause.message },
+        { cause, hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.` },
+      )
+    throw frame.unread(name, cause, undefined, cause instanceof NotAFile ? 'not a plain file' : undefined)
   }
 }

@@ -1,9 +1,9 @@
-import { gzipSync, type ZlibOptions } from 'node:zlib'
+import { type ZlibOptions, gzipSync } from 'node:zlib'
 import { replaceFile } from '../../linux/descriptors.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
+import { DocumentFrame } from './document-frame.ts'
 import { JSON_LIMITS } from '../../trust/parse-json.ts'
 import { type NodeSnapshot, type NodeState, snapshotShape } from '../../volumes/snapshot.ts'
-import { DocumentFrame } from './document-frame.ts'
 
 /** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
 const MAX_BYTES = JSON_LIMITS.maxBytes
@@ -53,12 +53,12 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
 
 function requireBoundedTable(table: string, name: string): void {
   if (table.length > MAX_MOUNT_TABLE) {
-    throw frame.damaged(name, `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+    throw frame.damaged('FileDamaged.bytes', { name, most: MAX_MOUNT_TABLE })
   }
   let lines = 0
   for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
     if (++lines > MAX_MOUNTS) {
-      throw frame.damaged(name, `the mount table has more than ${MAX_MOUNTS} lines`)
+      throw frame.damaged('FileDamaged.lines', { name, most: MAX_MOUNTS })
     }
   }
 }
