@@ -2,6 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { RefusalCode } from '../messages/codes.ts'
+import { type Finding, said } from '../messages/said.ts'
 import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
@@ -9,10 +10,8 @@ import type { PinnedProcess } from '../trust/processes.ts'
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
 
 /** Why volctl may only read here, and change nothing. `apply` refuses with the first. */
-export interface StandingObstacle {
+export interface StandingObstacle extends Finding<RefusalCode> {
   readonly rule: 'S3' | 'S6' | 'S7' | 'S8'
-  readonly code: RefusalCode
-  readonly message: string
   readonly hint: string
   /** Processes of the node do not show in this /proc. */
   readonly hidesProcesses?: true
@@ -53,32 +52,32 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   return [
     !isFullRange(facts.uidMap) && {
       rule: 'S7' as const,
-      message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
+      ...said('WrongNamespace.user', { uidMap: facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable' }),
       hint: 'Run volctl as root of the host itself.',
     },
     !isNodePidNamespace(facts) && {
       rule: 'S7' as const,
       hidesProcesses: true as const,
-      message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
+      ...said('WrongNamespace.processes'),
       hint: 'In a container, run volctl with hostPID and --host-root.',
     },
     !isReadable && {
       rule: 'S6' as const,
-      message: "the node's mount namespace cannot be read from here",
+      ...said('WrongNamespace.unread'),
       hint: 'Run volctl as root with CAP_SYS_PTRACE.',
     },
     isReadable &&
       rootMountId !== referenceRootMountId && {
         rule: 'S7' as const,
-        message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
+        ...said('WrongNamespace.chroot'),
         hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
       },
     !facts.hasSysfs && {
       rule: 'S3' as const,
-      message: '/sys is not mounted, so disks and loop devices cannot be seen',
+      ...said('WrongNamespace.noSysfs'),
       hint: 'Mount it: mount -t sysfs sysfs /sys',
     },
-  ].flatMap((obstacle) => (obstacle ? { code: 'WrongNamespace', ...obstacle } : []))
+  ].filter((obstacle) => obstacle !== false)
 }
 
 /** True if this process runs in a user namespace, with user ids other than the host's. It stays there, and ids are mapped once. */

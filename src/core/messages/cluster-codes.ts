@@ -413,6 +413,11 @@ const MACHINE = codes({ cause: 'machine' })({
       notEntered: "volctl could not enter the kubelet's mount namespace",
       network: "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
       gone: 'the mount namespace of process {pid} is gone',
+      user: 'volctl runs in a user namespace (uid_map: {uidMap})',
+      processes: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
+      unread: "the node's mount namespace cannot be read from here",
+      chroot: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
+      noSysfs: '/sys is not mounted, so disks and loop devices cannot be seen',
     },
     in: ['outcome', 'refusal', 'error'],
     means:
