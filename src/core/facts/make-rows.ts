@@ -4,33 +4,17 @@
  */
 
 import { once } from '../base/collections.ts'
+import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
+import { type CsiIdentity, GrowingRow, type Identified, type LedgerSources, type VolumeRow, identitiesInStatus, identityOfObject, identityOnRecord, uniqueNameOf } from './row.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
-import { podDirOf, type VolumeToMount } from '../volumes/desired-state.ts'
+import { type VolumeToMount, podDirOf } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { BlockVolume } from '../volumes/on-disk/block-volume.ts'
-import { inlineNameOf, type PodParts, type PodVolume } from '../volumes/on-disk/pod-volumes.ts'
+import { type PodParts, type PodVolume, inlineNameOf } from '../volumes/on-disk/pod-volumes.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
 import type { PodUid, RowKey } from '../volumes/subject.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  escapeQualifiedName,
-  uniquePodVolumeName,
-  uniqueVolumeName,
-} from '../volumes/volume-names.ts'
-import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
-import {
-  type CsiIdentity,
-  GrowingRow,
-  type Identified,
-  identitiesInStatus,
-  identityOfObject,
-  identityOnRecord,
-  type LedgerSources,
-  uniqueNameOf,
-  type VolumeRow,
-} from './row.ts'
+import { CSI_PLUGIN, attachmentName, escapeQualifiedName, uniquePodVolumeName, uniqueVolumeName } from '../volumes/volume-names.ts'
 
 /**
  * In the order in which they are found: what pods want first, then what is there, then what only the API has.
@@ -78,7 +62,7 @@ export function makeRows(
   function identifiedOr(found: Identified, otherwise: RowKey): GrowingRow {
     if (found.identity !== undefined) return identified(found.identity)
     const row = rowOf(otherwise)
-    row.unidentified ??= found.unconfirmed
+    row.unidentified ??= found.unconfirmed.message
     return row
   }
 

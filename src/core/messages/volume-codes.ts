@@ -206,6 +206,22 @@ const IDENTITY = codes({ cause: 'identity' })({
   },
   IdentityUnconfirmed: {
     says: {
+      noRecord: 'vol_data.json is {state}, and {why}',
+      otherHash:
+        "vol_data.json in {dir} names {driver}^{handle}, but the directory's name is not the hash of that handle",
+      noHash:
+        'staging directory {dir} has no readable vol_data.json, and its name is not the hash of any known volume handle',
+      otherShown: 'vol_data.json names another volume than {path} shows: {name}, and not {expected}',
+      inlineDriver:
+        '--handle {name}={handle} is of an inline volume, and its driver is not clear: {drivers} that is registered here serves inline volumes',
+      noBlock:
+        '--handle {name}={handle}: the volume with this handle is staged as a file system in {dir}, but {name} is a block volume',
+      noDriver:
+        '--handle {name}={handle}: the driver is not clear, since staging directories, PersistentVolume and VolumeAttachment name none, or several',
+      otherDevice:
+        '--handle {name}={handle}: {path} shows device {dev} {root}, but {dir} is staged from device {stagedDev} {stagedRoot}',
+      noHandle:
+        'the volume handle of {name} is unknown: neither its PersistentVolume nor anything on this node shows it',
       noWwn: '{name} names neither a WWID nor a WWN and a LUN',
       unlinked: '{unlinked} is a disk of {name}, but udev has no link to it',
       sysfs: 'sysfs does not confirm that {disk} is a disk of {name}',

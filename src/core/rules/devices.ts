@@ -4,18 +4,18 @@ import { namespacedName } from '../kube/api/names.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { said, saidOfAny } from '../messages/said.ts'
 import type { VolumeRef } from '../plan/plan.ts'
-import { isListedWhole } from '../volumes/api-lookup.ts'
-import { causeOfUnresolved, type DeviceKind, mayBeOne, type UnresolvedVolume } from '../volumes/desired-state.ts'
-import type { Obstacle } from '../volumes/finding.ts'
-import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
-import { statusVolumesAt } from '../volumes/populate.ts'
-import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { type PlanContext, useCredential } from './context.ts'
 import { nodesWith } from './other-nodes.ts'
 import { whyNotManaged } from './pods/kubelet-mode.ts'
 import { missingPodsDirectory, strangerHint } from './pods/witnesses.ts'
 import type { Judge } from './rule.ts'
 import { unknownLinks } from './unread.ts'
+import { isListedWhole } from '../volumes/api-lookup.ts'
+import { type DeviceKind, type UnresolvedVolume, causeOfUnresolved, mayBeOne } from '../volumes/desired-state.ts'
+import type { Obstacle } from '../volumes/finding.ts'
+import { allowsSeveralNodes } from '../volumes/node-affinity.ts'
+import { statusVolumesAt } from '../volumes/populate.ts'
+import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 
 /**
  * A volume of an existing pod that could not be resolved or identified may be this one, and so may what is behind a link. By the
@@ -99,9 +99,7 @@ function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: Dev
 
 /** Nothing is undone under a name that may be another volume's. */
 export const identityUnconfirmed: Judge = ({ identified }) =>
-  identified?.unconfirmed === undefined
-    ? undefined
-    : { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
+  identified?.unconfirmed && { ...identified.unconfirmed, hint: identified.hint }
 
 export const shownElsewhere: Judge = ({ held, context: { inputs } }) => {
   if (held === undefined) return undefined

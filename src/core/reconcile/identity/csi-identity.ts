@@ -7,32 +7,19 @@
 
 import { ownValue } from '../../base/collections.ts'
 import { giveHandle, volctl } from '../../base/command.ts'
-import {
-  type CsiIdentity,
-  type Identified,
-  identitiesInStatus,
-  identityOfObject,
-  identityOnRecord,
-  uniqueNameOf,
-} from '../../facts/row.ts'
+import { type CsiIdentity, type Identified, identitiesInStatus, identityOfObject, identityOnRecord, uniqueNameOf } from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { said } from '../../messages/said.ts'
 import type { PlanContext } from '../../rules/context.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import type { BlockVolume } from '../../volumes/on-disk/block-volume.ts'
 import type { PodVolume } from '../../volumes/on-disk/pod-volumes.ts'
-import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
+import { type StagedVolume, driverOf, isOld, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  csiGlobalDir,
-  inlineCsiHandle,
-  sha256Hex,
-  unescapeQualifiedName,
-} from '../../volumes/volume-names.ts'
+import { CSI_PLUGIN, attachmentName, csiGlobalDir, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../volumes/volume-names.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
@@ -94,7 +81,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
     const { driver, handle } = identity
     if (isOld(staged) || csiGlobalDir(driver, handle) === staged.dir) return { identity }
     return {
-      unconfirmed: `vol_data.json in ${staged.dir} names ${driver}^${handle}, but the directory's name is not the hash of that handle`,
+      unconfirmed: said('IdentityUnconfirmed.otherHash', { dir: staged.dir, driver, handle }),
       hint: 'Find out which volume is staged there before you unmount anything.',
     }
   }
@@ -105,7 +92,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
     (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
-    unconfirmed: `staging directory ${staged.dir} has no readable vol_data.json, and its name is not the hash of any known volume handle`,
+    unconfirmed: said('IdentityUnconfirmed.noHash', { dir: staged.dir }),
     hint: giveHandle('NAME', 'HANDLE'),
   }
 }
@@ -125,8 +112,9 @@ function unconfirmed(context: PlanContext, volume: PodVolume | BlockVolume, why:
   const named = identityOfObject(context.objects.persistentVolume(plain))
   const hint = giveHandle(name, named?.handle ?? 'HANDLE')
   const isInline = 'podUid' in volume && named === undefined && inlineDrivers(context).length > 0
+  const state = stateFile === undefined ? 'missing' : `unusable (${stateFile.corrupt})`
   return {
-    unconfirmed: `vol_data.json is ${stateFile === undefined ? 'missing' : `unusable (${stateFile.corrupt})`}, and ${why}`,
+    unconfirmed: said('IdentityUnconfirmed.noRecord', { state, why }),
     // The handle of an inline volume follows from pod and name (C32), so that it can be given as it is.
     hint: isInline
       ? `${hint}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', `${name}=${inlineCsiHandle(volume.podUid, plain)}`)}`
@@ -177,7 +165,7 @@ function givenForFileSystem(
     if (confirmed !== undefined) return identityOf(name, handle, driverOf(confirmed))
     const other = own.find((staged) => staged.layers.length > 0 && (named ?? driverOf(staged)) === driverOf(staged))
     const contradicts = other ?? same[0]
-    if (contradicts !== undefined) return notTheSame(`--handle ${name}=${handle}`, shown, contradicts)
+    if (contradicts !== undefined) return notTheSame({ name, handle }, shown, contradicts)
   }
   const staging = [...new Set(own.map(driverOf))].filter((driver) => named === undefined || driver === named)
   const [driver, ...others] = own.length === 0 ? [named] : staging
@@ -199,7 +187,7 @@ function contradicted(
   if (shown === undefined || other === undefined || found.includes(undefined)) return undefined
   const { name, expected = `${driver}^${handle}` } = other
   return {
-    unconfirmed: `vol_data.json names another volume than ${shown.mountPoint} shows: ${name}, and not ${expected}`,
+    unconfirmed: said('IdentityUnconfirmed.otherShown', { path: shown.mountPoint, name, expected }),
     hint: UNLIKE,
   }
 }
@@ -207,11 +195,12 @@ function contradicted(
 /** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
 function inlineIdentity(context: PlanContext, name: string, handle: string, shown: MountInfo | undefined): Identified {
   const [staged] = shown === undefined ? [] : stagedShownBy(context.staged, shown)
-  if (shown !== undefined && staged !== undefined) return notTheSame(`--handle ${name}=${handle}`, shown, staged)
+  if (shown !== undefined && staged !== undefined) return notTheSame({ name, handle }, shown, staged)
   const [driver, ...others] = inlineDrivers(context)
   if (driver !== undefined && others.length === 0) return { identity: { driver, handle, from: '--handle' } }
+  const drivers = others.length === 0 ? 'no driver' : 'more than one driver'
   return {
-    unconfirmed: `--handle ${name}=${handle} is of an inline volume, and its driver is not clear: ${others.length === 0 ? 'no driver' : 'more than one driver'} that is registered here serves inline volumes`,
+    unconfirmed: said('IdentityUnconfirmed.inlineDriver', { name, handle, drivers }),
     hint: 'Start the driver that served the volume, and no other such driver; then plan again.',
   }
 }
@@ -231,7 +220,7 @@ function givenForBlock(context: PlanContext, name: string): Identified | undefin
   )
   if (fileSystem === undefined) return identityOf(name, handle, driverByName(context, name, handle))
   return {
-    unconfirmed: `--handle ${name}=${handle}: the volume with this handle is staged as a file system in ${fileSystem.dir}, but ${name} is a block volume`,
+    unconfirmed: said('IdentityUnconfirmed.noBlock', { name, handle, dir: fileSystem.dir }),
     hint: 'Look up the handle of this block volume in the storage system.',
   }
 }
@@ -252,7 +241,7 @@ function driverByName({ objects, inputs }: PlanContext, name: string, handle: st
 function identityOf(name: string, handle: string, driver: string | undefined): Identified {
   if (driver !== undefined) return { identity: { driver, handle, from: '--handle' } }
   return {
-    unconfirmed: `--handle ${name}=${handle}: the driver is not clear, since staging directories, PersistentVolume and VolumeAttachment name none, or several`,
+    unconfirmed: said('IdentityUnconfirmed.noDriver', { name, handle }),
     hint: 'Find out which driver serves this handle, and restore the PersistentVolume or the VolumeAttachment.',
   }
 }
@@ -260,10 +249,19 @@ function identityOf(name: string, handle: string, driver: string | undefined): I
 const UNLIKE =
   'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.'
 
-function notTheSame(claim: string, shown: MountInfo, staged: StagedVolume): Identified {
-  const layer = staged.layers.at(-1)
+interface Given {
+  readonly name: string
+  readonly handle: string
+}
+
+function notTheSame(
+  given: Given,
+  { mountPoint: path, dev, root }: MountInfo,
+  { dir, layers }: StagedVolume,
+): Identified {
+  const { dev: stagedDev, root: stagedRoot } = { ...layers.at(-1) }
   return {
-    unconfirmed: `${claim}: ${shown.mountPoint} shows device ${shown.dev} ${shown.root}, but ${staged.dir} is staged from device ${layer?.dev} ${layer?.root}`,
+    unconfirmed: said('IdentityUnconfirmed.otherDevice', { ...given, path, dev, root, dir, stagedDev, stagedRoot }),
     hint: UNLIKE,
   }
 }

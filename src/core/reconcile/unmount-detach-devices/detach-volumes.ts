@@ -13,8 +13,11 @@ import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/paths.ts'
 import { isByKubelet } from '../../messages/codes.ts'
 import { said } from '../../messages/said.ts'
-import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
+import { type Draft, type Wait, removedBy } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
+import { otherMachineWait } from '../mount-volumes/mount-conditions.ts'
+import { isUnidentified } from './staged-parts.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import type { PodClass } from '../../rules/pods/pod-classes.ts'
 import { propose } from '../../rules/rules.ts'
@@ -23,9 +26,6 @@ import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { podLabel, podNameAndUid } from '../../volumes/pods.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../volumes/populate.ts'
 import { escapeQualifiedName } from '../../volumes/volume-names.ts'
-import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { otherMachineWait } from '../mount-volumes/mount-conditions.ts'
-import { isUnidentified } from './staged-parts.ts'
 
 export function detachVolumes(context: PlanContext): void {
   const { api, nodeName } = context.inputs.snapshot
@@ -129,7 +129,7 @@ function describeAttached(
 
 function handleUnknown(name: string): Identified {
   return {
-    unconfirmed: `the volume handle of ${name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
+    unconfirmed: said('IdentityUnconfirmed.noHandle', { name }),
     hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', name)}`,
   }
 }

@@ -5,16 +5,16 @@
 
 import { type Identified, uniqueNameOf } from '../../facts/row.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
+import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
+import { type Kept, LAST_POD_GONE, isUnidentified, showSameDevice, stagedParts } from './staged-parts.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { unreadWithin } from '../../rules/unread.ts'
 import { isGateOn } from '../../volumes/kubelet-version.ts'
-import { isOld, isSetUp, type StagedVolume } from '../../volumes/on-disk/staged-volumes.ts'
+import { type StagedVolume, isOld, isSetUp } from '../../volumes/on-disk/staged-volumes.ts'
 import { rowOf } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../volumes/volume-names.ts'
-import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
-import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.
@@ -114,7 +114,7 @@ function whyKept(
   return identified.unconfirmed !== undefined &&
     layers.length === 0 &&
     context.desired.volumes.some(({ driver }) => driver === driverDir)
-    ? { rule: 'R025', why: `${identified.unconfirmed}, and pods on this node want volumes of this driver` }
+    ? { rule: 'R025', why: `${identified.unconfirmed.message}, and pods on this node want volumes of this driver` }
     : undefined
 }
 
