@@ -1,7 +1,5 @@
 /** `volctl explain 'LINE'`: the node is looked at first, since a look may begin volctl again (S6), then standard input is read. */
 
-import type { Refusable } from './carry-out.ts'
-import type { LoadedNode } from './live-node.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -9,11 +7,13 @@ import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.t
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
 import { unreadText } from '../messages/disk-trouble.ts'
-import { VolctlError, usageError } from '../messages/errors.ts'
+import { usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
-import { type Screen, namesOfLine } from '../views/screen.ts'
+import { namesOfLine, type Screen } from '../views/screen.ts'
+import type { Refusable } from './carry-out.ts'
+import type { LoadedNode } from './live-node.ts'
 
 /** A node that was looked at, and what is said of its things. */
 export interface LookedNode extends AskedNode {

@@ -4,17 +4,33 @@
  */
 
 import { once } from '../base/collections.ts'
-import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
-import { type CsiIdentity, GrowingRow, type Identified, type LedgerSources, type VolumeRow, identitiesInStatus, identityOfObject, identityOnRecord, uniqueNameOf } from './row.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
-import { type VolumeToMount, podDirOf } from '../volumes/desired-state.ts'
+import { podDirOf, type VolumeToMount } from '../volumes/desired-state.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { BlockVolume } from '../volumes/on-disk/block-volume.ts'
-import { type PodParts, type PodVolume, inlineNameOf } from '../volumes/on-disk/pod-volumes.ts'
+import { inlineNameOf, type PodParts, type PodVolume } from '../volumes/on-disk/pod-volumes.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
 import type { PodUid, RowKey } from '../volumes/subject.ts'
-import { CSI_PLUGIN, attachmentName, escapeQualifiedName, uniquePodVolumeName, uniqueVolumeName } from '../volumes/volume-names.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  escapeQualifiedName,
+  uniquePodVolumeName,
+  uniqueVolumeName,
+} from '../volumes/volume-names.ts'
+import { type GlobalMount, globalUniqueName } from './global-mounts.ts'
+import {
+  type CsiIdentity,
+  GrowingRow,
+  type Identified,
+  identitiesInStatus,
+  identityOfObject,
+  identityOnRecord,
+  type LedgerSources,
+  uniqueNameOf,
+  type VolumeRow,
+} from './row.ts'
 
 /**
  * In the order in which they are found: what pods want first, then what is there, then what only the API has.

@@ -2,12 +2,11 @@
 import { memoize } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { present } from '../base/text.ts'
-import type { GlobalMount } from './global-mounts.ts'
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import type { Finding } from '../messages/said.ts'
 import type { ApiObjects, Handle } from '../volumes/api-objects.ts'
-import { type DesiredState, type UnresolvedVolume, type VolumeToMount, podDirOf } from '../volumes/desired-state.ts'
+import { type DesiredState, podDirOf, type UnresolvedVolume, type VolumeToMount } from '../volumes/desired-state.ts'
 import { csiSourceOf } from '../volumes/in-tree-volumes.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
@@ -15,7 +14,8 @@ import type { BlockVolume } from '../volumes/on-disk/block-volume.ts'
 import type { PodVolume, SubPaths } from '../volumes/on-disk/pod-volumes.ts'
 import type { StagedVolume } from '../volumes/on-disk/staged-volumes.ts'
 import type { PodUid, RowKey, Subject } from '../volumes/subject.ts'
-import { type StateFile, csiUniqueName, parseCsiUniqueName, unescapeQualifiedName } from '../volumes/volume-names.ts'
+import { csiUniqueName, parseCsiUniqueName, type StateFile, unescapeQualifiedName } from '../volumes/volume-names.ts'
+import type { GlobalMount } from './global-mounts.ts'
 
 /** A row, once all is noted. */
 export type VolumeRow = {

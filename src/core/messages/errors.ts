@@ -1,7 +1,7 @@
 /** What goes wrong: errors of a command, errors of an operation, the exit status; and what is closed at the end whatever happens. */
 
 import { closeSync } from 'node:fs'
-import { type OutsideCode, isOutsideCode } from './code-entry.ts'
+import { isOutsideCode, type OutsideCode } from './code-entry.ts'
 import { type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
 import { type Finding, type SaidArgs, type Sentence, said } from './said.ts'
 

@@ -57,6 +57,9 @@ export const OF_ANY_CODE = {
   now: 'blocked now: {why}',
   content: 'volume {specName}: {why}',
   noPods: '{path} does not exist, though every kubelet creates it: which volumes the pods have is not known',
+  kept: '{path} ({size} bytes) {what}; volctl does not delete it',
+  stray: '{path} {why}',
+  lost: '{message}; a kubelet that starts deletes {what}',
   notPart: 'not started: operation {because} must come first and is not part of this apply',
   after: 'not started: {kind} of {name} must come first, and ended as {state}',
 } as const

@@ -3,7 +3,7 @@
 import { volctl } from '../base/command.ts'
 import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
-import { said } from '../messages/said.ts'
+import { said, saidOfAny } from '../messages/said.ts'
 import type { Obstacle } from '../volumes/finding.ts'
 import { lostAtStart, type PlanContext } from './context.ts'
 import type { Facts, Judge } from './rule.ts'
@@ -26,11 +26,9 @@ export const strayFile: Judge = ({ stray, context }) => {
   if (stray === undefined) return undefined
   const { entry, target, why = 'was not created by the kubelet', isLost = false } = stray
   const isUnder = target !== undefined && entry.path.startsWith(`${target}/`)
-  const said: Obstacle = {
-    code: isUnder ? 'DataUnderMountPoint' : 'UnexpectedFile',
-    message: `${context.inputs.absolute(entry.path)} ${why}`,
-  }
-  return isLost ? lostAtStart(context, said) : said
+  const path = context.inputs.absolute(entry.path)
+  const found: Obstacle = saidOfAny(isUnder ? 'DataUnderMountPoint' : 'UnexpectedFile', 'stray', { path, why })
+  return isLost ? lostAtStart(context, found) : found
 }
 
 /** A driver might delete files on or below a target that is not mounted, so it is not called (O12). */

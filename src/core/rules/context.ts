@@ -7,7 +7,7 @@ import type { LedgerSources } from '../facts/row.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import { type Code, remedyOf } from '../messages/codes.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said, saidOfAny } from '../messages/said.ts'
 import { runsApiServer } from '../node/kubelet/stoppable.ts'
 import type { About, Findings, Wait } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
@@ -102,12 +102,10 @@ export function lostAtStart<T extends Partial<Finding<Code>> & { readonly messag
   what = 'it',
 ): T {
   if (inputs.snapshot.kubelet?.running === true) return said
-  const { code, message, hint = code && remedyOf(code) } = said
+  const { code, hint = code && remedyOf(code) } = said
+  const { message, args } = saidOfAny('', 'lost', { message: said.message, what })
   return {
-    ...said,
-    // The message is no sentence of the catalogue any more.
-    args: undefined,
-    message: `${message}; a kubelet that starts deletes ${what}`,
+    ...{ ...said, message, args },
     hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
   }
 }

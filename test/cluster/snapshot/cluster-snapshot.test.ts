@@ -1,9 +1,14 @@
-import { type ClusterState, clusterObjects } from '../../../src/core/cluster/model/cluster-state.ts'
-import { clusterSnapshotLines, parseClusterSnapshot, readClusterSnapshot, writeClusterSnapshot } from '../../../src/core/cluster/read/cluster-snapshot.ts'
-import { VolctlError } from '../../../src/core/messages/errors.ts'
-import { DEAD, ago, attachment, bound, cluster, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
-import { temporaryDirectory } from '../../kube/connect.ts'
 import { describe, expect, it } from 'vitest'
+import { type ClusterState, clusterObjects } from '../../../src/core/cluster/model/cluster-state.ts'
+import {
+  clusterSnapshotLines,
+  parseClusterSnapshot,
+  readClusterSnapshot,
+  writeClusterSnapshot,
+} from '../../../src/core/cluster/read/cluster-snapshot.ts'
+import { VolctlError } from '../../../src/core/messages/errors.ts'
+import { ago, attachment, bound, cluster, DEAD, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
+import { temporaryDirectory } from '../../kube/connect.ts'
 
 const state: ClusterState = cluster({
   ...bound('x'),

@@ -2,13 +2,13 @@
 
 import { replaceFile } from '../../linux/descriptors.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
-import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
-import { DocumentFrame, shownField } from './document-frame.ts'
-import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
-import { NotAFile, NotTrusted, TRUST_HINT, readTrusted, requireTrustedInput } from '../../trust/files.ts'
+import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { callerPath } from '../../trust/run.ts'
 import type { Shape } from '../../trust/shape.ts'
+import { type ClusterOptions, type ClusterPlan, type SavedClusterPlan, savedClusterPlan } from '../cluster-plan.ts'
+import { type Plan, type PlanOptions, type SavedPlan, savedPlan } from '../plan.ts'
+import { DocumentFrame, shownField } from './document-frame.ts'
 
 /**
  * Limits of a plan file, for writing and for reading. An operation takes about 2.1 KB: 20,000 of them take 42 MB, and 300 MB

@@ -1,9 +1,9 @@
-import { type ZlibOptions, gzipSync } from 'node:zlib'
+import { gzipSync, type ZlibOptions } from 'node:zlib'
 import { replaceFile } from '../../linux/descriptors.ts'
 import { parseMountinfo } from '../../linux/parse-mountinfo.ts'
-import { DocumentFrame } from './document-frame.ts'
 import { JSON_LIMITS } from '../../trust/parse-json.ts'
 import { type NodeSnapshot, type NodeState, snapshotShape } from '../../volumes/snapshot.ts'
+import { DocumentFrame } from './document-frame.ts'
 
 /** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
 const MAX_BYTES = JSON_LIMITS.maxBytes

@@ -76,7 +76,8 @@ function attachedHere({ api, nodeName }: NodeSnapshot, attacher: string): readon
 const kubeletWait: WaitOf = (context, volume) => {
   const wait = waitForKubelet(context)
   if (wait === undefined || typeof pluginNamed(volume.plugin).setUp === 'function') return wait
-  return context.kubelet.state === 'stopped' ? undefined : { code: wait.code, message: wait.message }
+  const { code, message, args } = wait
+  return context.kubelet.state === 'stopped' ? undefined : { code, message, args }
 }
 
 /** S22: the Node must be ready, or only lack its kubelet, and not be out of service. */

@@ -2,7 +2,7 @@
 
 import { deadWords } from '../../linux/mount-table.ts'
 import { isByKubelet, type ProblemCode } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said, saidOfAny } from '../../messages/said.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Operation, OperationKind, VolumeRef } from '../../plan/plan.ts'
 import { lostAtStart, type PlanContext, type Stack, umountSteps, waitForKubelet } from '../../rules/context.ts'
@@ -14,8 +14,7 @@ import type { PodVolume, SubPathLeaf, SubPaths } from '../../volumes/on-disk/pod
 import { podNameAndUid } from '../../volumes/pods.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import type { TreeEntry } from '../../volumes/snapshot.ts'
-import type { Step } from '../../volumes/steps.ts'
-import { expectedMount } from '../../volumes/steps.ts'
+import { expectedMount, type Step } from '../../volumes/steps.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 /** Something that is there and that nobody wants. */
@@ -160,10 +159,12 @@ export function reportKept(
   const subject = context.ledger.of(volume)
   for (const entry of entries) {
     const path = context.inputs.absolute(entry.path)
-    const kept: Finding<ProblemCode> & { readonly hint?: string } = {
-      code: entry.path.startsWith(`${target}/`) && !isStranger ? 'DataUnderMountPoint' : 'UnexpectedFile',
-      message: `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`,
-    }
+    const code = entry.path.startsWith(`${target}/`) && !isStranger ? 'DataUnderMountPoint' : 'UnexpectedFile'
+    const kept: Finding<ProblemCode> & { readonly hint?: string } = saidOfAny(code, 'kept', {
+      path,
+      size: entry.size ?? 'unknown',
+      what,
+    })
     const found = isEmptied(volume) ? lostAtStart(context, kept) : kept
     context.findings.problem('warning', found, { pod, volume: name, path, subject }, found.hint)
   }

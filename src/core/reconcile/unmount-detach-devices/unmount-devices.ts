@@ -5,16 +5,16 @@
 
 import { type Identified, uniqueNameOf } from '../../facts/row.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
-import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
-import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
-import { type Kept, LAST_POD_GONE, isUnidentified, showSameDevice, stagedParts } from './staged-parts.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import { strayOf } from '../../rules/rule.ts'
 import { unreadWithin } from '../../rules/unread.ts'
 import { isGateOn } from '../../volumes/kubelet-version.ts'
-import { type StagedVolume, isOld, isSetUp } from '../../volumes/on-disk/staged-volumes.ts'
+import { isOld, isSetUp, type StagedVolume } from '../../volumes/on-disk/staged-volumes.ts'
 import { rowOf } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../volumes/volume-names.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
+import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
+import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.
