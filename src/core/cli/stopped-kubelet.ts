@@ -13,7 +13,7 @@ import type { CollectedNode } from '../node/collect-node.ts'
 import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet/stoppable.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
-import { startText, stopText } from '../views/downtime-view.ts'
+import { startText, stillStopped, stopText } from '../views/downtime-view.ts'
 import type { NodeState } from '../volumes/snapshot.ts'
 import { afterSettling } from './after-settling.ts'
 import type { Interrupts } from './interrupts.ts'
@@ -68,13 +68,10 @@ interface StopChoice extends Pick<UnitFacts, 'unit' | 'unitFileState'> {
 
 /** What becomes of the kubelet. */
 export function notStarted(downtime: KubeletDowntime): VolctlError {
-  return new VolctlError(
-    { code: 'KubeletNotStarted', message: startText(downtime) },
-    {
-      hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
-      exit: ExitStatus.Partial,
-    },
-  )
+  return new VolctlError(stillStopped(downtime), {
+    hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
+    exit: ExitStatus.Partial,
+  })
 }
 
 type Say = (event: ApplyEvent) => void

@@ -418,6 +418,7 @@ const UNREAD = codes({ cause: 'unread' })({
 
 const ERRORS = codes({ in: ['error'] })({
   KubeletNotStarted: {
+    says: '{unit} was stopped {down} ago and does not run again: {why}',
     means: "the kubelet's unit did not start again after the apply",
     next: 'See why (journalctl -u UNIT). systemd tries once more when --max-downtime is over.',
     rules: ['S35'],

@@ -1,6 +1,7 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
 import { kubectl } from '../base/command.ts'
 import { formatDuration } from '../base/time.ts'
+import { said } from '../messages/said.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
 import { type Palette, type Width, wrapped } from './screen.ts'
 
@@ -42,10 +43,14 @@ export function stopText(unit: string, maxMs: number): string {
   return `${unit} is stopped; it starts again after at most ${formatDuration(maxMs)}, even if volctl dies`
 }
 
-export function startText({ unit, downMs, runs, byOthers, why = 'unknown' }: KubeletDowntime): string {
-  return runs
-    ? `${unit} runs again, after ${formatDuration(downMs)}${byOthers === true ? ': somebody else has started it' : ''}`
-    : `${unit} was stopped ${formatDuration(downMs)} ago and does not run again: ${why}`
+export function startText(downtime: KubeletDowntime): string {
+  const { unit, downMs, runs, byOthers } = downtime
+  if (!runs) return stillStopped(downtime).message
+  return `${unit} runs again, after ${formatDuration(downMs)}${byOthers === true ? ': somebody else has started it' : ''}`
+}
+
+export function stillStopped({ unit, downMs, why = 'unknown' }: KubeletDowntime) {
+  return said('KubeletNotStarted', { unit, down: formatDuration(downMs), why })
 }
 
 /** At the end of the apply. */
