@@ -1,5 +1,4 @@
 /** What explain and status say of a node, as the commands ask it: with the pass over a look. */
-import { expect } from 'vitest'
 import { type Explained, explainer as ofDecided } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { statusAndPlan, wholeOf } from '../../src/core/explain/status/node-status.ts'
@@ -12,6 +11,7 @@ import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { explanationDefects } from './closed-schema.ts'
 import type { NodeBuilder } from './node-builder.ts'
 import { planOptions } from './plan-options.ts'
+import { expect } from 'vitest'
 
 export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
   return ofDecided(decideNode(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })
@@ -30,7 +30,9 @@ export function told(built: NodeBuilder, what: string, options: Partial<PlanOpti
 
 /** @param options what they narrow is left out of the answer, and changes no verdict */
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
-  return statusAndPlan(decideNode(state, wholeOf(options)), options, { 'ignore-not-found': ignoreNotFound }).status
+  const { settleMs } = options
+  const naming = { 'ignore-not-found': ignoreNotFound }
+  return statusAndPlan(decideNode(state, wholeOf(options)), options, naming, { applyFlags: [], settleMs }).status
 }
 
 /** What an answer says to do: about what needs a person, what would end a wait sooner, the notes, then what to type. */

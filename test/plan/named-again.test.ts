@@ -1,11 +1,10 @@
 /** What `-o name` prints narrows again: each name of a plan or a status is one that `plan`, `apply` and `status` take, and finds what it is of. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { statusAndPlan } from '../../src/core/explain/status/node-status.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../../src/core/facts/row.ts'
+import { type VolumeRow, uniqueNameOfRow } from '../../src/core/facts/row.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -20,6 +19,7 @@ import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
+import { describe, expect, it } from 'vitest'
 
 /** As --pod and --volume would have it. */
 function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: string[] } {
@@ -47,9 +47,10 @@ function checkNode(state: NodeState): void {
     state,
     decided.context.ledger.all.filter(({ key }) => touched.has(key)),
   )
-  const { rows } = statusAndPlan(decided, options).status
+  const given = { applyFlags: [], settleMs: options.settleMs }
+  const { rows } = statusAndPlan(decided, options, {}, given).status
   for (const name of new Set(namesOfRows(rows)))
-    expect(statusAndPlan(decided, planOptions(scopeOf(name))).status.rows.length, name).toBeGreaterThan(0)
+    expect(statusAndPlan(decided, planOptions(scopeOf(name)), {}, given).status.rows.length, name).toBeGreaterThan(0)
 }
 
 /** By whichever of its own names a volume is given, the same is done with it. @param rows with which something is done at all */

@@ -5,10 +5,10 @@ import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 
 type More = Partial<Pick<Interfaces.BooleanFlag<boolean>, 'char' | 'aliases' | 'helpGroup' | 'exclusive' | 'dependsOn'>>
 
-const text = (helpValue: string, summary: string, more: More = {}) => Flags.string({ helpValue, summary, ...more })
-const texts = (helpValue: string, summary: string, more: More = {}) =>
+const text = (helpValue: string, summary: string, more?: More) => Flags.string({ helpValue, summary, ...more })
+const texts = (helpValue: string, summary: string, more?: More) =>
   Flags.string({ multiple: true, multipleNonGreedy: true, helpValue, summary, ...more })
-const isOn = (summary: string, more: More = {}) => Flags.boolean({ summary, ...more })
+const isOn = (summary: string, more?: More) => Flags.boolean({ summary, ...more })
 
 /** What stands behind a command without a flag: never standard input, of which oclif would else take a line. */
 export const argument = (name: string, description: string, options?: readonly string[]) =>

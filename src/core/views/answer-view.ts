@@ -25,7 +25,7 @@ interface AnswerDetail {
   readonly more?: readonly (string | false)[]
 }
 
-export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
+export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail): string {
   const { paint, width } = screen
   const { unfolded = false, header, more = [], most } = detail
   const doubts = present(

@@ -5,28 +5,19 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import {
-  deletePod,
-  describeAttachment,
-  kubectl,
-  lookAtNode,
-  planNodeGone,
-  taintOutOfService,
-  untaintOutOfService,
-  volctl,
-} from '../../base/command.ts'
+import { deletePod, describeAttachment, kubectl, lookAtNode, planNodeGone, taintOutOfService, untaintOutOfService, volctl } from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
+import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
+import { type ClusterDraft, attachedRef, blockedBy, forbidden, heldBy, podRef } from '../model/findings.ts'
+import { type Attached, type Row, hasCaret, isForeign, isWanted } from '../model/rows.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type { DetachException } from '../../plan/cluster-plan.ts'
-import { advised, type Hint, type Wait } from '../../plan/draft.ts'
+import { type Hint, type Wait, advised } from '../../plan/draft.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { Blocked } from '../../volumes/finding.ts'
-import type { ClusterContext } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
-import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
-import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
 export function detachVolumes(context: ClusterContext): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return
@@ -46,13 +37,13 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
     context.findings.wait('DetachVolume', wait, rule, { node: object.node, pods, volume, attachment: object.name })
     return
   }
-  const { blocked, exception, makeSure, controllerWould, ...decision } = verdict
+  const { blocked, exception, controllerWould, ...decision } = verdict
   const isOff = exception && `that the machine of node ${object.node} is off, or cannot reach the storage any more`
   const node = context.node(object.node)
   context.findings.add({
     kind: 'DetachVolume',
     ...decision,
-    makeSure: makeSure ?? isOff,
+    makeSure: isOff,
     controllerWould,
     ...{ node: object.node, pods, volume, paths: [] },
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${object.name}` }],
@@ -70,7 +61,7 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
 /** It waits, or it is an operation. */
 type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
 
-type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'makeSure' | 'controllerWould'> & {
+type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'controllerWould'> & {
   readonly blocked?: Blocked
   readonly exception?: DetachException
 }

@@ -53,8 +53,8 @@ class Names {
     this.#found.set(key, { kind: 'podVolume', name, pods: [...new Set([...before, ...pods])] })
   }
 
-  drop(kind: NameKind, name: string): void {
-    this.#found.delete(`${kind} ${name}`)
+  dropPath(path: string): void {
+    this.#found.delete(`path ${path}`)
   }
 
   of(...kinds: readonly NameKind[]): string[] {
@@ -175,7 +175,7 @@ const takeHandle: Take = (handle, names) => {
   // "failed to attach volume to node": a word is no handle.
   if (!/[\d_^./:-]/.test(handle)) return
   // Some are written like paths.
-  names.drop('path', handle)
+  names.dropPath(handle)
   if (!names.of('podVolume', 'persistentVolume', 'volume').includes(handle)) names.add('volume', handle)
 }
 

@@ -7,27 +7,20 @@
  */
 
 import { compareText, counted } from '../../base/text.ts'
+import { findingsOf, rankOf } from './row-verdict.ts'
+import { statusRow } from './status-row.ts'
+import type { Status, StatusRow } from './status.ts'
+import { type AnyPart, allParts } from '../volume-part.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
-import {
-  isAmong,
-  type Narrowing,
-  namedPods,
-  namedVolumes,
-  namesOf,
-  unmatchedAmong,
-} from '../../reconcile/filter-operations.ts'
+import { type Narrowing, isAmong, namedPods, namedVolumes, namesOf, unmatchedAmong } from '../../reconcile/filter-operations.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { podListIsComplete, sectionUnseen } from '../../rules/pods/pod-classes.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { podName } from '../../volumes/pods.ts'
-import { type AnyPart, allParts } from '../volume-part.ts'
-import { findingsOf, rankOf } from './row-verdict.ts'
-import type { Status, StatusRow } from './status.ts'
-import { statusRow } from './status-row.ts'
 
 /** The options of a plan of the whole node. */
 export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
@@ -39,12 +32,7 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
  * @param given what the next steps go by
  * @throws VolctlError NothingNamed, AmbiguousName
  */
-export function statusAndPlan(
-  decided: Decided,
-  options: PlanOptions,
-  naming: Naming = {},
-  given: Given = { applyFlags: [], settleMs: options.settleMs },
-): StatusAndPlan {
+export function statusAndPlan(decided: Decided, options: PlanOptions, naming: Naming, given: Given): StatusAndPlan {
   const whole = wholeStatus(decided)
   requireNamed(unmatchedNames(whole, options), naming)
   return statusOf(whole, narrowed(whole, options), given)
@@ -110,7 +98,7 @@ export function statusOf({ decided, all, planOf, unassigned }: WholeStatus, rows
 }
 
 /** How many rows have each. */
-export function verdictsOf(rows: readonly StatusRow[]): Status['summary']['verdicts'] {
+export function verdictsOf(rows: readonly StatusRow[]) {
   return counted(rows.map(({ verdict }) => verdict.state))
 }
 
