@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs'
 import { formatDuration } from '../base/time.ts'
+import { type NodeChoice, type PlaceFlagValues, nodeChoice } from './options.ts'
+import { watchedTerminal } from './output.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
-import { usageError, VolctlError } from '../messages/errors.ts'
+import { VolctlError, usageError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
+import type { CollectOptions, CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { PlanOptions } from '../plan/plan.ts'
 import { type Decided, decideNode } from '../reconcile/plan-node.ts'
 import type { Witness } from '../rules/machine-facts.ts'
 import { judgeWitnesses } from '../rules/pods/witnesses.ts'
@@ -17,8 +19,6 @@ import { caller } from '../trust/run.ts'
 import { Redrawn } from '../views/redrawn.ts'
 import { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import type { InUse, NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
-import { type NodeChoice, nodeChoice, type PlaceFlagValues } from './options.ts'
-import { watchedTerminal } from './output.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
 export class Reentered extends Error {
@@ -147,32 +147,25 @@ export async function judged(
   node: CollectedNode,
   options: PlanOptions,
   { signal, blocked = false }: { readonly signal?: AbortSignal; readonly blocked?: boolean } = {},
-): Promise<{ readonly node: CollectedNode; readonly decided: Decided }> {
+) {
   const free = withInUse(node, [])
   const decided = decideNode(free, options)
-  const inUse = await inUseAhead(decided.plan, free, { signal, blocked })
-  if (inUse === undefined) return { node, decided: decideNode(node, options) }
-  if (inUse.length === 0) return { node: free, decided }
-  const held = withInUse(node, inUse)
-  return { node: held, decided: decideNode(held, options) }
-}
-
-/** Undefined: who can only read here does not see who uses what, and apply refuses as a whole. */
-async function inUseAhead(
-  plan: Plan,
-  node: CollectedNode,
-  { signal, blocked }: { readonly signal: AbortSignal | undefined; readonly blocked: boolean },
-): Promise<readonly InUse[] | undefined> {
+  const { plan } = decided
   const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
-  if (taking.length === 0) return []
-  if (node.node.standing.length + missingCapabilities().length > 0) return undefined
+  if (taking.length === 0) return { node: free, decided }
+  // Who can only read here does not see who uses what, and apply refuses as a whole.
+  if (node.node.standing.length + missingCapabilities().length > 0) return { node, decided: decideNode(node, options) }
   const [{ checkInUse }, { questionsOf }] = await Promise.all([
     import('../rules/in-use.ts'),
     import('./apply-context.ts'),
   ])
   const attachments = node.snapshot.api?.volumeAttachments ?? []
   const { mounts } = node
-  return checkInUse(taking, plan, { ...questionsOf(() => node), signal, witness: witnessOf(node), attachments, mounts })
+  const around = { ...questionsOf(() => free), signal, witness: witnessOf(free), attachments, mounts }
+  const inUse = await checkInUse(taking, plan, around)
+  if (inUse.length === 0) return { node: free, decided }
+  const held = withInUse(node, inUse)
+  return { node: held, decided: decideNode(held, options) }
 }
 
 /** By the look itself. */

@@ -1,15 +1,14 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
 import { lazy } from '../base/collections.ts'
-import type { Scope } from '../facts/scope.ts'
-import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
 import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 import { placeTarget } from './place-target.ts'
-import { allThings, type Thing, thingsCalled } from './things.ts'
+import { type Thing, allThings, thingsCalled } from './things.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
 
 /**
  * Finds what is meant by a name, kind/name, a UID, an absolute path, or a device. What it returns throws VolctlError
@@ -23,13 +22,16 @@ export function asker(context: PlanContext): (what: string) => Asked {
     if (place !== undefined) return placeTarget(context, place)
     const found = thingsCalled(context, things(), what)
     const [first] = found
-    const { kind, name } = first
+    const { kind, name, volume } = first
+    const pods = kind === 'Pod' ? found.map((each) => each.name) : []
+    const volumes = volume === undefined ? pods.flatMap((uid) => context.ledger.ofPod(uid)) : [volume]
+    const driver = kind === 'Driver' ? { name, sockets: driverSockets(context, name) } : undefined
     return {
       subject: { kind, name: kind === 'Pod' ? podNameOf(context, name) : name },
       identity: identityOf(context, found),
       chain: objectLinks(context, first),
       places: [],
-      scope: scopeOf(context, first, found),
+      scope: { pods, volumes: [...new Set(volumes)], driver },
     }
   }
 }
@@ -42,14 +44,6 @@ function placeIn(what: string): string | undefined {
   if (kind === 'Device') return isNumber || name.startsWith('/') ? name : `/dev/${name}`
   if (kind !== 'Path' && kind !== 'Mount') return undefined
   return name.startsWith('/') ? name : `/${name}`
-}
-
-function scopeOf(context: PlanContext, { kind, name, volume }: Thing, things: readonly Thing[]): Scope {
-  const { ledger } = context
-  const pods = kind === 'Pod' ? things.map((each) => each.name) : []
-  const volumes = volume === undefined ? pods.flatMap((uid) => ledger.ofPod(uid)) : [volume]
-  const driver = kind === 'Driver' ? { name, sockets: driverSockets(context, name) } : undefined
-  return { pods, volumes: [...new Set(volumes)], driver }
 }
 
 /** What a pod and a volume are, where neither chain nor plan says it, and where that was learned. */

@@ -1,23 +1,16 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
 import { compareText } from '../../base/text.ts'
+import type { ClusterNode, ClusterObjects, ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import type { PersistentVolume, PodVolumeSource } from '../../kube/api/objects.ts'
+import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
+import { type Lookup, foundOf } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
-import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
+import { type Unresolved, resolveClaim } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
 import type { RowKey } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../volumes/volume-names.ts'
-import type {
-  ClusterNode,
-  ClusterObjects,
-  ClusterPod,
-  ClusterPodVolume,
-  ClusterState,
-  ClusterVolume,
-} from './cluster-state.ts'
 
 /** Almost every volume has one PersistentVolume, and is its record; of several the first's. One in the spec of a pod has none. */
 export interface KnownVolume extends Partial<ClusterVolume> {
@@ -36,7 +29,7 @@ export function isExclusive({ exclusive, accessModes = [] }: KnownVolume): boole
 }
 
 /** Every PersistentVolume that a plugin can name, by unique name. */
-export function knownVolumes(state: ClusterState): ReadonlyMap<string, KnownVolume> {
+export function knownVolumes(state: ClusterState) {
   const known = new Map<string, KnownVolume>()
   for (const volume of state.volumes) {
     if (!isNamed(volume)) continue
@@ -118,7 +111,15 @@ export function resolvePodVolume(
   objects: ClusterObjects,
   known: ReadonlyMap<string, KnownVolume>,
 ): ResolvedPodVolume | UnresolvedPodVolume {
-  if ('source' in volume) return inlineVolume(pod, volume, objects)
+  if ('source' in volume) {
+    const { name, source } = volume
+    const found = resolveInline(pod, source, { podUid: pod.uid, lookup: objects, node: null })
+    if (found.unresolved !== undefined) return { pod, name, ...found.unresolved }
+    const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
+    const accessModes = persistentVolume?.spec.accessModes ?? []
+    const more = { driver, handle, inlineSpec: persistentVolume?.spec }
+    return { volume: { uniqueName, plugin, attachability, accessModes, ...more } }
+  }
   const bound = resolveClaim(pod, { name: volume.claim, ephemeral: volume.ephemeral === true }, objects, 'controller')
   const about = { pod, name: volume.name, claimName: volume.claim }
   if ('cause' in bound) return { ...about, ...bound }
@@ -137,19 +138,6 @@ function mayBeOf({ plugin, driver, attachability }: ClusterVolume): MayBe {
   if (attachability === 'notAttachable') return []
   if (driver !== undefined) return [{ plugin: CSI_PLUGIN, driver }]
   return plugin === undefined ? 'any' : [{ plugin }]
-}
-
-function inlineVolume(
-  pod: ClusterPod,
-  { name, source }: { readonly name: string; readonly source: PodVolumeSource },
-  lookup: ClusterObjects,
-): ResolvedPodVolume | UnresolvedPodVolume {
-  const found = resolveInline(pod, source, { podUid: pod.uid, lookup, node: null })
-  if (found.unresolved !== undefined) return { pod, name, ...found.unresolved }
-  const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = found.spec
-  const accessModes = persistentVolume?.spec.accessModes ?? []
-  const more = { driver, handle, inlineSpec: persistentVolume?.spec }
-  return { volume: { uniqueName, plugin, attachability, accessModes, ...more } }
 }
 
 /**

@@ -4,6 +4,10 @@
  */
 
 import { compareText, take } from '../../base/text.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
+import { ON_API, type Said, attachedRef, ofPod, podRef, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
+import { type Attached, type Row, isWanted, podsOf } from '../model/rows.ts'
+import { NOT_ATTACHED, isExclusive, volumeRef } from '../model/volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { said } from '../../messages/said.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
@@ -12,11 +16,7 @@ import { podsCalled } from '../../plan/names.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { rowsOf, type Subject } from '../../volumes/subject.ts'
-import type { ClusterContext } from '../model/cluster-context.ts'
-import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
-import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
-import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
+import { type Subject, rowsOf } from '../../volumes/subject.ts'
 
 type Scope = ReturnType<typeof scopeOf>
 
@@ -60,12 +60,18 @@ export function scopeOf({ state, objects, options, rows }: ClusterContext) {
       const isFinding = what === 'finding'
       const fits = <T>(given: readonly string[], has: () => readonly T[], is: (each: T) => boolean): boolean =>
         given.length === 0 || has().some(is) || (isFinding && has().length === 0)
-      const isNode = (name: string): boolean => nodes.includes(name)
-      const isVolume = (name: string): boolean => names.has(name) || (isFinding && attached.has(name))
       return (
-        fits(nodes, () => about.nodes ?? [], isNode) &&
+        fits(
+          nodes,
+          () => about.nodes ?? [],
+          (name) => nodes.includes(name),
+        ) &&
         fits([...pods, ...namespaces], () => usersOf(about, what), isPod) &&
-        fits(volumes, () => namesOf(about), isVolume)
+        fits(
+          volumes,
+          () => namesOf(about),
+          (name) => names.has(name) || (isFinding && attached.has(name)),
+        )
       )
     },
   }

@@ -1,7 +1,12 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
 import { omitUndefined } from '../../base/collections.ts'
-import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
+import { attachabilityOf } from '../chain-objects.ts'
+import { describeRow } from '../describe-volume.ts'
+import { type Found, verdictOf } from './row-verdict.ts'
+import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
+import { type AnyPart, mountPathsOf } from '../volume-part.ts'
+import { type VolumeRow, uniqueNameOfRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import type { PlanContext } from '../../rules/context.ts'
@@ -15,11 +20,6 @@ import type { PodVolume, SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
-import { attachabilityOf } from '../chain-objects.ts'
-import { describeRow } from '../describe-volume.ts'
-import { type AnyPart, mountPathsOf } from '../volume-part.ts'
-import { type Found, verdictOf } from './row-verdict.ts'
-import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
 
 /**
  * @param found what the plan says of each row
@@ -38,8 +38,12 @@ export function statusRow(
   const attach = attachOf(context, volume)
   const staged = deviceOf(context.inputs, volume)
   const ref = refOf(context, source, planned.find((each) => each.volume !== undefined)?.volume)
-  const desired =
-    knownDesireOf(source) ?? (unjudged !== undefined || mayBeWanted(context, pod, ref) ? 'unknown' : 'notWanted')
+  // S3, S4: what a pod asks for could not be resolved, and may be this one.
+  const mayBeWanted = (): boolean =>
+    context.desired.unresolved.some(
+      ({ podUid, mayBe }) => (pod === undefined || podUid === pod.uid) && mayBeOne(mayBe, ref),
+    )
+  const desired = knownDesireOf(source) ?? (unjudged !== undefined || mayBeWanted() ? 'unknown' : 'notWanted')
   return {
     pod: pod?.ref,
     volume: ref,
@@ -62,13 +66,6 @@ function knownDesireOf({ volume, pod, wanted, ended, unresolved }: AnyPart): Des
   if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
   if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
   return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
-}
-
-/** S3, S4: what a pod asks for could not be resolved, and may be this one. */
-function mayBeWanted({ desired }: PlanContext, pod: AnyPart['pod'], { plugin, driver }: VolumeRef): boolean {
-  return desired.unresolved.some(
-    ({ podUid, mayBe }) => (pod === undefined || podUid === pod.uid) && mayBeOne(mayBe, { plugin, driver }),
-  )
 }
 
 const DUE = { remount: 'RemountVolume', expand: 'ExpandVolume' } as const

@@ -10,10 +10,10 @@ import { type CommandContext, typed } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
-import type { LiftingFlag, Operation, Severity } from '../../plan/plan.ts'
 import { liftingFlag, readyAmong } from '../../plan/plan-summary.ts'
+import type { LiftingFlag, Operation, Severity } from '../../plan/plan.ts'
+import { type Answer, type Need, few } from './answer.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { type Answer, few, type Need } from './answer.ts'
 
 /** How a scope says what hangs on a cause. */
 interface Ground {
@@ -84,7 +84,10 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
   const many = isOne ? undefined : saidOfMany(code, subjects.length, usersText(users))
   const { pods, held } = wakeOf(same, plan, ground)
   const areHeld = held.length === subjects.length && held.every((each) => subjects.includes(each))
-  const names = isOne && isNamed(first) ? undefined : few(subjects)
+  const { volume, path, claim, attachment, nodes } = first.subject
+  const own = volume ?? path ?? claim ?? attachment ?? nodes?.join(', ')
+  // Where the sentence says what it is about.
+  const names = isOne && (own === undefined || message.includes(own)) ? undefined : few(subjects)
   return {
     severity,
     text: ground.said(many ?? message),
@@ -107,12 +110,6 @@ function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground
     ways.set(says, line === undefined ? says : `${says} ${line}`)
   }
   return [...ways.values()].slice(0, WAYS_AT_MOST)
-}
-
-/** Does the sentence say what it is about? */
-function isNamed({ subject: { volume, path, claim, attachment, nodes }, message }: Cause): boolean {
-  const own = volume ?? path ?? claim ?? attachment ?? nodes?.join(', ')
-  return own === undefined || message.includes(own)
 }
 
 const KUBELET_STOPS_IT = 'a kubelet that starts unmounts the volumes before it stops the pod'
