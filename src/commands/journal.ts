@@ -1,8 +1,8 @@
 import { readJournal } from '../core/apply/journal/read-journal.ts'
 import { DEFAULTS, journalFlags } from '../core/cli/flags.ts'
 import { requireNodeHere } from '../core/cli/live-node.ts'
-import { journalDirectory, parseCount } from '../core/cli/options.ts'
-import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { journalDirectory, nodeChoice, parseCount } from '../core/cli/options.ts'
+import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
 import { places } from '../core/node/places.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/node/read-lazily-detached.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
@@ -22,7 +22,7 @@ export default class Journal extends VolctlCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Journal)
-    if (flags.journal === undefined) await requireNodeHere({})
+    if (flags.journal === undefined) await requireNodeHere(nodeChoice({}))
     const directory = journalDirectory(flags.journal) ?? places()?.journalDir ?? DEFAULT_JOURNAL_DIR
     const told = readJournal(directory, parseCount(flags.last ?? DEFAULTS.last, '--last', 0), flags.plan)
     const document = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...told }

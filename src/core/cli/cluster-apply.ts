@@ -4,26 +4,26 @@ import { posix } from 'node:path'
 import { applyCluster } from '../apply/cluster/apply-cluster.ts'
 import { openJournal } from '../apply/journal/write-journal.ts'
 import { count, present } from '../base/text.ts'
-import { type Looked, lookedAt } from '../cluster/model/controller-state.ts'
-import { planCluster } from '../cluster/pass/plan-cluster.ts'
-import { readCluster } from '../cluster/read/read-cluster.ts'
-import type { KubeClient } from '../kube/kube-client.ts'
-import { VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
-import { readTypedPlan } from '../plan/documents/plan-file.ts'
-import { requireNamed } from '../plan/name-faults.ts'
-import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
-import { readyText } from '../plan/plan-summary.ts'
-import { type Environment, environment } from '../trust/run.ts'
-import { numberedInCluster } from '../views/apply-lines.ts'
-import { renderPlan } from '../views/plan-view.ts'
 import { type ApplyAsked, carryOut, review } from './carry-out.ts'
 import { givenBy } from './command-context.ts'
 import { Interrupts } from './interrupts.ts'
 import { apiClient } from './load-cluster.ts'
 import { clusterOptions } from './options.ts'
 import type { VolctlCommand } from './volctl-command.ts'
+import { lookedAt } from '../cluster/model/controller-state.ts'
+import { planCluster } from '../cluster/pass/plan-cluster.ts'
+import { readCluster } from '../cluster/read/read-cluster.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { VolctlError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import type { ClusterOptions } from '../plan/cluster-plan.ts'
+import { readTypedPlan } from '../plan/documents/plan-file.ts'
+import { requireNamed } from '../plan/name-faults.ts'
+import { readyText } from '../plan/plan-summary.ts'
+import { DEFAULT_SETTLE_MS } from '../plan/plan.ts'
+import { type Environment, environment } from '../trust/run.ts'
+import { numberedInCluster } from '../views/apply-lines.ts'
+import { renderPlan } from '../views/plan-view.ts'
 
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked): Promise<void> {
@@ -66,12 +66,7 @@ export async function applyToCluster(command: VolctlCommand, asked: ApplyAsked):
 }
 
 /** Without the cluster that was read, which the apply reads again: there is no room for both. */
-async function planned(
-  client: KubeClient,
-  options: ClusterOptions,
-  command: VolctlCommand,
-  interrupts: Interrupts,
-): Promise<{ readonly fresh: ClusterPlan; readonly looked: Looked }> {
+async function planned(client: KubeClient, options: ClusterOptions, command: VolctlCommand, interrupts: Interrupts) {
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
   command.detail(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,

@@ -1,24 +1,16 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { didYouMean } from '../base/text.ts'
+import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
-import { usageError, type VolctlError } from '../messages/errors.ts'
-import type { CollectOptions } from '../node/collect-node.ts'
-import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
+import { type VolctlError, usageError } from '../messages/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import {
-  DEFAULT_SETTLE_MS,
-  OPERATION_GROUPS,
-  OPERATION_KINDS,
-  type OperationKind,
-  type PlanOptions,
-} from '../plan/plan.ts'
+import { DEFAULT_SETTLE_MS, OPERATION_GROUPS, OPERATION_KINDS, type OperationKind, type PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/run.ts'
-import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
-export interface NodeChoice extends Pick<CollectOptions, 'kubeconfig' | 'context' | 'hostRoot' | keyof KubeletChoice> {}
+export type NodeChoice = ReturnType<typeof nodeChoice>
 
 /** What is looked at: this node, or the one in a snapshot. */
 export type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof placeFlags>, 'node'>> & {
@@ -27,7 +19,7 @@ export type PlaceFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof place
   readonly snapshot?: string
 }
 
-export function nodeChoice(flags: PlaceFlagValues): NodeChoice {
+export function nodeChoice(flags: PlaceFlagValues) {
   return {
     kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
     context: flags.context,

@@ -51,7 +51,7 @@ export function wordFor(kind: SubjectKind): string {
 }
 
 /** `pv/NAME` as its kind and the name; without one of the known prefixes the name is all of it. */
-export function splitPrefix(what: string): { readonly kind?: SubjectKind; readonly name: string } {
+export function splitPrefix(what: string) {
   const slash = what.indexOf('/')
   const kind = slash > 0 ? kindOf(what.slice(0, slash)) : undefined
   return kind === undefined ? { name: what } : { kind, name: what.slice(slash + 1) }

@@ -2,14 +2,14 @@
 
 import { volctl } from '../base/command.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
-import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
+import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
+import { type VolumeRow, uniqueNameOf } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podName, podNamespace } from '../volumes/pods.ts'
-import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {
@@ -143,7 +143,7 @@ function nodeVolumes(context: PlanContext): Known[] {
 }
 
 /** What each pod calls it, by UID. */
-function podVolumeNames(volume: VolumeRow): ReadonlyMap<string, ReadonlySet<string>> {
+function podVolumeNames(volume: VolumeRow) {
   const { wanted, ended, unresolved, onDisk, leaked, maps } = volume
   const calls = [
     ...[...wanted, ...ended].flatMap(({ podUid, podVolumeNames, specName }) =>

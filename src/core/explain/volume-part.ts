@@ -3,36 +3,21 @@
 import type { VolumeRow } from '../facts/row.ts'
 import type { PlanContext } from '../rules/context.ts'
 import type { PodClass } from '../rules/pods/pod-classes.ts'
-import type { UnresolvedVolume, VolumeToMount } from '../volumes/desired-state.ts'
-import type { BlockMapping } from '../volumes/on-disk/block-volume.ts'
-import type { PodVolume, SubPaths } from '../volumes/on-disk/pod-volumes.ts'
 
-export interface VolumePart<Pod extends PodClass | undefined = PodClass> {
-  readonly volume: VolumeRow
-  /** Undefined: the node's own part, staged, mounted or mapped for all pods, and attached. */
-  readonly pod: Pod
-  readonly wanted: VolumeToMount | undefined
-  readonly ended: VolumeToMount | undefined
-  readonly unresolved: readonly UnresolvedVolume[]
-  readonly onDisk: readonly PodVolume[]
-  readonly leaked: readonly SubPaths[]
-  readonly mappings: readonly BlockMapping[]
-}
+export type VolumePart = ReturnType<typeof partOf<PodClass>>
 
 /** One pod's part, or the node's own. */
-export type AnyPart = VolumePart<PodClass | undefined>
+export type AnyPart = ReturnType<typeof partOf<PodClass | undefined>>
 
 /** Of every volume of the node: each pod's, and the node's own. */
 export function allParts(context: PlanContext): AnyPart[] {
-  return context.ledger.all.flatMap((volume) => [
-    ...podParts(context, volume),
-    ...(isOnNode(context, volume) ? [partOf(volume, undefined)] : []),
-  ])
-}
-
-function isOnNode({ objects }: PlanContext, { staged, globals, maps, attachment, uniqueName }: VolumeRow): boolean {
-  if (staged.length + globals.length + maps.length > 0 || attachment !== undefined) return true
-  return uniqueName !== undefined && (objects.isAttached(uniqueName) || objects.isInUse(uniqueName))
+  const { ledger, objects } = context
+  return ledger.all.flatMap((volume) => {
+    const { staged, globals, maps, attachment, uniqueName = '' } = volume
+    const isHere = staged.length + globals.length + maps.length > 0 || attachment !== undefined
+    const isOnNode = isHere || objects.isAttached(uniqueName) || objects.isInUse(uniqueName)
+    return [...podParts(context, volume), ...(isOnNode ? [partOf(volume, undefined)] : [])]
+  })
 }
 
 /** Of each pod that wants it, or has something of it. @param only UIDs of pods; empty: of all */
@@ -49,7 +34,8 @@ export function mountPathsOf({ volume, pod, onDisk, leaked }: AnyPart): string[]
   return [...onDisk.map(({ target }) => target), ...subPaths.flatMap(({ leaves }) => leaves.map(({ path }) => path))]
 }
 
-export function partOf<Pod extends PodClass | undefined>(volume: VolumeRow, pod: Pod): VolumePart<Pod> {
+/** @param pod undefined: the node's own part, staged, mounted or mapped for all pods, and attached */
+export function partOf<Pod extends PodClass | undefined>(volume: VolumeRow, pod: Pod) {
   const isOwn = ({ podUid }: { readonly podUid: string }): boolean => podUid === pod?.uid
   return {
     volume,

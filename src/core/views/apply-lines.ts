@@ -6,25 +6,18 @@ import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
-import {
-  type ApplyEvent,
-  type ApplyResult,
-  type ClusterApplyResult,
-  OUTCOME_STATES,
-  type Outcome,
-  type OutcomeState,
-} from '../plan/events.ts'
+import { type ApplyEvent, type ApplyResult, type ClusterApplyResult, OUTCOME_STATES, type Outcome, type OutcomeState } from '../plan/events.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
-import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
-import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { type Given, SAYS_WHY, endOf, withAdvice } from '../plan/next-steps.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
-import { podName } from '../volumes/pods.ts'
+import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
+import { nextText, renderAnswer } from './answer-view.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
-import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { numbersOf, type Palette, type Screen, type Width, wrapped } from './screen.ts'
+import { type Palette, type Screen, type Width, numbersOf, wrapped } from './screen.ts'
+import { podName } from '../volumes/pods.ts'
 
 export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeState } {
   return OUTCOME_STATES.some((state) => state === event.type)
@@ -69,9 +62,9 @@ function hintText({ hint }: Partial<ApplyEvent>, indent: string, width: Width): 
 }
 
 /** The same in a cluster's plan: `1  DetachVolume  node-7  pv-data`. */
-export function numberedInCluster({ operations }: Pick<ClusterPlan, 'operations'>): (event: ApplyEvent) => string {
+export function numberedInCluster({ operations }: Pick<ClusterPlan, 'operations'>) {
   const numbers = numbersOf(operations)
-  return ({ id = '', kind = '', node = '-', volume = '' }) =>
+  return ({ id = '', kind, node = '-', volume }: ApplyEvent) =>
     terminalSafe([`${numbers.get(id) ?? '-'}`, kind, node, volume].join('  '))
 }
 
@@ -81,11 +74,11 @@ export function subject({ kind, pod, volume }: Pick<ApplyEvent, 'kind' | 'pod' |
 }
 
 /** The same by the plan's number and names: so the lines and the progress name it. */
-export function numbered(plan: Pick<Plan, 'operations'> & Partial<Plan>): (event: ApplyEvent) => string {
+export function numbered(plan: Pick<Plan, 'operations'> & Partial<Plan>) {
   const { operations } = plan
   const podText = podTextIn(plan)
   const numbers = numbersOf(operations)
-  return ({ id = '', kind, pod, volume }) => {
+  return ({ id = '', kind, pod, volume }: ApplyEvent) => {
     const number = numbers.get(id) ?? 0
     const operation = operations[number - 1]
     const shown = operation?.volume === undefined ? volume : shownVolume(operation)

@@ -58,17 +58,10 @@ export function columnsTable<R>(form: TableForm<R>, rows: readonly R[], screen: 
   return `${head}\n${texts.join('')}`
 }
 
-/** A column with its cells, made safe. */
-interface Filled {
-  readonly head: string
-  readonly cells: readonly Exclude<Cell, string>[]
-  /** Of its widest line; 0: it is empty, and left out. */
-  readonly width: number
-  /** The lowest gives way first. */
-  readonly rank: number | undefined
-}
+type Filled = ReturnType<typeof filled>
 
-function filled<R>({ head, cell, stays, tells }: Column<R>, rows: readonly R[], screen: Screen): Filled {
+/** A column with its cells, made safe. */
+function filled<R>({ head, cell, stays, tells }: Column<R>, rows: readonly R[], screen: Screen) {
   const cells = rows.map((row) => {
     const made = cell(row, screen)
     const { text, paint } = typeof made === 'string' ? { text: made, paint: asItIs } : made
@@ -81,7 +74,9 @@ function filled<R>({ head, cell, stays, tells }: Column<R>, rows: readonly R[], 
   return {
     head,
     cells,
+    /** Of its widest line; 0: it is empty, and left out. */
     width: width === 0 ? 0 : Math.max(width, textWidth(head)),
+    /** The lowest gives way first. */
     rank: isPressing ? stays + LAST : stays,
   }
 }
@@ -106,7 +101,7 @@ function widthOf(columns: readonly Filled[]): number {
 
 function wordsOf(hidden: readonly Filled[], row: number): string {
   const words = hidden.flatMap(({ head, cells }) => {
-    const { text = '' } = { ...cells[row] }
+    const text = cells[row]?.text ?? ''
     return text === '' ? [] : [`${head.toLowerCase()}: ${text}`]
   })
   return words.join('; ')

@@ -1,7 +1,6 @@
 /** What is drawn: the screen, its width, and the words that every view has. */
 
 import { stripVTControlCharacters } from 'node:util'
-import stringWidth from 'string-width'
 import { terminalSafe } from '../base/text.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
@@ -11,6 +10,7 @@ import { shownVolume } from '../plan/names.ts'
 import type { Operation, VolumeRef } from '../plan/plan.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { podName } from '../volumes/pods.ts'
+import stringWidth from 'string-width'
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {
@@ -23,7 +23,7 @@ export function sentence(text: string): string {
 }
 
 /** The row of each operation by its id, from 1. */
-export function numbersOf(operations: readonly { readonly id: string }[]): ReadonlyMap<string, number> {
+export function numbersOf(operations: readonly { readonly id: string }[]) {
   return new Map(operations.map(({ id }, index) => [id, index + 1]))
 }
 
@@ -109,7 +109,7 @@ const CHUNK = new RegExp(
 )
 
 /** The words of a text; a command is one. Joined by blanks they are the text again. */
-export function chunksOf(text: string): { readonly text: string; readonly isCommand: boolean }[] {
+export function chunksOf(text: string) {
   return Array.from(text.matchAll(CHUNK), ({ 0: words, groups }) => {
     return { text: words, isCommand: groups?.command !== undefined }
   })

@@ -209,10 +209,10 @@ function mountedText({ mounted, mountsNothing, dead }: StatusRow, { paint }: Scr
 // What a table says of one of its rows, in a few words: what is ready, or what the worst of its causes comes to.
 
 /** @param plan that the rows were made with */
-function rowSays({ operations, summary: { causes = [] } }: Plan): (row: StatusRow) => string {
+function rowSays({ operations, summary: { causes = [] } }: Plan) {
   const byId = new Map(operations.map((each) => [each.id, each]))
   const byKey = new Map(causes.map((each) => [each.key, each]))
-  return ({ verdict: { state }, operations: ids, causes: [worst = ''] }) => {
+  return ({ verdict: { state }, operations: ids, causes: [worst = ''] }: StatusRow) => {
     const own = ids.flatMap((id) => byId.get(id) ?? [])
     const cause = byKey.get(worst)
     if (state === 'operation') return `ready: ${verbsOf(own)}`

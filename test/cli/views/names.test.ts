@@ -24,8 +24,9 @@ describe('a plan', () => {
 it('lines of a log: what of their names is on the node', () => {
   const name = { kind: 'pod', name: 'web-0', found: true, says: '' } as const
   const subject = { kind: 'Pod', name: 'shop/web-0' } as const
+  const here = { ...name, subject, ask: 'pod/web-0', verdict: { state: 'nothing', message: '' } } as const
   const lost = { ...name, found: false }
-  expect(namesOfLine({ names: [{ ...name, subject }, lost, name] })).toEqual(['pod/shop/web-0'])
+  expect(namesOfLine({ names: [here, lost, name] })).toEqual(['pod/shop/web-0'])
 })
 
 it('each once, a line each, whatever it is called', () => expect(renderNames(['a', 'b\n', 'a'])).toBe('a\nb\\n\n'))

@@ -21,17 +21,14 @@ import { ClusterFindings } from './findings.ts'
 import { Rows } from './rows.ts'
 
 /** What only a look at all Nodes and VolumeAttachments shows; everything else that is said of a volume follows from what is around it. */
-export interface ClusterFacts {
-  readonly controller: ControllerState
-  /** Drivers that some CSINode lists. Undefined: those of some node are not known (S3). */
-  readonly driversOnNodes: ReadonlySet<string> | undefined
-}
+export type ClusterFacts = ReturnType<typeof clusterFacts>
 
-export function clusterFacts(state: ClusterState, settleMs: number): ClusterFacts {
+export function clusterFacts(state: ClusterState, settleMs: number) {
   return { controller: controllerState(state, settleMs), driversOnNodes: driversOn(state.nodes) }
 }
 
-export function driversOn(nodes: readonly Pick<ClusterNode, 'csi'>[]): ClusterFacts['driversOnNodes'] {
+/** Drivers that some CSINode lists. Undefined: those of some node are not known (S3). */
+export function driversOn(nodes: readonly Pick<ClusterNode, 'csi'>[]): ReadonlySet<string> | undefined {
   const drivers = new Set<string>()
   for (const { csi } of nodes) {
     if (csi.state === 'unknown') return undefined

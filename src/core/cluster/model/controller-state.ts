@@ -98,19 +98,16 @@ function signSince({ controller, nodes, attachments }: ClusterState, from: numbe
 // it; and volumesAttached of a Node, which volctl never writes. One that went shows nothing: the attacher takes it away.
 
 /** What is kept of a look, to be compared with a later one. */
-export interface Looked {
-  /** Of managed nodes, by UID: a kubelet that attaches volumes writes the list, too (R702). */
-  readonly volumesAttached: ReadonlyMap<string, readonly string[]>
-  /** UIDs. */
-  readonly attachments: ReadonlySet<string>
-}
+export type Looked = ReturnType<typeof lookedAt>
 
 type Lists = Pick<ClusterState, 'nodes' | 'attachments'>
 
-export function lookedAt({ nodes, attachments }: Lists): Looked {
+export function lookedAt({ nodes, attachments }: Lists) {
   const managed = nodes.filter((node) => node.managed)
   return {
+    /** Of managed nodes, by UID: a kubelet that attaches volumes writes the list, too (R702). */
     volumesAttached: new Map(managed.map(({ uid, volumesAttached = [] }) => [uid, volumesAttached])),
+    /** UIDs. */
     attachments: new Set(attachments.map(({ uid }) => uid)),
   }
 }

@@ -1,26 +1,19 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
-import {
-  describePod,
-  lookAtAttacher,
-  lookAtNode,
-  lookAtNodePod,
-  planCluster,
-  untaintOutOfService,
-} from '../../base/command.ts'
+import { describePod, lookAtAttacher, lookAtNode, lookAtNodePod, planCluster, untaintOutOfService } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
+import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
+import { type ClusterDraft, blockedBy, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { type Row, isUsing, isWanted } from '../model/rows.ts'
+import { isExclusive, volumeRef } from '../model/volumes.ts'
+import { detachRow } from './detach-volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import { advised, type Wait } from '../../plan/draft.ts'
+import { type Wait, advised } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import { attachmentName } from '../../volumes/volume-names.ts'
-import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
-import { isUsing, isWanted, type Row } from '../model/rows.ts'
-import { isExclusive, volumeRef } from '../model/volumes.ts'
-import { detachRow } from './detach-volumes.ts'
 
 export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
@@ -30,7 +23,7 @@ export function attachVolumes(context: ClusterContext): void {
   for (const want of wants) attachVolume(context, want, room)
 }
 
-function attachVolume(context: ClusterContext, want: Row, room: RoomOnNodes): void {
+function attachVolume(context: ClusterContext, want: Row, room: ReturnType<typeof roomOnNodes>): void {
   const { node: nodeName, pods, volume } = want
   const about = { node: nodeName, pods: pods.map(podRef), volume: volumeRef(volume) }
   const { driver, handle, plugin, inlineSpec } = volume
@@ -128,12 +121,10 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   }
 }
 
-type RoomOnNodes = (node: ClusterNode, driver: string) => Blocked | undefined
-
 /** N67: how many volumes of a driver a node may have. What is being detached still counts. */
-function roomOnNodes({ rows }: ClusterContext): RoomOnNodes {
+function roomOnNodes({ rows }: ClusterContext) {
   const taken = new Map<string, number>()
-  return ({ name, csi }, driver) => {
+  return ({ name, csi }: ClusterNode, driver: string): Blocked | undefined => {
     const limit = csi.drivers?.find((each) => each.name === driver)?.limit
     if (limit === undefined) return undefined
     const key = `${name} ${driver}`

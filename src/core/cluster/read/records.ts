@@ -101,8 +101,8 @@ function leaseRecord(lease: Lease): LeaseEvidence {
 const WRITING_MS = 10_000
 
 /** What the lease of a kubelet says of its node. */
-export function nodeLease(lease: Partial<LeaseEvidence> = {}): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
-  const { renewTime: leaseRenewTime, writtenAt } = lease
+export function nodeLease(lease: LeaseEvidence | undefined) {
+  const { renewTime: leaseRenewTime, writtenAt } = lease ?? {}
   // NaN: not known.
   const lagMs = (timeOf(writtenAt) ?? Number.NaN) - (timeOf(leaseRenewTime) ?? Number.NaN)
   return { leaseRenewTime, leaseWrittenAt: lagMs > WRITING_MS ? writtenAt : undefined }

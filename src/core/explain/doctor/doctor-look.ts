@@ -2,9 +2,8 @@
 
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
-import type { StandingObstacle } from '../../linux/standing.ts'
-import { errorMessage, VolctlError } from '../../messages/errors.ts'
-import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
+import { VolctlError, errorMessage } from '../../messages/errors.ts'
+import { type CollectOptions, type Part, lookAt } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'
 import type { NodeState } from '../../volumes/snapshot.ts'
@@ -24,9 +23,9 @@ export interface DoctorLook {
   /** What volctl may do here; absent of a snapshot, which does not show it. */
   readonly host?: {
     readonly uid: number
-    readonly missingCapabilities: readonly { readonly name: string; readonly use: string }[]
+    readonly missingCapabilities: ReturnType<typeof missingCapabilities>
     /** Why volctl may only read here. */
-    readonly standing: readonly Pick<StandingObstacle, 'message' | 'hint'>[]
+    readonly standing: readonly Failure[]
   }
 }
 

@@ -2,48 +2,22 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
+import type { Explained } from '../explain.ts'
+import type { Explanation } from '../explanation.ts'
+import type { LogLine } from './log-line.ts'
+import { type SentenceView, saidBy } from './sentences.ts'
+import { type LineName, type NameKind, namesIn } from './take-names.ts'
+import { Ambiguous } from '../things.ts'
 import { VolctlError } from '../../messages/errors.ts'
 import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
 import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
-import type { Explained } from '../explain.ts'
-import type { Explanation, Subject, Verdict } from '../explanation.ts'
-import { Ambiguous } from '../things.ts'
-import type { LogLine } from './log-line.ts'
-import { type SentenceView, saidBy } from './sentences.ts'
-import { type LineName, type NameKind, namesIn } from './take-names.ts'
 
 /** What a name of the line is on this node. */
-export interface NameView {
-  readonly kind: NameKind
-  readonly name: string
-  readonly found: boolean
-  /** In one line: the verdict on it, or that there is no such thing. */
-  readonly says: string
-  /** What to ask volctl explain for, where it was found. */
-  readonly ask?: string
-  readonly subject?: Subject
-  readonly verdict?: Verdict
-}
+export type NameView = Resolved['view']
 
 /** What `volctl explain 'LINE' -o json` prints. */
-export interface LineExplanation {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'LineExplanation'
-  /** As it was taken apart. */
-  readonly line: Omit<LogLine, 'error' | 'said'>
-  /** Absent: the node could not be looked at. */
-  readonly node?: string
-  /** RFC 3339: when the node was looked at. */
-  readonly createdAt?: string
-  /** Absent: volctl does not know the sentence. */
-  readonly sentence?: SentenceView
-  /** Which the line is about, or on which it was written, and what that means: its names are looked for there. */
-  readonly otherNode?: { readonly name: string; readonly says: string }
-  /** The one that the explanation is about. */
-  readonly main?: NameView
-  /** What the line names, the most telling first. */
-  readonly names: readonly NameView[]
+export type LineExplanation = ReturnType<typeof explainLine>['answer'] & {
   /** Of the most specific thing that was found. */
   readonly explanation?: Explanation
 }
@@ -52,10 +26,7 @@ export interface LineExplanation {
  * @param node absent: it could not be looked at, and nothing is said of names
  * @returns the answer, without an explanation; and what the most specific thing was explained as, unless the line is another node's
  */
-export function explainLine(
-  line: LogLine,
-  node: AskedNode | undefined,
-): { readonly answer: LineExplanation; readonly explained?: Explained } {
+export function explainLine(line: LogLine, node: AskedNode | undefined) {
   const said = saidBy(line)
   const snapshot = node?.state.snapshot
   const names = snapshot === undefined ? [] : namesIn(line)
@@ -71,12 +42,19 @@ export function explainLine(
     answer: {
       apiVersion: 'volctl.io/v1',
       kind: 'LineExplanation',
+      /** As it was taken apart. */
       line: shown,
+      /** Undefined: the node could not be looked at. */
       node: snapshot?.nodeName,
+      /** RFC 3339: when the node was looked at. */
       createdAt: snapshot?.capturedAt,
+      /** Undefined: volctl does not know the sentence. */
       sentence: said && naming(said, unit, otherNode?.name ?? snapshot?.nodeName),
+      /** Which the line is about, or on which it was written, and what that means: its names are looked for there. */
       otherNode,
+      /** The one that the explanation is about. */
       main: main?.view,
+      /** What the line names, the most telling first. */
       names: resolved.map(({ view }) => view),
     },
     explained: main?.explained,
@@ -102,10 +80,7 @@ export interface AskedNode {
   readonly explain: (what: string) => Explained
 }
 
-interface Resolved {
-  readonly view: NameView
-  readonly explained?: Explained
-}
+type Resolved = ReturnType<typeof resolveName>
 
 /** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
 function resolveNames(names: readonly LineName[], node: AskedNode): Resolved[] {
@@ -131,7 +106,8 @@ function isSecondName({ kind }: NameView, all: readonly Resolved[]): boolean {
   return kind === 'podVolume' && all.some(({ explained }) => (explained?.explanation.volumes.length ?? 0) > 0)
 }
 
-function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, explain }: AskedNode): Resolved {
+/** In one line what it is: the verdict on it, or that there is no such thing; and what to ask volctl explain for, where it was found. */
+function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, explain }: AskedNode) {
   if (kind === 'node') {
     const found = isThisNode(snapshot, name)
     return { view: { kind, name, found, says: found ? 'this node' : `another node; this one is ${snapshot.nodeName}` } }
@@ -178,11 +154,7 @@ function notFoundText({ api }: NodeSnapshot, kind: NameKind): string {
 }
 
 /** The other node that the line is about, and not this one. */
-function otherNodeOf(
-  { host, program = '' }: LogLine,
-  names: readonly LineName[],
-  snapshot: NodeSnapshot,
-): LineExplanation['otherNode'] {
+function otherNodeOf({ host, program = '' }: LogLine, names: readonly LineName[], snapshot: NodeSnapshot) {
   const { nodeName } = snapshot
   const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
   const own = named.some((name) => isThisNode(snapshot, name))

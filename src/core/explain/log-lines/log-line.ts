@@ -11,23 +11,7 @@
  */
 import { parseJson } from '../../trust/parse-json.ts'
 
-export interface LogLine {
-  /** As journald or syslog has it; mostly, but not always, the node's name. */
-  readonly host?: string
-  /** As journald or syslog has it: kubelet, kernel. */
-  readonly program?: string
-  readonly severity?: 'info' | 'warning' | 'error'
-  /** "nestedpendingoperations.go:348" */
-  readonly source?: string
-  /** Of an event: FailedMount. */
-  readonly reason?: string
-  /** Without header and quotes. */
-  readonly message: string
-  /** The value of err="…". */
-  readonly error?: string
-  /** Everything after the header, quotes of any depth as plain ones: sentences and names are looked for here. */
-  readonly said: string
-}
+export type LogLine = ReturnType<typeof parseLine>
 
 /** Of one line; the sentence and its names stand at its beginning. */
 export const MAX_LINE_CHARS = 16 * 1024
@@ -51,7 +35,7 @@ const EVENTS = [
   new RegExp(String.raw`^${TYPE}${AGE}\s+[a-z][\w.-]*(?:[,/] ?[\w.-]+)?\s+`),
   new RegExp(String.raw`^(?:[a-z0-9][a-z0-9-]*\s+)?${AGE}\s+${TYPE}(?=[A-Za-z]+/)`),
 ]
-const SEVERITIES: Readonly<Record<string, LogLine['severity']>> = {
+const SEVERITIES: Readonly<Record<string, 'info' | 'warning' | 'error'>> = {
   I: 'info',
   W: 'warning',
   E: 'error',
@@ -65,7 +49,7 @@ const QUOTED = String.raw`"((?:[^"\\]|\\.)*)"`
 const MESSAGE = new RegExp(`^${QUOTED}(?=\\s|$)`, 's')
 const ERROR = new RegExp(String.raw`\berr(?:or)?=${QUOTED}`, 's')
 
-export function parseLine(given: string): LogLine {
+export function parseLine(given: string) {
   const line = jsonAsText(given.slice(0, MAX_LINE_CHARS).trim())
   const [before = '', { host, program } = {}] = headOf(line, [SYSLOG])
   const behind = line.slice(before.length)
@@ -73,13 +57,20 @@ export function parseLine(given: string): LogLine {
   const text = behind.slice(behind.indexOf(header) + header.length).trim()
   const [, error] = ERROR.exec(text) ?? []
   return {
+    /** As journald or syslog has it; mostly, but not always, the node's name. */
     host,
+    /** As journald or syslog has it: kubelet, kernel. */
     program,
     severity: SEVERITIES[level],
+    /** "nestedpendingoperations.go:348" */
     source,
+    /** Of an event: FailedMount. */
     reason,
+    /** Without header and quotes. */
     message: flattened(MESSAGE.exec(text)?.[1] ?? text),
-    error: error === undefined ? undefined : flattened(error),
+    /** The value of err="…". */
+    error: error && flattened(error),
+    /** Everything after the header, quotes of any depth as plain ones: sentences and names are looked for here. */
     said: flattened(text),
   }
 }
