@@ -2,7 +2,7 @@
 
 import { usageError } from '../messages/errors.ts'
 
-/** What can be asked about, with its words. */
+/** What can be asked about, with its words, the shortest first. */
 export const SUBJECTS = {
   Pod: 'pod pods po',
   PersistentVolumeClaim: 'pvc pvcs claim persistentvolumeclaim persistentvolumeclaims',
@@ -43,11 +43,6 @@ const GROUP = /\.storage\.k8s\.io$/
 /** @param word in any case, with or without its API group */
 function kindOf(word: string): SubjectKind | undefined {
   return KINDS.get(word.toLowerCase().replace(GROUP, ''))
-}
-
-/** The shortest of its words. */
-export function wordFor(kind: SubjectKind): string {
-  return SUBJECTS[kind].split(' ')[0] ?? ''
 }
 
 /** `pv/NAME` as its kind and the name; without one of the known prefixes the name is all of it. */

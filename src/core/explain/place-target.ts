@@ -37,7 +37,10 @@ function belowRoot(context: PlanContext, path: string): Asked {
     throw notFound(context, path, 'NotFound.below')
   }
   const inside = isInside(context, path)
-  const pods = pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid]
+  // A path in a volume is about the volume; one above several, or beside them, about the pod.
+  const directories = found.flatMap((volume) => volume.directories)
+  const isInVolume = directories.some((each) => isWithin(inputs.absolute(relative), inputs.absolute(each)))
+  const pods = pod === undefined || isInVolume ? [] : [pod.uid]
   return {
     subject: subjectOf(context, path),
     identity: inside === undefined ? [] : [inMount(inside)],
@@ -50,13 +53,6 @@ function belowRoot(context: PlanContext, path: string): Asked {
 function counts({ inputs, ledger }: PlanContext): string {
   const here = ledger.all.filter(({ directories }) => directories.some((path) => inputs.tree.has(path)))
   return `${inputs.tree.childDirs('pods').length} pod directories, ${here.length} volumes`
-}
-
-/** A path in a volume is about the volume; one above several, or beside them, about the pod. */
-function liesInOne({ inputs }: PlanContext, found: readonly VolumeRow[], relative: string): boolean {
-  return found.some(({ directories }) =>
-    directories.some((directory) => isWithin(inputs.absolute(relative), inputs.absolute(directory))),
-  )
 }
 
 function subjectOf({ inputs }: PlanContext, path: string): Subject {

@@ -2,7 +2,7 @@
 
 import { volctl } from '../base/command.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
-import { type SubjectKind, splitPrefix, wordFor } from './kinds.ts'
+import { SUBJECTS, type SubjectKind, splitPrefix } from './kinds.ts'
 import { type VolumeRow, uniqueNameOf } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { VolctlError } from '../messages/errors.ts'
@@ -33,7 +33,7 @@ export function allThings(context: PlanContext): readonly Thing[] {
   const all = [pods, claims, persistentVolumes, attachments, nodeVolumes, drivers].flatMap((find) => find(context))
   return all.map(({ ask, names = [], ...each }) => ({
     ...each,
-    ask: ask ?? `${wordFor(each.kind)}/${each.name}`,
+    ask: ask ?? `${SUBJECTS[each.kind].split(' ')[0]}/${each.name}`,
     names: [each.name, ...names.flatMap((name) => name ?? [])],
   }))
 }

@@ -5,8 +5,8 @@ import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/exp
 import { LINKS } from '../explain/kinds.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { podTexts } from '../plan/names.ts'
-import { API_CONTENT } from '../volumes/volume-names.ts'
 import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
+import { API_CONTENT } from '../volumes/volume-names.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
@@ -107,7 +107,7 @@ const WIDEST = Math.max('unknown'.length, 'absent'.length)
  * @param isOfPod the answer is about one pod, whose mounts these are
  */
 export function chainText(chain: readonly Link[], screen: Screen, isOfPod = false): string {
-  const { wide, symbols, width } = screen
+  const { wide, symbols, width, paint } = screen
   const pods = chain.flatMap(({ pod }) => pod ?? [])
   // What distinguishes pods; nothing where the answer is about the one.
   const isOfOne = isOfPod && !wide && new Set(pods.map(({ uid }) => uid)).size < 2
@@ -122,14 +122,13 @@ export function chainText(chain: readonly Link[], screen: Screen, isOfPod = fals
     const counted = more === 0 ? title : `${title} and ${more} more`
     return state === 'good' || index > 0 ? counted : `${counted} (${says})`
   }
+  const colours = { good: paint.good, bad: paint.bad, unknown: paint.warn, absent: paint.dim }
   return (wide ? chain.map((link) => [{ link, more: 0 }]) : runsOf(chain))
-    .map((run) =>
-      wrapped(
-        `  ${markOf(run[0]?.link.state ?? 'unknown', screen)} `,
-        run.map(textOf).join(` ${symbols.arrow} `),
-        width,
-      ),
-    )
+    .map((run) => {
+      const state = run[0]?.link.state ?? 'unknown'
+      const mark = colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd(WIDEST)}`)
+      return wrapped(`  ${mark} `, run.map(textOf).join(` ${symbols.arrow} `), width)
+    })
     .join('')
 }
 
@@ -152,12 +151,6 @@ function runsOf(chain: readonly Link[]): Folded[][] {
     else runs.push([each])
   }
   return runs
-}
-
-/** Sign and word of a state. */
-function markOf(state: Link['state'], { paint, symbols }: Screen): string {
-  const colours = { good: paint.good, bad: paint.bad, unknown: paint.warn, absent: paint.dim }
-  return colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd(WIDEST)}`)
 }
 
 /** Of an attachment's name the beginning is enough. */

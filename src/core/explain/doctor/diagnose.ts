@@ -5,18 +5,18 @@
 
 import { compareText, count, counted } from '../../base/text.ts'
 import { formatDuration, inSeconds } from '../../base/time.ts'
+import type { DoctorLook, Failure } from './doctor-look.ts'
+import { judgeDriver } from '../driver.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
-import type { PlanOptions, Refusal } from '../../plan/plan.ts'
+import type { PlanOptions } from '../../plan/plan.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
-import { howToStop, type PlanContext } from '../../rules/context.ts'
+import { type PlanContext, howToStop } from '../../rules/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../rules/driver-call.ts'
 import { readOnlyPlace } from '../../rules/foreign-mounts.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../volumes/snapshot.ts'
-import { judgeDriver } from '../driver.ts'
-import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const
@@ -123,16 +123,16 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
       check('NodeRead', 'failed', message, hint, NO_PLAN),
     ),
     // A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29).
-    ...(plan.refused === undefined ? [] : [refusedCheck(plan.refused)]),
+    ...[plan.refused ?? []]
+      .flat()
+      .map(({ message, hint = 'See the plan: volctl plan', rule: about }) =>
+        check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about }),
+      ),
     kubeletCheck(look, snapshot),
     runtimeCheck(failures.runtime ?? context.witnesses.blindRuntime, snapshot),
     ...driverChecks(failures.csiSockets, snapshot, context),
     ...ignored(snapshot),
   ]
-}
-
-function refusedCheck({ message, hint = 'See the plan: volctl plan', rule: about }: Refusal): Check {
-  return check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about })
 }
 
 /** @param api absent: it could not be read, or the snapshot has none */
