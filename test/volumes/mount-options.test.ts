@@ -1,6 +1,7 @@
 /** Upstream's TestMountOptionFromSpec, and what it leaves out (P14, P19). */
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/kube/api/objects.ts'
+import type { VolumeToMount } from '../../src/core/volumes/desired-state.ts'
 import { mountOptions, mountOptionsObstacle, ownershipOf } from '../../src/core/volumes/mount-options.ts'
 
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
@@ -13,7 +14,7 @@ function volume(annotation?: string, options?: readonly string[]) {
       metadata: { name: 'pv', uid: 'pv-uid', ...annotations },
       spec: options === undefined ? {} : { mountOptions: options },
     },
-  }
+  } as VolumeToMount
 }
 
 it.each<{ name: string; annotation?: string; spec?: string[]; own: string[]; want: string[] }>([
@@ -46,7 +47,7 @@ const stepsOf = (securityContext: Security | undefined, isEmptyDir: boolean) => 
     metadata: { name: 'a', uid: 'u' },
     spec: securityContext === undefined ? {} : { securityContext },
   }
-  return ownershipOf({ pod }, '/volume', isEmptyDir)
+  return ownershipOf({ pod } as VolumeToMount, '/volume', isEmptyDir)
 }
 
 it.each<[string, Security | undefined, boolean, object | undefined]>([

@@ -7,8 +7,8 @@ import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import type { Blocked } from '../volumes/finding.ts'
 import type { NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
@@ -104,7 +104,7 @@ function otherNode(finding: Finding<'OtherNode'>): VolctlError {
 
 /** @param isDone true if the node is already as the operation would make it */
 export function findAgain(
-  plan: Pick<ReviewedPlan, 'operations'>,
+  plan: ReviewedPlan,
   fresh: Plan,
   isDone: (operation: Operation) => boolean,
 ): FoundAgain[] {

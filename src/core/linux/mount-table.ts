@@ -117,12 +117,12 @@ export function whoMounted(path: string): string {
 const SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ECONNABORTED'])
 
 /** Does it lie on a disk, which no server brings back and no force breaks off? @param error with which it does not answer, if known */
-export function isOnDisk({ source }: { readonly source: string }, error = ''): boolean {
+export function isOnDisk({ source }: MountInfo, error = ''): boolean {
   return source.startsWith('/dev/') && !SERVERS.has(error)
 }
 
 /** What a person does about a dead mount (S37). @param pod that uses it: only a new one gets another mount of a disk */
-export function bringBack(mount: { readonly source: string } | undefined, error?: string, pod?: string): string {
+export function bringBack(mount: MountInfo | undefined, error?: string, pod?: string): string {
   if (mount === undefined || !isOnDisk(mount, error))
     return `Restart the driver or server of the file system${pod === undefined ? '' : `; then restart the containers of pod ${pod}`}`
   if (pod === undefined) return 'See what became of its disk (dmesg), and bring the disk back'

@@ -27,7 +27,7 @@ export type StandingFacts = Readonly<ReturnType<typeof readStandingFacts>>
  * @param reference the kubelet, otherwise PID 1
  */
 export function readStandingFacts(
-  reference: Pick<PinnedProcess, 'link' | 'path'> | undefined,
+  reference: PinnedProcess | undefined,
   seen: { readonly kubelet: boolean; readonly runtime: boolean },
 ) {
   return {

@@ -18,14 +18,7 @@ import { loopDevices } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { allowing, errnoOf, errorMessage, MISSING } from '../messages/errors.ts'
-import type { CsiSocket, RuntimeSnapshot, SandboxState } from '../rpc/endpoints.ts'
-import { allDoubts, checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
-import type { ListedEntry } from '../volumes/on-disk/tree.ts'
-import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
-import type { ApiSnapshot, FlexDriver, KubeletSnapshot, NodeSnapshot, NodeState, Selinux } from '../volumes/snapshot.ts'
-import { unescapeQualifiedName } from '../volumes/volume-names.ts'
+import { MISSING, allowing, errnoOf, errorMessage } from '../messages/errors.ts'
 import type { DiskRead } from './api/read-api.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
@@ -41,6 +34,13 @@ import { readStaticPods } from './static-pods.ts'
 import type { LivingPod } from './tree/pod-directory.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { structureLinks } from './tree/structure-links.ts'
+import type { CsiSocket, RuntimeSnapshot, SandboxState } from '../rpc/endpoints.ts'
+import { NotTrusted, allDoubts, checkTrusted, readTrustedText } from '../trust/files.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import type { ListedEntry } from '../volumes/on-disk/tree.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
+import type { ApiSnapshot, FlexDriver, KubeletSnapshot, NodeSnapshot, NodeState, Selinux } from '../volumes/snapshot.ts'
+import { unescapeQualifiedName } from '../volumes/volume-names.ts'
 
 export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string
@@ -219,10 +219,10 @@ function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapsho
 }
 
 /** UIDs of pods that still run, by the container runtime. */
-function living({ pods }: Pick<RuntimeSnapshot, 'pods'> = { pods: [] }): string[] {
+function living(runtime: RuntimeSnapshot | undefined): string[] {
   const lives = ({ state, containers }: SandboxState): boolean =>
     state !== 'SANDBOX_NOTREADY' || containers.some((container) => container.state !== 'CONTAINER_EXITED')
-  return pods.filter(lives).map(({ uid }) => uid)
+  return (runtime?.pods ?? []).filter(lives).map(({ uid }) => uid)
 }
 
 /** With why --stop-kubelet would be refused; a test's node has no unit of this machine. */

@@ -3,6 +3,7 @@
 import { kubectl, podsOn, volctl } from '../base/command.ts'
 import { type Finding, said } from '../messages/said.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
+import { type PlanContext, startCommand } from './context.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { Obstacle } from '../volumes/finding.ts'
@@ -10,7 +11,6 @@ import { isInTree } from '../volumes/registry.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { StateFile } from '../volumes/volume-names.ts'
-import { type PlanContext, startCommand } from './context.ts'
 
 export type DriverCall =
   /** The driver answers, and is called first; of a flexVolume by its program. */
@@ -118,7 +118,7 @@ export function isOf(socket: CsiSocket, driver: string): boolean {
 }
 
 /** True if the driver may be busy, or hang: it was reached, and has not answered in time. */
-export function isLate({ error = '' }: Pick<CsiSocket, 'error'>): boolean {
+export function isLate({ error = '' }: CsiSocket): boolean {
   return error.includes('DEADLINE_EXCEEDED')
 }
 
@@ -142,7 +142,7 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
 
 /** @returns the absolute path of a driver's program, or why it cannot be called (P85) */
 export function flexProgram(
-  { flexDrivers }: Pick<NodeSnapshot, 'flexDrivers'>,
+  { flexDrivers }: NodeSnapshot,
   plugin: string,
 ): { readonly executable: string } | { readonly why: string } {
   const driver = flexDrivers?.find(({ name }) => name === plugin)

@@ -3,9 +3,9 @@
 import { deletePod, podsOn } from '../base/command.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import type { PlanContext } from './context.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { PodElsewhere } from '../volumes/snapshot.ts'
-import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
 interface SharedVolume {
@@ -25,10 +25,8 @@ interface ElsewhereNode {
   readonly problem: string | undefined
 }
 
-type Source = Pick<PlanContext, 'objects' | 'inputs'>
-
 /** Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). */
-export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
+export function nodesWith({ objects, inputs }: PlanContext, volume: SharedVolume): readonly ElsewhereNode[] {
   const asked = inputs.snapshot.api?.elsewhere
   const claim = volume.persistentVolume?.spec.claimRef
   const names =

@@ -13,11 +13,11 @@ import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { UsingProcess } from '../messages/errors.ts'
+import { type LoopFile, swapFiles } from './kernel-files.ts'
+import type { Holder, Uses } from './uses.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { containerStatusesOf, namedUids, podAndContainer } from '../volumes/pods.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
-import { type LoopFile, swapFiles } from './kernel-files.ts'
-import type { Holder, Uses } from './uses.ts'
 
 export interface Holders {
   /** By pid, each with all that it holds. */
@@ -182,7 +182,7 @@ export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = b
 }
 
 /** `sh (pid 42; container web of pod default/web-0)` */
-export function describeProcess({ process, pid }: { process: string; pid: number }, nameOf: NameOf = byUid): string {
+export function describeProcess({ process, pid }: UsingProcess, nameOf: NameOf = byUid): string {
   return `${process} (pid ${pid}${whose(podOfProcess(pid), nameOf)})`
 }
 
@@ -198,7 +198,7 @@ export type NameOf = (of: PodProcess) => { readonly pod: PodRef; readonly contai
 /** The length of ids in crictl(1)'s output. */
 const SHORT_ID = 13
 
-export const containerNames = memoize(({ api, runtime }: Pick<NodeSnapshot, 'api' | 'runtime'>): NameOf => {
+export const containerNames = memoize(({ api, runtime }: NodeSnapshot): NameOf => {
   const pods = new Map<string, PodRef>()
   const containers = new Map<string, string>()
   for (const { uid, namespace, name, containers: own } of runtime?.pods ?? []) {

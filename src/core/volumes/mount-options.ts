@@ -8,22 +8,20 @@ import type { Step } from './steps.ts'
 /** Takes precedence over spec.mountOptions, even if empty. */
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
 
-type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
-
 /**
  * The PersistentVolume's options and the plugin's own, as the kubelet hands them to mount(8).
  *
  * @param own what the plugin adds, e.g. `ro`; alone, they keep their order
  * @returns a sorted set if the PersistentVolume has options
  */
-export function mountOptions({ persistentVolume }: OfPersistentVolume, own: readonly string[] = []): string[] {
+export function mountOptions({ persistentVolume }: VolumeToMount, own: readonly string[] = []): string[] {
   const annotation = persistentVolume?.metadata.annotations?.[ANNOTATION]
   const given = annotation?.split(',') ?? persistentVolume?.spec.mountOptions ?? []
   return given.length === 0 ? [...own] : joinMountOptions(given, own)
 }
 
 /** Options of the pod's bind mount: always sorted (P68). */
-export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
+export function bindOptions(volume: VolumeToMount, own: readonly string[]): string[] {
   return joinMountOptions(mountOptions(volume), ['bind', ...own])
 }
 
@@ -33,7 +31,7 @@ function joinMountOptions(given: readonly string[], own: readonly string[]): str
 }
 
 /** Why a plugin that supports no mount options does not mount this volume (P14). */
-export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plugin: string }): Obstacle | undefined {
+export function mountOptionsObstacle(volume: VolumeToMount): Obstacle | undefined {
   const options = mountOptions(volume)
   if (options.length === 0) return undefined
   return {
@@ -53,7 +51,7 @@ export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plu
  * @param isEmptyDir its plugin passes no policy, and always walks (P32); the volume counts as set up even if the walk fails (P34)
  * @returns one step, or none if the pod asks for no group
  */
-export function ownershipOf({ pod }: Pick<VolumeToMount, 'pod'>, target: string, isEmptyDir = false): readonly Step[] {
+export function ownershipOf({ pod }: VolumeToMount, target: string, isEmptyDir = false): readonly Step[] {
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {}
   if (fsGroup == null) return []
   // Any other policy always walks; without a policy, the walk is done, too.

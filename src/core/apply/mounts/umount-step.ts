@@ -4,12 +4,14 @@
  */
 
 import { posix } from 'node:path'
+import { orWriteFailed } from '../operation/make-directory.ts'
+import { type StepContext, requireNone, requireRulesOf } from '../operation/step.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
-import { bringBack, isOnDisk, type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { type MountInfo, bringBack, isOnDisk, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { copiesOf } from '../../linux/propagation.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
-import { errnoOf, StepDetached, StepFailed, StepTimedOut } from '../../messages/errors.ts'
+import { StepDetached, StepFailed, StepTimedOut, errnoOf } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { UmountHow } from '../../rules/host.ts'
@@ -18,8 +20,6 @@ import { type CommandResult, leftText } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/find-holders.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
-import { orWriteFailed } from '../operation/make-directory.ts'
-import { requireNone, requireRulesOf, type StepContext } from '../operation/step.ts'
 
 const AFTER_FORCE_MS = 500
 
@@ -202,12 +202,12 @@ function rememberStateFile(path: string, { host, journal, operation }: StepConte
 }
 
 /** Removing the mount point of another namespace would silently detach the mount there (R036). */
-function requireNoMountPoint(path: string, { around, context }: StepContext): void {
-  const mount = around.table.at(path).at(-1)
+function requireNoMountPoint(path: string, run: StepContext): void {
+  const mount = run.around.table.at(path).at(-1)
   if (mount !== undefined) {
     throw new StepFailed(said('HeldBy.nothingRemoved', { mount: describeMount(mount) }))
   }
-  requireNone(mountedElsewhere(path, { around, context }))
+  requireNone(mountedElsewhere(path, run))
 }
 
 /** A path that cannot be examined is not removed. */

@@ -4,13 +4,11 @@ import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
 import type { NodeSnapshot } from '../../volumes/snapshot.ts'
 
-type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
-
 /**
  * Why the attach/detach controller does not attach and detach for this node, in words; undefined if it does, or if the Node
  * could not be read. A kubelet configured to attach volumes itself removes the annotation when it starts (N8).
  */
-export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
+export function whyNotManaged({ api, kubelet }: NodeSnapshot): string | undefined {
   const node = api?.node
   if (node === undefined || node === null) return undefined
   if (node.metadata.annotations?.[MANAGED] === undefined)
@@ -24,7 +22,7 @@ export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
  * The setting that keeps the volumes of pods that have ended while the API lists the pods, in words; undefined: there is
  * none. Kubernetes 1.36 ignores the setting; volctl still respects it (N10).
  */
-export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {
+export function whyTerminatedKept({ api, kubelet }: NodeSnapshot): string | undefined {
   const kept = api?.node?.metadata.annotations?.[KEEPS_TERMINATED]
   if (kept !== undefined && kept !== 'false') return `node annotation ${KEEPS_TERMINATED}: ${kept}`
   return setting(kubelet, 'keepTerminatedPodVolumes', 'keep-terminated-pod-volumes') === true

@@ -3,9 +3,9 @@
 import { compareText } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { undeletedPath } from '../../linux/paths.ts'
+import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from '../snapshot.ts'
 import type { StateFile } from '../volume-names.ts'
-import type { ActualInputs } from './actual-inputs.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {
@@ -70,7 +70,7 @@ export function existing(inputs: ActualInputs, path: string): string | undefined
  * @param path absolute
  * @returns their names in /dev, in the order of the snapshot
  */
-export function loopsBackedBy({ blockDevices = [] }: Pick<NodeSnapshot, 'blockDevices'>, path: string): string[] {
+export function loopsBackedBy({ blockDevices = [] }: NodeSnapshot, path: string): string[] {
   return blockDevices.flatMap(({ name, backingFile }) =>
     backingFile !== undefined && undeletedPath(backingFile) === path ? [name] : [],
   )
