@@ -7,23 +7,31 @@ import { applyContext } from '../core/cli/apply-context.ts'
 import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { mustAsk } from '../core/cli/confirm.ts'
-import { DEFAULTS, applyFlags, manyArguments } from '../core/cli/flags.ts'
+import { applyFlags, DEFAULTS, manyArguments } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
-import { NodeLooks, judged, requireNodeHere } from '../core/cli/live-node.ts'
+import { judged, NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
-import { journalDirectory, nodeChoice, parseCount, parseDuration, planOptions, requireNoPlanFlags, requireOneNode } from '../core/cli/options.ts'
+import {
+  journalDirectory,
+  nodeChoice,
+  parseCount,
+  parseDuration,
+  planOptions,
+  requireNoPlanFlags,
+  requireOneNode,
+} from '../core/cli/options.ts'
 import { messages, watchedTerminal } from '../core/cli/output.ts'
-import { PLAN_NAMES, applyArguments } from '../core/cli/plan-arguments.ts'
-import { type PlanShown, StoppedKubelet, notStarted, stopAsked } from '../core/cli/stopped-kubelet.ts'
-import { VolctlCommand, examples } from '../core/cli/volctl-command.ts'
+import { applyArguments, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { notStarted, type PlanShown, StoppedKubelet, stopAsked } from '../core/cli/stopped-kubelet.ts'
+import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import { isPlanInput, readTypedPlan } from '../core/plan/documents/plan-file.ts'
 import { refuseInsecureApi } from '../core/plan/insecure-api.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
+import type { ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { readyText } from '../core/plan/plan-summary.ts'
-import type { ReviewedPlan, SavedPlan } from '../core/plan/plan.ts'
 import { numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'

@@ -1,4 +1,6 @@
 /** What explain and status say of a node, as the commands ask it: with the pass over a look. */
+
+import { expect } from 'vitest'
 import { type Explained, explainer as ofDecided } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { statusAndPlan, wholeOf } from '../../src/core/explain/status/node-status.ts'
@@ -11,7 +13,6 @@ import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { explanationDefects } from './closed-schema.ts'
 import type { NodeBuilder } from './node-builder.ts'
 import { planOptions } from './plan-options.ts'
-import { expect } from 'vitest'
 
 export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
   return ofDecided(decideNode(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })

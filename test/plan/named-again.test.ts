@@ -1,10 +1,11 @@
 /** What `-o name` prints narrows again: each name of a plan or a status is one that `plan`, `apply` and `status` take, and finds what it is of. */
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { narrowing } from '../../src/core/cli/plan-arguments.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { statusAndPlan } from '../../src/core/explain/status/node-status.ts'
-import { type VolumeRow, uniqueNameOfRow } from '../../src/core/facts/row.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../src/core/facts/row.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { decideNode, planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -19,7 +20,6 @@ import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
 import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
-import { describe, expect, it } from 'vitest'
 
 /** As --pod and --volume would have it. */
 function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: string[] } {

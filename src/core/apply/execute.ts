@@ -4,15 +4,23 @@
  * everything is read once more, to report what is left to do.
  */
 
+import { entryOf } from '../messages/codes.ts'
+import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../messages/errors.ts'
+import type { AnyOperation } from '../plan/cluster-plan.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  isFulfilled,
+  note,
+  type Outcome,
+  operationEvent,
+  saidOf,
+} from '../plan/events.ts'
+import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
+import { invoker } from '../trust/invoker.ts'
 import { ALREADY_DONE, type FoundAgain } from './find-again.ts'
 import type { Journal, JournalEntry } from './journal/write-journal.ts'
 import { type AnyPlan, type Run, subjectOf } from './operation/run.ts'
-import { entryOf } from '../messages/codes.ts'
-import { CameBack, ExitStatus, type VolctlError, errorMessage } from '../messages/errors.ts'
-import type { AnyOperation } from '../plan/cluster-plan.ts'
-import { type ApplyEvent, type ApplyResult, type Outcome, isFulfilled, note, operationEvent, saidOf } from '../plan/events.ts'
-import type { Refusal, ReviewedPlan } from '../plan/plan.ts'
-import { invoker } from '../trust/invoker.ts'
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
 
@@ -69,11 +77,7 @@ export function firstEntry(
  *
  * @throws VolctlError JournalFailed; then nothing was changed
  */
-export function journalFor(
-  found: readonly FoundAgain<AnyOperation>[],
-  open: () => Journal,
-  first: Begin,
-): Journal {
+export function journalFor(found: readonly FoundAgain<AnyOperation>[], open: () => Journal, first: Begin): Journal {
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
   const journal = willRun ? open() : NO_JOURNAL
   try {

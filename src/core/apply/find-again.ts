@@ -7,8 +7,8 @@ import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
-import { summaryOf } from '../plan/plan-summary.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import { summaryOf } from '../plan/plan-summary.ts'
 import type { Blocked } from '../volumes/finding.ts'
 import type { NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
@@ -103,11 +103,7 @@ function otherNode(finding: Finding<'OtherNode'>): VolctlError {
 }
 
 /** @param isDone true if the node is already as the operation would make it */
-export function findAgain(
-  plan: ReviewedPlan,
-  fresh: Plan,
-  isDone: (operation: Operation) => boolean,
-): FoundAgain[] {
+export function findAgain(plan: ReviewedPlan, fresh: Plan, isDone: (operation: Operation) => boolean): FoundAgain[] {
   const whyGone = () => 'it was done already, or there is no more reason for it'
   return plan.operations.map(finderIn(fresh, { isDone, whyGone, refuses: () => true }))
 }

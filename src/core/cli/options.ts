@@ -1,13 +1,19 @@
 /** What a command makes of its flags: the node that is meant, and the options of a pass. */
 import type { Interfaces } from '@oclif/core'
 import { didYouMean } from '../base/text.ts'
-import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
-import { type VolctlError, usageError } from '../messages/errors.ts'
+import { usageError, type VolctlError } from '../messages/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { DEFAULT_SETTLE_MS, OPERATION_GROUPS, OPERATION_KINDS, type OperationKind, type PlanOptions } from '../plan/plan.ts'
+import {
+  DEFAULT_SETTLE_MS,
+  OPERATION_GROUPS,
+  OPERATION_KINDS,
+  type OperationKind,
+  type PlanOptions,
+} from '../plan/plan.ts'
 import { callerPath } from '../trust/run.ts'
+import { clusterFlags, type placeFlags, planFlags } from './flags.ts'
 
 /** The flags that say which node is meant, as the sources take them. */
 export type NodeChoice = ReturnType<typeof nodeChoice>

@@ -1,23 +1,23 @@
 /** What --stop-kubelet comes to (S35): a unit that is stopped for the apply and started again at every end, or the reason why none is. */
 
 import type { Journal } from '../apply/journal/write-journal.ts'
-import { type TimeLimits, needStop, onceStopped } from '../apply/kubelet-stop/plan-stop.ts'
+import { needStop, onceStopped, type TimeLimits } from '../apply/kubelet-stop/plan-stop.ts'
 import { type ArmedTimer, armTimer, isActive, startUnit, stopUnit } from '../apply/kubelet-stop/switch-unit.ts'
 import type { KubeletStop, StoppedLooks } from '../apply/operation/step.ts'
 import { commandLine } from '../base/command.ts'
-import { afterSettling } from './after-settling.ts'
-import type { Interrupts } from './interrupts.ts'
-import { watchedTerminal } from './output.ts'
 import { pause } from '../linux/deadline.ts'
-import { ExitStatus, Interrupted, SafetyRefusal, VolctlError, errorMessage } from '../messages/errors.ts'
+import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { getNode } from '../node/api/node-objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import { type UnitFacts, requireStoppable, unitFacts } from '../node/kubelet/stoppable.ts'
+import { requireStoppable, type UnitFacts, unitFacts } from '../node/kubelet/stoppable.ts'
 import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
 import type { Plan } from '../plan/plan.ts'
 import { startText, stillStopped, stopText } from '../views/downtime-view.ts'
 import type { NodeState } from '../volumes/snapshot.ts'
+import { afterSettling } from './after-settling.ts'
+import type { Interrupts } from './interrupts.ts'
+import { watchedTerminal } from './output.ts'
 
 export interface PlanShown {
   readonly plan: Plan

@@ -1,11 +1,9 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
 import { didYouMean, unlessEmpty } from '../base/text.ts'
-import type { Asked } from './concern.ts'
-import type { Fact, Place, Subject } from './explanation.ts'
 import type { VolumeRow } from '../facts/row.ts'
-import { type Location, containingMount, fileSystemText, locationIn } from '../linux/location.ts'
-import { type MountInfo, deadWords } from '../linux/mount-table.ts'
+import { containingMount, fileSystemText, type Location, locationIn } from '../linux/location.ts'
+import { deadWords, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedRoot } from '../linux/paths.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import { VolctlError } from '../messages/errors.ts'
@@ -14,6 +12,8 @@ import type { PlanContext } from '../rules/context.ts'
 import { placesUnseen } from '../rules/pods/pod-classes.ts'
 import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
 import { loopsBackedBy } from '../volumes/on-disk/block-volume.ts'
+import type { Asked } from './concern.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): Asked {

@@ -1,14 +1,14 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 
 import { lazy } from '../base/collections.ts'
+import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { objectLinks } from './chain-objects.ts'
 import type { Asked } from './concern.ts'
 import { driverSockets } from './driver.ts'
 import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
 import { placeTarget } from './place-target.ts'
-import { type Thing, allThings, thingsCalled } from './things.ts'
-import { type PlanContext, podNameOf } from '../rules/context.ts'
+import { allThings, type Thing, thingsCalled } from './things.ts'
 
 /**
  * Finds what is meant by a name, kind/name, a UID, an absolute path, or a device. What it returns throws VolctlError

@@ -2,14 +2,14 @@
 
 import { volctl } from '../base/command.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
-import { SUBJECTS, type SubjectKind, splitPrefix } from './kinds.ts'
-import { type VolumeRow, uniqueNameOf } from '../facts/row.ts'
+import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
 import { namedUids, podName, podNamespace } from '../volumes/pods.ts'
+import { SUBJECTS, type SubjectKind, splitPrefix } from './kinds.ts'
 
 /** Devices and paths are found by their shape and are none of these (target-scope.ts). */
 export interface Thing {

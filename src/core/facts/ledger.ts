@@ -4,19 +4,27 @@
  */
 
 import { append, lazy, once } from '../base/collections.ts'
-import { type GlobalMount, globalMounts } from './global-mounts.ts'
-import { makeRows, rowsByClaim } from './make-rows.ts'
-import { type CsiIdentity, type LedgerSources, type Part, type VolumeRow, identitiesInStatus, identityOfObject, partsByPath } from './row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { DesiredState, UnresolvedVolume, VolumeSpec, VolumeToMount } from '../volumes/desired-state.ts'
 import type { BlockVolume } from '../volumes/on-disk/block-volume.ts'
-import { type PodParts, type PodVolume, type SubPaths, podParts } from '../volumes/on-disk/pod-volumes.ts'
+import { type PodParts, type PodVolume, podParts, type SubPaths } from '../volumes/on-disk/pod-volumes.ts'
 import type { StagedVolume } from '../volumes/on-disk/staged-volumes.ts'
 import { globalPathOf } from '../volumes/registry.ts'
 import type { PodUid, RowKey, Subject } from '../volumes/subject.ts'
 import { csiGlobalDir } from '../volumes/volume-names.ts'
+import { type GlobalMount, globalMounts } from './global-mounts.ts'
+import { makeRows, rowsByClaim } from './make-rows.ts'
+import {
+  type CsiIdentity,
+  identitiesInStatus,
+  identityOfObject,
+  type LedgerSources,
+  type Part,
+  partsByPath,
+  type VolumeRow,
+} from './row.ts'
 
 export type Ledger = ReturnType<typeof ledgerOf>
 

@@ -1,6 +1,6 @@
 /** Sockets of container runtimes and CSI drivers. */
 import { isAbsolute, join } from 'node:path'
-import { type ShapeOf, flag, kept, keptList, keptObjects, needed, text, unneeded, word } from '../trust/shape.ts'
+import { flag, kept, keptList, keptObjects, needed, type ShapeOf, text, unneeded, word } from '../trust/shape.ts'
 
 /** The path of the driver's own socket; undefined where no registration names it. */
 export function endpointPath(rootDir: string, { endpoint }: CsiSocket): string | undefined {

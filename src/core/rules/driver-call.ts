@@ -3,7 +3,6 @@
 import { kubectl, podsOn, volctl } from '../base/command.ts'
 import { type Finding, said } from '../messages/said.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
-import { type PlanContext, startCommand } from './context.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { Obstacle } from '../volumes/finding.ts'
@@ -11,6 +10,7 @@ import { isInTree } from '../volumes/registry.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { StateFile } from '../volumes/volume-names.ts'
+import { type PlanContext, startCommand } from './context.ts'
 
 export type DriverCall =
   /** The driver answers, and is called first; of a flexVolume by its program. */

@@ -2,15 +2,15 @@
 
 import { memoize } from '../base/collections.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
-import { type MountInfo, type MountTable, isSameMount } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
 import { fileText } from '../plan/differences.ts'
 import type { Operation } from '../plan/plan.ts'
+import { describeProcess, type NameOf, staying, type UsedBy, usingProcess } from '../users/find-holders.ts'
+import type { ExpectedMount, StepOp } from '../volumes/steps.ts'
 import type { MachineFacts } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
 import type { Surroundings } from './surroundings.ts'
-import { type NameOf, type UsedBy, describeProcess, staying, usingProcess } from '../users/find-holders.ts'
-import type { ExpectedMount, StepOp } from '../volumes/steps.ts'
 
 export const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
   'umount',

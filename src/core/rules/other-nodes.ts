@@ -3,9 +3,9 @@
 import { deletePod, podsOn } from '../base/command.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
-import type { PlanContext } from './context.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { PodElsewhere } from '../volumes/snapshot.ts'
+import type { PlanContext } from './context.ts'
 
 /** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
 interface SharedVolume {

@@ -8,13 +8,32 @@ import { goesWith } from '../linux/propagation.ts'
 import { said } from '../messages/said.ts'
 import { shownVolume } from '../plan/names.ts'
 import type { Operation } from '../plan/plan.ts'
-import { UNMOUNTING, describeMount, expectedIds, expectedMounts, firstMount, isReleased, pathsOf, tablesAround } from './expected-mounts.ts'
+import {
+  describeProcess,
+  fileSystemsAt,
+  heldByKernel,
+  type MountIds,
+  staying,
+  together,
+  type UsedBy,
+  userAmong,
+  usingProcess,
+} from '../users/find-holders.ts'
+import { podName } from '../volumes/pods.ts'
+import type { StepOp } from '../volumes/steps.ts'
+import {
+  describeMount,
+  expectedIds,
+  expectedMounts,
+  firstMount,
+  isReleased,
+  pathsOf,
+  tablesAround,
+  UNMOUNTING,
+} from './expected-mounts.ts'
 import { isOfAnother } from './find-volume-device.ts'
 import type { MachineFacts, Verdict } from './machine-facts.ts'
 import type { MachineJudge } from './rule.ts'
-import { type MountIds, type UsedBy, describeProcess, fileSystemsAt, heldByKernel, staying, together, userAmong, usingProcess } from '../users/find-holders.ts'
-import { podName } from '../volumes/pods.ts'
-import type { StepOp } from '../volumes/steps.ts'
 
 /**
  * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does

@@ -13,11 +13,11 @@ import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { UsingProcess } from '../messages/errors.ts'
-import { type LoopFile, swapFiles } from './kernel-files.ts'
-import type { Holder, Uses } from './uses.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { containerStatusesOf, namedUids, podAndContainer } from '../volumes/pods.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
+import { type LoopFile, swapFiles } from './kernel-files.ts'
+import type { Holder, Uses } from './uses.ts'
 
 export interface Holders {
   /** By pid, each with all that it holds. */

@@ -6,18 +6,25 @@ import { formatDuration } from '../base/time.ts'
 import { causeOf } from '../messages/codes.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
-import { type ApplyEvent, type ApplyResult, type ClusterApplyResult, OUTCOME_STATES, type Outcome, type OutcomeState } from '../plan/events.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type ClusterApplyResult,
+  OUTCOME_STATES,
+  type Outcome,
+  type OutcomeState,
+} from '../plan/events.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
-import { type Given, SAYS_WHY, endOf, withAdvice } from '../plan/next-steps.ts'
-import { isApiContent } from '../plan/plan-summary.ts'
+import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
-import { nextText, renderAnswer } from './answer-view.ts'
+import { isApiContent } from '../plan/plan-summary.ts'
+import { podName } from '../volumes/pods.ts'
 import { clusterAnswerOf } from './answer/cluster-answer.ts'
 import { answerOf } from './answer/make-answer.ts'
 import { isOpen } from './answer/needs.ts'
+import { nextText, renderAnswer } from './answer-view.ts'
 import { downtimeText } from './downtime-view.ts'
-import { type Palette, type Screen, type Width, numbersOf, wrapped } from './screen.ts'
-import { podName } from '../volumes/pods.ts'
+import { numbersOf, type Palette, type Screen, type Width, wrapped } from './screen.ts'
 
 export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeState } {
   return OUTCOME_STATES.some((state) => state === event.type)

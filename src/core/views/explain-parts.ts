@@ -5,8 +5,8 @@ import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/exp
 import { LINKS } from '../explain/kinds.ts'
 import { fileSystemText } from '../linux/location.ts'
 import { podTexts } from '../plan/names.ts'
-import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
 import { API_CONTENT } from '../volumes/volume-names.ts'
+import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'
 
 /** How many are in which state: those with trouble by name, where they are few, the others by kind. */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {

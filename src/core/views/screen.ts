@@ -1,6 +1,7 @@
 /** What is drawn: the screen, its width, and the words that every view has. */
 
 import { stripVTControlCharacters } from 'node:util'
+import stringWidth from 'string-width'
 import { terminalSafe } from '../base/text.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
@@ -10,7 +11,6 @@ import { shownVolume } from '../plan/names.ts'
 import type { Operation, VolumeRef } from '../plan/plan.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { podName } from '../volumes/pods.ts'
-import stringWidth from 'string-width'
 
 /** A volume by the name that its pod gives it, where that is known. */
 export function volumeText(volume: VolumeRef): string {

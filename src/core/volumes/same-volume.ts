@@ -6,14 +6,21 @@
 import { posix } from 'node:path'
 import { memoize } from '../base/collections.ts'
 import { areOtherExports, cannotHang, locate, locationIn } from '../linux/location.ts'
-import { type MountInfo, isSameMount } from '../linux/mount-table.ts'
+import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { isWithin, undeletedRoot } from '../linux/paths.ts'
 import { type Handle, isSameVolume } from './api-objects.ts'
-import { CSI_BLOCK_DIR, VOLUME_DATA, type VolumeSpec, type VolumeToMount, csiPlaces, sharedSourcesOf } from './desired-state.ts'
+import {
+  CSI_BLOCK_DIR,
+  csiPlaces,
+  sharedSourcesOf,
+  VOLUME_DATA,
+  type VolumeSpec,
+  type VolumeToMount,
+} from './desired-state.ts'
 import { csiSourceOf } from './in-tree-volumes.ts'
 import { allowsSeveralNodes } from './node-affinity.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
-import { type StagedVolume, driverOf, stagedShownBy, stagedUnder, stagedVolumes } from './on-disk/staged-volumes.ts'
+import { driverOf, type StagedVolume, stagedShownBy, stagedUnder, stagedVolumes } from './on-disk/staged-volumes.ts'
 import { DRIVER_DIRECTORIES, parentOf, pathForms } from './on-disk/tree.ts'
 import { CSI_PLUGIN, type VolumeData } from './volume-names.ts'
 
@@ -232,10 +239,7 @@ export function otherThanOwnStaged(
 }
 
 /** At today's path and at the one of before 1.24 (C11). */
-export function stagedFor(
-  inputs: ActualInputs,
-  { driver, handle }: Partial<Handle>,
-): readonly StagedVolume[] {
+export function stagedFor(inputs: ActualInputs, { driver, handle }: Partial<Handle>): readonly StagedVolume[] {
   if (driver === undefined || handle === undefined) return []
   return stagedUnder(stagedVolumes(inputs), handle).filter((each) => driverOf(each) === driver)
 }

@@ -1,4 +1,6 @@
 /** `volctl status` on a screen: of every recorded node, a few as they were, and how columns give way. */
+
+import { expect, it } from 'vitest'
 import { type StatusAndPlan, statusAndPlan, wholeOf } from '../../../src/core/explain/status/node-status.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { decideNode } from '../../../src/core/reconcile/plan-node.ts'
@@ -10,7 +12,6 @@ import { captureFiles, recorded } from '../../helpers/captures.ts'
 import { DRIVER, node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { SCREENS, saidTwice, tooWide } from '../../helpers/screens.ts'
-import { expect, it } from 'vitest'
 
 /** Of these the screens are compared with what they were. */
 const KEPT: ReadonlySet<string> = new Set(['healthy/node.json', 'recreate/before.json', 'stuck/before.json'])

@@ -1,17 +1,17 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27); and the ownership of what is mounted (P31, P32, P34). */
 
-import { isStill, requireCopiesGone } from './umount-step.ts'
-import { type StepContext, command, firstLineOf, requireRulesOf } from '../operation/step.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { ownCommand } from '../../linux/own-child.ts'
 import type { Ownership, OwnershipChange } from '../../linux/ownership.ts'
 import { copiesOf } from '../../linux/propagation.ts'
 import type { Undo } from '../../linux/undo.ts'
-import { StepFailed, StepInterrupted, StepTimedOut, errorMessage } from '../../messages/errors.ts'
+import { errorMessage, StepFailed, StepInterrupted, StepTimedOut } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Step } from '../../volumes/steps.ts'
+import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
+import { isStill, requireCopiesGone } from './umount-step.ts'
 
 /** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])

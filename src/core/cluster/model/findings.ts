@@ -3,17 +3,23 @@
 import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
+import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
+import type {
+  ClusterAbout,
+  ClusterOperation,
+  ClusterProblem,
+  ClusterVolumeRef,
+  ClusterWaiting,
+} from '../../plan/cluster-plan.ts'
+import { AnyFindings, advised, type Hint, type Wait } from '../../plan/draft.ts'
+import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
+import type { Because, Blocked, Obstacle, PodRef } from '../../volumes/finding.ts'
+import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../volumes/subject.ts'
+import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
 import type { Attached, Rows } from './rows.ts'
 import { type UnresolvedPodVolume, volumeKey, volumeRef } from './volumes.ts'
-import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
-import type { ClusterAbout, ClusterOperation, ClusterProblem, ClusterVolumeRef, ClusterWaiting } from '../../plan/cluster-plan.ts'
-import { AnyFindings, type Hint, type Wait, advised } from '../../plan/draft.ts'
-import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
-import type { Because, Blocked, Obstacle, PodRef } from '../../volumes/finding.ts'
-import { type PodUid, type RowKey, type Subject, podOf, rowsOf } from '../../volumes/subject.ts'
-import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after'> {
   readonly after: readonly ClusterDraft[]

@@ -1,16 +1,23 @@
 /** A volume that could be attached, as its unique name identifies it: all PersistentVolumes of one driver and handle are one (R818). */
 
 import { compareText } from '../../base/text.ts'
-import type { ClusterNode, ClusterObjects, ClusterPod, ClusterPodVolume, ClusterState, ClusterVolume } from './cluster-state.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import { type Lookup, foundOf } from '../../volumes/api-lookup.ts'
+import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
-import { type Unresolved, resolveClaim } from '../../volumes/resolve-claim.ts'
+import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
 import type { RowKey } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../volumes/volume-names.ts'
+import type {
+  ClusterNode,
+  ClusterObjects,
+  ClusterPod,
+  ClusterPodVolume,
+  ClusterState,
+  ClusterVolume,
+} from './cluster-state.ts'
 
 /** Almost every volume has one PersistentVolume, and is its record; of several the first's. One in the spec of a pod has none. */
 export interface KnownVolume extends Partial<ClusterVolume> {

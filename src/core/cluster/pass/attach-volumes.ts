@@ -1,19 +1,26 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
-import { describePod, lookAtAttacher, lookAtNode, lookAtNodePod, planCluster, untaintOutOfService } from '../../base/command.ts'
+import {
+  describePod,
+  lookAtAttacher,
+  lookAtNode,
+  lookAtNodePod,
+  planCluster,
+  untaintOutOfService,
+} from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
-import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
-import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
-import { type ClusterDraft, blockedBy, forbidden, nodesText, podRef } from '../model/findings.ts'
-import { type Row, isUsing, isWanted } from '../model/rows.ts'
-import { isExclusive, volumeRef } from '../model/volumes.ts'
-import { detachRow } from './detach-volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { type Finding, said } from '../../messages/said.ts'
-import { type Wait, advised } from '../../plan/draft.ts'
+import { advised, type Wait } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import { attachmentName } from '../../volumes/volume-names.ts'
+import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
+import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
+import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { isUsing, isWanted, type Row } from '../model/rows.ts'
+import { isExclusive, volumeRef } from '../model/volumes.ts'
+import { detachRow } from './detach-volumes.ts'
 
 export function attachVolumes(context: ClusterContext): void {
   if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return

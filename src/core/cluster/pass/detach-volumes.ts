@@ -5,19 +5,28 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
-import { deletePod, describeAttachment, kubectl, lookAtNode, planNodeGone, taintOutOfService, untaintOutOfService, volctl } from '../../base/command.ts'
+import {
+  deletePod,
+  describeAttachment,
+  kubectl,
+  lookAtNode,
+  planNodeGone,
+  taintOutOfService,
+  untaintOutOfService,
+  volctl,
+} from '../../base/command.ts'
 import { rfc3339 } from '../../base/time.ts'
-import type { ClusterContext } from '../model/cluster-context.ts'
-import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
-import { type ClusterDraft, attachedRef, blockedBy, forbidden, heldBy, podRef } from '../model/findings.ts'
-import { type Attached, type Row, hasCaret, isForeign, isWanted } from '../model/rows.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type { DetachException } from '../../plan/cluster-plan.ts'
-import { type Hint, type Wait, advised } from '../../plan/draft.ts'
+import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { Blocked } from '../../volumes/finding.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
+import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
+import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
+import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
 export function detachVolumes(context: ClusterContext): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return

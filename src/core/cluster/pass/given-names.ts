@@ -4,10 +4,6 @@
  */
 
 import { compareText, take } from '../../base/text.ts'
-import type { ClusterContext } from '../model/cluster-context.ts'
-import { ON_API, type Said, attachedRef, ofPod, podRef, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
-import { type Attached, type Row, isWanted, podsOf } from '../model/rows.ts'
-import { NOT_ATTACHED, isExclusive, volumeRef } from '../model/volumes.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { said } from '../../messages/said.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
@@ -16,7 +12,11 @@ import { podsCalled } from '../../plan/names.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { type Subject, rowsOf } from '../../volumes/subject.ts'
+import { rowsOf, type Subject } from '../../volumes/subject.ts'
+import type { ClusterContext } from '../model/cluster-context.ts'
+import { attachedRef, ON_API, ofPod, podRef, type Said, saidOf, subjectOf, unresolvedKey } from '../model/findings.ts'
+import { type Attached, isWanted, podsOf, type Row } from '../model/rows.ts'
+import { isExclusive, NOT_ATTACHED, volumeRef } from '../model/volumes.ts'
 
 type Scope = ReturnType<typeof scopeOf>
 

@@ -5,18 +5,18 @@
 
 import { compareText, count, counted } from '../../base/text.ts'
 import { formatDuration, inSeconds } from '../../base/time.ts'
-import type { DoctorLook, Failure } from './doctor-look.ts'
-import { judgeDriver } from '../driver.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { PlanOptions } from '../../plan/plan.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
-import { type PlanContext, howToStop } from '../../rules/context.ts'
+import { howToStop, type PlanContext } from '../../rules/context.ts'
 import { bringDriverBack, isOf, isSilent } from '../../rules/driver-call.ts'
 import { readOnlyPlace } from '../../rules/foreign-mounts.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../volumes/snapshot.ts'
+import { judgeDriver } from '../driver.ts'
+import type { DoctorLook, Failure } from './doctor-look.ts'
 
 /** The worst first. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok'] as const

@@ -2,8 +2,8 @@
 
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
-import { VolctlError, errorMessage } from '../../messages/errors.ts'
-import { type CollectOptions, type Part, lookAt } from '../../node/collect-node.ts'
+import { errorMessage, VolctlError } from '../../messages/errors.ts'
+import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'
 import type { NodeState } from '../../volumes/snapshot.ts'

@@ -7,20 +7,27 @@
  */
 
 import { compareText, counted } from '../../base/text.ts'
-import { findingsOf, rankOf } from './row-verdict.ts'
-import { statusRow } from './status-row.ts'
-import type { Status, StatusRow } from './status.ts'
-import { type AnyPart, allParts } from '../volume-part.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
-import { type Narrowing, isAmong, namedPods, namedVolumes, namesOf, unmatchedAmong } from '../../reconcile/filter-operations.ts'
+import {
+  isAmong,
+  type Narrowing,
+  namedPods,
+  namedVolumes,
+  namesOf,
+  unmatchedAmong,
+} from '../../reconcile/filter-operations.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { podListIsComplete, sectionUnseen } from '../../rules/pods/pod-classes.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { podName } from '../../volumes/pods.ts'
+import { type AnyPart, allParts } from '../volume-part.ts'
+import { findingsOf, rankOf } from './row-verdict.ts'
+import type { Status, StatusRow } from './status.ts'
+import { statusRow } from './status-row.ts'
 
 /** The options of a plan of the whole node. */
 export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {

@@ -1,17 +1,17 @@
 /** What the plan says of each row, and the worst of it as the row's verdict: in the plan's own words, so that status and plan agree. */
 
 import { Grouped } from '../../base/collections.ts'
-import type { RowVerdict } from './status.ts'
-import type { AnyPart } from '../volume-part.ts'
 import { SharesOf } from '../../facts/scope.ts'
 import { saidOf } from '../../plan/events.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
-import { liftingFlag } from '../../plan/plan-summary.ts'
 import type { Operation } from '../../plan/plan.ts'
+import { liftingFlag } from '../../plan/plan-summary.ts'
 import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import type { Subject } from '../../volumes/subject.ts'
+import type { AnyPart } from '../volume-part.ts'
+import type { RowVerdict } from './status.ts'
 
 export type Found = ReturnType<typeof findingsOf>
 type RowFindings = ReturnType<Found['of']>

@@ -1,12 +1,7 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
 import { omitUndefined } from '../../base/collections.ts'
-import { attachabilityOf } from '../chain-objects.ts'
-import { describeRow } from '../describe-volume.ts'
-import { type Found, verdictOf } from './row-verdict.ts'
-import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
-import { type AnyPart, mountPathsOf } from '../volume-part.ts'
-import { type VolumeRow, uniqueNameOfRow } from '../../facts/row.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../facts/row.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { describeWanted } from '../../reconcile/identity/volume-facts.ts'
 import type { PlanContext } from '../../rules/context.ts'
@@ -20,6 +15,11 @@ import type { PodVolume, SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
 import { evidenceOf, globalPathOf } from '../../volumes/registry.ts'
 import { otherMounted } from '../../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
+import { attachabilityOf } from '../chain-objects.ts'
+import { describeRow } from '../describe-volume.ts'
+import { type AnyPart, mountPathsOf } from '../volume-part.ts'
+import { type Found, verdictOf } from './row-verdict.ts'
+import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
 
 /**
  * @param found what the plan says of each row

@@ -9,7 +9,7 @@ import type { VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../../rules/context.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import { handleOf } from '../../volumes/api-objects.ts'
-import { type VolumeToMount, podPathOf } from '../../volumes/desired-state.ts'
+import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
 export function describeCsiVolume(
@@ -102,10 +102,7 @@ export function operationOn(context: PlanContext, volume: VolumeToMount) {
 }
 
 /** A volume of a pod's spec. */
-export function describeWanted(
-  context: PlanContext,
-  volume: VolumeToMount,
-): VolumeRef {
+export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
   const { podVolumeNames, specName: name, uniqueName, plugin, mode, persistentVolume } = volume
   const [podVolumeName] = podVolumeNames
   const handle = handleOf(volume)

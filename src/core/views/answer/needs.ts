@@ -10,10 +10,10 @@ import { type CommandContext, typed } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
-import { liftingFlag, readyAmong } from '../../plan/plan-summary.ts'
 import type { LiftingFlag, Operation, Severity } from '../../plan/plan.ts'
-import { type Answer, type Need, few } from './answer.ts'
+import { liftingFlag, readyAmong } from '../../plan/plan-summary.ts'
 import type { PodRef } from '../../volumes/finding.ts'
+import { type Answer, few, type Need } from './answer.ts'
 
 /** How a scope says what hangs on a cause. */
 interface Ground {

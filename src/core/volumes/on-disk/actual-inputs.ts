@@ -2,11 +2,11 @@
 import { append, lazy } from '../../base/collections.ts'
 import { PathIndex } from '../../base/path-index.ts'
 import { locate } from '../../linux/location.ts'
-import { type MountInfo, type MountTable, type PlaceLink, ownPathOf } from '../../linux/mount-table.ts'
+import { type MountInfo, type MountTable, ownPathOf, type PlaceLink } from '../../linux/mount-table.ts'
 import { isWithin, plainPath, undeletedPath } from '../../linux/paths.ts'
 import type { CsiSocket } from '../../rpc/endpoints.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE, Tree } from './tree.ts'
 import type { NodeSnapshot, NodeState } from '../snapshot.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE, Tree } from './tree.ts'
 
 /** The kernel shows a loop device's backing file without links, too. */
 function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {

@@ -3,9 +3,9 @@
 import { compareText } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { undeletedPath } from '../../linux/paths.ts'
-import type { ActualInputs } from './actual-inputs.ts'
 import type { NodeSnapshot, TreeEntry } from '../snapshot.ts'
 import type { StateFile } from '../volume-names.ts'
+import type { ActualInputs } from './actual-inputs.ts'
 
 /** One pod's part of a block volume (C10, P98). */
 export interface BlockMapping {
