@@ -51,13 +51,13 @@ export default class Wait extends VolctlCommand {
     const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
     let since = 0
     let left: readonly string[] = []
-    let failed = ''
+    let failed: string | undefined
     const look = async (limitMs?: number): Promise<'over' | 'same'> => {
       const node = await looks.lookWithin(limitMs)
       const whole = wholeStatus(decideNode(node, wholeOf(options)))
       const { targets = waitTargets(whole, { pods, namespaces, volumes }, condition, flags) } = seen
       Object.assign(seen, { node, targets })
-      failed = ''
+      failed = undefined
       left = targets.flatMap((target) => {
         const why = missing(whole, target, condition)
         return why === undefined ? [] : `${target.name} is not ${word} (${why})`
@@ -74,7 +74,7 @@ export default class Wait extends VolctlCommand {
       timeoutMs,
       look,
       failed: (message) => {
-        failed = `; the last look failed: ${message}`
+        failed = message
       },
       signal: looks.stop,
     })
@@ -84,7 +84,8 @@ export default class Wait extends VolctlCommand {
     else if (node !== undefined) await this.#answer(node, targets, flags, options)
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
-    throw new VolctlError(said('NotReached', { waited, missing: firstOf(left), failed }), {
+    const sentence = failed === undefined ? 'NotReached.seen' : 'NotReached.unseen'
+    throw new VolctlError(said(sentence, { waited, missing: firstOf(left), why: failed }), {
       hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
       exit: ExitStatus.Waiting,
     })

@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'root without a capability',
-    given: { host: { missingCapabilities: [{ name: 'CAP_SYS_PTRACE', use: 'see other processes' }] } },
+    given: { host: { missingCapabilities: [{ name: 'CAP_SYS_PTRACE', bit: 19, use: 'see other processes' }] } },
     is: ['Root failed'],
     says: 'root without CAP_SYS_PTRACE, needed to see other processes',
     works: PLAN_ONLY,

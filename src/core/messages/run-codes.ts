@@ -513,7 +513,10 @@ const ERRORS = codes({ in: ['error'] })({
     remedy: 'Check the directory, the space on its file system, and what reads the output.',
   },
   NotReached: {
-    says: 'timed out after {waited}: {missing}{failed}',
+    says: {
+      seen: 'timed out after {waited}: {missing}',
+      unseen: 'timed out after {waited}: {missing}; the last look failed: {why}',
+    },
     means: 'the time of wait was up before the condition was reached',
     next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
     rules: ['R472'],

@@ -11,7 +11,7 @@ const away = {
     hint: 'Check that the API server is up.',
   },
 }
-const missingCapabilities = [{ name: 'CAP_SYS_PTRACE', use: 'see other processes' }]
+const missingCapabilities = [{ name: 'CAP_SYS_PTRACE', bit: 19, use: 'see other processes' }]
 const runtime = { source: 'none', pods: [] } as const
 const broken = doctorOf({
   state: healthy().with({ api: undefined, runtime }),
