@@ -124,7 +124,7 @@ function describeInputs(context: PlanContext, machine: PlanInputs['machine']): P
     pods: {
       listed: api?.pods.length ?? 0,
       onDisk: podDirs,
-      gone: classes.all.filter((pod) => pod.class === 'Gone').length,
+      gone: classes.gone.length,
     },
     unjudged: unjudgedGuards(context),
   }

@@ -23,9 +23,9 @@ import { isEmptied, tearDown } from './tear-down/tear-down.ts'
 export function removeOrphanPodDirs(context: PlanContext): void {
   const { inputs, classes } = context
   let removable = 0
-  for (const pod of classes.all) {
+  for (const pod of classes.gone) {
     const directory = `pods/${pod.uid}`
-    if (pod.class !== 'Gone' || !inputs.tree.isDir(directory)) continue
+    if (!inputs.tree.isDir(directory)) continue
     const isRemovable = removeOrphanPodDir(context, pod)
     if (isRemovable && isNamed(context, { pod: pod.ref, paths: [inputs.absolute(directory)] })) removable += 1
   }

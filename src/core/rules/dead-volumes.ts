@@ -72,10 +72,10 @@ function forgets({ op, target }: Step): boolean {
  * S29: if all mounts of one driver are dead at once, its backend is down, not the volumes. Holds back that driver's operations.
  */
 export const deadDriver: Judge = ({ operation: { volume }, context }) => {
-  const { options, inputs } = context
+  const { options, inputs, classes } = context
   const driver = volume?.driver
   if (driver === undefined || (inputs.snapshot.deadMounts ?? []).length < 2) return undefined
-  const gonePods = gonePodsOf(context)
+  const gonePods = classes.gone.length
   if (options.acceptOutage === gonePods) return undefined
   const seen = mountsByDriver(context).get(driver) ?? []
   // A single dead mount may be a fault of that volume alone.
@@ -92,8 +92,6 @@ export const deadDriver: Judge = ({ operation: { volume }, context }) => {
     hint: `Bring the backend back and plan again. If it is gone for good: ${volctl('plan', '--accept-outage', `${gonePods}`)}`,
   }
 }
-
-const gonePodsOf = memoize(({ classes }: PlanContext) => classes.all.filter((pod) => pod.class === 'Gone').length)
 
 interface DriverMount {
   readonly staged: boolean

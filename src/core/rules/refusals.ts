@@ -23,13 +23,13 @@ export function refusalOf(context: PlanContext, machine: PlanInputs['machine']):
 function outage({ inputs, classes, witnesses, options }: PlanContext): Refusal | undefined {
   // S3: a list that is incomplete says of no pod that it was lost; nothing is planned then, and PodListIncomplete says why.
   if (!podListIsComplete(inputs)) return undefined
-  const gonePods = classes.all.filter((pod) => pod.class === 'Gone')
-  const suspicion = listsNobody(inputs, classes, witnesses) ?? youngerThanTheApi(inputs, gonePods)
-  if (suspicion === undefined || options.acceptOutage === gonePods.length) return undefined
+  const gone = classes.gone.length
+  const suspicion = listsNobody(inputs, classes, witnesses) ?? youngerThanTheApi(inputs, classes.gone)
+  if (suspicion === undefined || options.acceptOutage === gone) return undefined
   return {
     rule: 'S29',
     ...suspicion,
-    hint: `If ${reallyDeleted(gonePods.length)}: ${volctl('plan', '--accept-outage', `${gonePods.length}`)}`,
+    hint: `If ${reallyDeleted(gone)}: ${volctl('plan', '--accept-outage', `${gone}`)}`,
   }
 }
 

@@ -5,7 +5,6 @@ import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import { podTexts, shownSubject } from '../../plan/names.ts'
 import type { OperationKind, Problem } from '../../plan/plan.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
-import type { PodClass } from '../../rules/pods/pod-classes.ts'
 import { waitToSettle } from '../../rules/unread.ts'
 import { about, maybe } from '../../trust/json-schema.ts'
 import { integer, keyOf, list, matching, object, oneOf, type ShapeOf, text } from '../../trust/shape.ts'
@@ -63,8 +62,7 @@ export function examine(decided: Decided) {
   // The beginning of a UID that no other pod of the node has is enough for volctl explain, and the line is short.
   const nameOf = podTexts(context.classes.all.map(({ ref }) => ref))
   // Of an orphaned pod something is left that has not changed for the settle time (S11).
-  const isSettled = (pod: PodClass): boolean => waitToSettle(context, pod) === undefined
-  const orphans = context.classes.all.filter((pod) => pod.class === 'Gone' && isSettled(pod))
+  const orphans = context.classes.gone.filter((pod) => waitToSettle(context, pod) === undefined)
   const troubles = [
     ...causeTroubles(decided, nameOf),
     ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),

@@ -93,7 +93,7 @@ export function statusOf({ decided, all, planOf, unassigned }: WholeStatus, rows
     summary: {
       volumes: rows.length,
       verdicts: verdictsOf(rows),
-      orphanedPods: decided.context.classes.all.filter((pod) => pod.class === 'Gone').length,
+      orphanedPods: decided.context.classes.gone.length,
       filtered: all.length - rows.length,
     },
     complete,

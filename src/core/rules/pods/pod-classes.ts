@@ -43,6 +43,7 @@ export function isLiving(pod: PodClass): boolean {
 
 export interface PodClasses {
   readonly all: readonly PodClass[]
+  readonly gone: readonly PodClass[]
   of(uid: string): PodClass | undefined
 }
 
@@ -139,7 +140,7 @@ export function classifyPods(
 
   const all = [...uids].toSorted(compareText).map(classOf)
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
-  return { all, of: (uid) => byUid.get(uid) }
+  return { all, gone: all.filter((pod) => pod.class === 'Gone'), of: (uid) => byUid.get(uid) }
 }
 
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
